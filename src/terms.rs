@@ -1,5 +1,4 @@
-//! The contract's vocabulary: words shared by requests, rows and answers. Every module may use it; it uses none of
-//! them.
+//! Words that requests, rows and responses share. Depends on no other module.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +7,6 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The text is not one of the enum's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownNameError;
 
@@ -20,7 +18,7 @@ impl fmt::Display for UnknownNameError {
 
 impl std::error::Error for UnknownNameError {}
 
-/// Defines an enum whose variants have names: the list of all variants, their names, and the conversions between both.
+/// Defines an enum whose variants have names: the list of all variants, their names, and the conversions between them.
 macro_rules! named {
     ($(#[$about:meta])* $kind:ident: $($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
         $(#[$about])*
@@ -30,13 +28,11 @@ macro_rules! named {
         }
 
         impl $kind {
-            /// All variants, in the order in which they are shown.
+            /// In display order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
-            /// Their names, in the same order.
+            /// In the same order.
             pub const NAMES: [&'static str; [$($name),+].len()] = [$($name),+];
 
-            /// The variant's name.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name),+
@@ -68,28 +64,23 @@ macro_rules! named {
 }
 
 named! {
-    /// One of the two separate worlds of an account. A key sees only the connections of its own environment.
+    /// One of the two separate parts of an account. A key sees only the connections of its own environment.
     Environment:
-    /// For development.
     Test = "test",
-    /// For production.
     Live = "live",
 }
 
 named! {
-    /// Something that a key may be allowed to do.
+    /// A permission of a key or a token.
     Scope:
-    /// Read connectors and actions.
     CatalogRead = "catalog:read",
-    /// Read connections.
     ConnectionsRead = "connections:read",
-    /// Create, change and delete connections.
     ConnectionsWrite = "connections:write",
     /// Create session tokens. A token can't have this scope.
     SessionsCreate = "sessions:create",
     /// Connect accounts.
     ConnectionsConnect = "connections:connect",
-    /// Read the credentials of connections. A token can't have this scope, and a key only if it is asked for.
+    /// Read the credentials of connections. A token can't have this scope, and a key only on request.
     CredentialsRead = "credentials:read",
     /// Store credentials that another service holds. A token can't have this scope.
     CredentialsWrite = "credentials:write",
@@ -107,138 +98,117 @@ named! {
     WebhooksWrite = "webhooks:write",
     /// Read API keys, without their secrets. A token can't have this scope.
     KeysRead = "keys:read",
-    /// Create, rotate and revoke API keys. A token can't have this scope, and a key only if it is asked for.
+    /// Create, rotate and revoke API keys. A token can't have this scope, and a key only on request.
     KeysWrite = "keys:write",
     /// Read how agents sign in, and what users granted them. A token can't have this scope.
     AgentsRead = "agents:read",
     /// Configure how agents sign in, and create and end grants. A token can't have this scope.
     AgentsWrite = "agents:write",
-    /// Read the audit. A token can't have this scope.
+    /// Read the audit log. A token can't have this scope.
     AuditRead = "audit:read",
 }
 
 named! {
-    /// What an entry of the audit says was done.
+    /// The action of an entry of the audit log.
     AuditAction:
-    /// An API key was created.
     KeyCreated = "key.created",
-    /// It was replaced by another one.
+    /// Replaced by a new one.
     KeyRotated = "key.rotated",
-    /// It was revoked.
     KeyRevoked = "key.revoked",
-    /// An OAuth client was set for the first time.
+    /// Set for the first time.
     ClientCreated = "oauth_client.created",
-    /// It was replaced.
+    /// Replaced.
     ClientUpdated = "oauth_client.updated",
-    /// It was deleted.
     ClientDeleted = "oauth_client.deleted",
-    /// A webhook was created.
     WebhookCreated = "webhook.created",
-    /// It was changed.
     WebhookUpdated = "webhook.updated",
-    /// It got another secret.
+    /// It has a new secret.
     WebhookRotated = "webhook.rotated",
-    /// The service has disabled it.
+    /// By the service.
     WebhookDisabled = "webhook.disabled",
-    /// It was deleted.
     WebhookDeleted = "webhook.deleted",
-    /// The sign-in for agents was configured.
+    /// Configured.
     SignInUpdated = "agent_sign_in.updated",
-    /// It was switched off.
+    /// Switched off.
     SignInDeleted = "agent_sign_in.deleted",
-    /// A user has signed in, for an agent.
+    /// A user has signed in for an agent.
     GrantRequested = "agent_grant.requested",
-    /// The user has agreed.
+    /// The user has consented.
     GrantCreated = "agent_grant.created",
     /// The user has declined, or never decided.
     GrantDeclined = "agent_grant.declined",
-    /// The grant was ended.
     GrantRevoked = "agent_grant.revoked",
-    /// A connection was created.
     ConnectionCreated = "connection.created",
     /// Its account was connected, or its credentials were replaced.
     ConnectionConnected = "connection.connected",
-    /// Its name or its tags were changed.
+    /// Its name or tags were changed.
     ConnectionUpdated = "connection.updated",
-    /// Its state was changed.
     ConnectionStateChanged = "connection.state_changed",
-    /// It was deleted.
     ConnectionDeleted = "connection.deleted",
-    /// Its credentials were read.
     CredentialsRead = "credentials.read",
 }
 
 named! {
-    /// Who did what an entry of the audit says.
+    /// The kind of actor in an entry of the audit log.
     ActorType:
     /// The holder of an API key.
     Key = "key",
     /// The holder of a session token.
     Token = "token",
-    /// A user with a browser, on a page of the service.
+    /// A user in a browser, on a page of the service.
     Person = "person",
-    /// An agent, by what its user granted.
+    /// An agent, under a grant of its user.
     Grant = "grant",
     /// The operator, on the command line.
     Operator = "operator",
-    /// The service itself, without a request that asks for it.
+    /// The service itself, without a request.
     Service = "service",
 }
 
 named! {
-    /// Whether an API key can be used.
     KeyState:
-    /// It can.
     Active = "active",
-    /// Its time is over.
     Expired = "expired",
-    /// Somebody has ended it.
     Revoked = "revoked",
 }
 
 named! {
-    /// What an event says has happened.
+    /// The type of an event.
     EventType:
-    /// A connection was created.
     Created = "connection.created",
-    /// Its tags, its name or the like were changed, or its state in a way that no other type stands for.
+    /// Its tags, name or the like were changed, or its state in a way that no other type covers.
     Updated = "connection.updated",
-    /// It was deleted.
     Deleted = "connection.deleted",
     /// Its account was connected for the first time.
     Connected = "connection.connected",
-    /// Its account was connected once more, or its credentials were replaced.
+    /// Its account was connected again, or its credentials were replaced.
     Reconnected = "connection.reconnected",
-    /// It does not work for now, or somebody must mend the OAuth client.
+    /// It does not work for now, or its OAuth client has to be fixed.
     Degraded = "connection.degraded",
     /// It works again without having been reconnected.
     Recovered = "connection.recovered",
-    /// It works no more until its user reconnects it.
+    /// It does not work until its user reconnects it.
     Failed = "connection.failed",
-    /// The platform grants it other scopes than before.
+    /// The platform granted other scopes than before.
     ScopesChanged = "connection.scopes_changed",
     /// Its platform was called through the vault.
     Called = "connection.called",
-    /// The user of an agent has approved a call.
     CallApproved = "call.approved",
-    /// The user of an agent has declined a call.
     CallDeclined = "call.declined",
     /// A platform rejects the account's OAuth client.
     ClientRejected = "oauth_client.rejected",
-    /// A platform has ended the grant of a deleted connection, or of an account that was not connected in the end.
+    /// A platform has ended the grant of a deleted connection, or of an attempt that failed.
     GrantRevoked = "grant.revoked",
-    /// A platform has not ended it: it refuses to, or could not be asked for 7 days.
+    /// A platform has not ended it: it refused, or could not be reached for 7 days.
     RevocationFailed = "grant.revocation_failed",
-    /// The service has disabled a webhook, because its receiver is gone or does not answer.
+    /// By the service, because its receiver is gone or does not respond.
     WebhookDisabled = "webhook.disabled",
 }
 
 named! {
-    /// The kind of identity that a connection belongs to (specification, part 2.4).
+    /// The kind of identity that owns a connection.
     IdentityType:
-    /// One person.
     User = "user",
-    /// Several people.
     Team = "team",
     /// A company or a similar body.
     Organization = "organization",
@@ -247,31 +217,29 @@ named! {
 }
 
 named! {
-    /// The health of a connection (specification, part 3.1).
+    /// The health of a connection.
     State:
-    /// Healthy.
     Operational = "operational",
     /// A token refresh failed; a retry is pending.
     Degraded = "degraded",
-    /// Inactive until somebody reconnects it.
+    /// Inactive until it is reconnected.
     Failed = "failed",
     /// Not determined.
     Unknown = "unknown",
 }
 
 named! {
-    /// What became of an event at a webhook.
+    /// The state of an event's delivery to a webhook.
     DeliveryState:
-    /// It is to be sent, for the first time or once more.
+    /// To be sent, for the first time or again.
     Pending = "pending",
     /// The receiver has accepted it.
     Delivered = "delivered",
-    /// It is not sent again, unless it is replayed.
+    /// Not sent again, unless it is replayed.
     Failed = "failed",
 }
 
 named! {
-    /// What has become of an attempt to connect.
     AttemptStatus:
     /// It may still succeed.
     Pending = "pending",
@@ -279,12 +247,11 @@ named! {
     Succeeded = "succeeded",
     /// It ended without one.
     Failed = "failed",
-    /// The user did not come back in time.
+    /// The user did not return in time.
     Expired = "expired",
 }
 
 named! {
-    /// A kind of credentials.
     CredentialType:
     /// Tokens of OAuth 2.0 (RFC 6749).
     OAuth2 = "oauth2",
@@ -292,24 +259,19 @@ named! {
     ApiKey = "api_key",
     /// A user name and a password (RFC 7617).
     Basic = "basic",
-    /// A token in the header `Authorization` (RFC 6750).
+    /// A token in the `Authorization` header (RFC 6750).
     Bearer = "bearer",
     /// Keys that sign requests with AWS Signature Version 4.
     AwsSigv4 = "aws_sigv4",
 }
 
 named! {
-    /// An HTTP method: of an action, or of an endpoint.
+    /// The HTTP method of an action or an endpoint.
     Method:
-    /// Reads.
     Get = "GET",
-    /// Creates, or does something.
     Post = "POST",
-    /// Replaces.
     Put = "PUT",
-    /// Changes.
     Patch = "PATCH",
-    /// Deletes.
     Delete = "DELETE",
 }
 
@@ -323,14 +285,13 @@ impl Scope {
         Self::ConnectionsCall,
     ];
 
-    /// Whether a key has the scope when nobody says which scopes it has: whoever reads credentials acts as the user, and
-    /// whoever creates keys can have more of them than their owner knows.
-    #[must_use]
+    /// Whether a key has the scope by default. Some scopes must be requested explicitly: reading credentials allows
+    /// acting as the user, and creating keys allows creating ones that the owner does not know.
     pub const fn is_default(self) -> bool {
         !matches!(self, Self::CredentialsRead | Self::KeysWrite)
     }
 
-    /// Tokens carry the bits, so that they never change.
+    /// Tokens contain these bits, so they must never change.
     const fn bit(self) -> u32 {
         match self {
             Self::CatalogRead => 1,
@@ -355,37 +316,31 @@ impl Scope {
     }
 }
 
-/// A set of scopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scopes(u32);
 
 impl Scopes {
-    /// Whether the set holds `scope`.
-    #[must_use]
     pub const fn contains(self, scope: Scope) -> bool {
         self.0 & scope.bit() != 0
     }
 
-    /// The scopes that are in both sets.
-    #[must_use]
+    /// The intersection.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The set as a bit mask, the form in which a token carries it.
-    #[must_use]
+    /// As a bit mask, the form in tokens.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Reads the bit mask that a token carries. Bits of scopes that no token may have are ignored.
-    #[must_use]
-    pub fn of_token(bits: u64) -> Self {
+    /// The inverse of [`Self::bits`]. Ignores scopes that no token may have.
+    pub fn from_token(bits: u64) -> Self {
         let all = Scope::OF_TOKENS.into_iter().collect::<Self>();
         Self(u32::try_from(bits).unwrap_or(0)).and(all)
     }
 
-    /// The scopes of the set, in the order of [`Scope::ALL`].
+    /// In the order of [`Scope::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
     }

@@ -125,7 +125,7 @@ export async function publishCatalog(program, { state, place }) {
   const records = [currentFile, localCatalog(state)].filter(Boolean).map((file) => readFileSync(file, "utf8"));
   // A different id in wrangler.toml means a different namespace. stored.rs contains the number of the catalog's format:
   // after a change of it, `publish` refuses your own catalog, and says how to import it again.
-  const wanted = fingerprint(["wrangler.toml", "src/catalog/stored.rs"], records);
+  const wanted = fingerprint(["wrangler.toml", "src/catalog/format/stored.rs"], records);
   if (isStamped(published, wanted)) return;
   await task("catalog published to local storage", (detail) =>
     run(program, ["catalog", "publish", ...place], { detail }),

@@ -93,7 +93,7 @@ struct ClientView<'a> {
 
 impl Grant {
     pub fn platforms(&self) -> Option<Names> {
-        self.platforms.clone().map(Names::of_text)
+        self.platforms.clone().map(Names::from_string)
     }
 
     /// Whether a token with this access may be issued. `None` means the granted access.
@@ -102,11 +102,11 @@ impl Grant {
     }
 
     pub fn actions(&self) -> Option<Names> {
-        self.actions.clone().map(Names::of_text)
+        self.actions.clone().map(Names::from_string)
     }
 
     pub fn connections(&self) -> Option<Names> {
-        self.connections.clone().map(Names::of_text)
+        self.connections.clone().map(Names::from_string)
     }
 
     /// Creates an access token.

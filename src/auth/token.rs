@@ -122,7 +122,8 @@ impl Token {
         let grant = claims.grant.zip(claims.endpoint);
         let grant = grant
             .map(|(id, endpoint)| Grant { id: id.into_owned(), endpoint: endpoint.into_owned() });
-        let names = |text: Option<Cow<'_, str>>| text.map(|text| Names::of_text(text.into_owned()));
+        let names =
+            |text: Option<Cow<'_, str>>| text.map(|text| Names::from_string(text.into_owned()));
         let token = Self {
             environment,
             shard,
@@ -137,7 +138,7 @@ impl Token {
                 actions: names(claims.actions),
                 confirm: claims.confirm,
             },
-            scopes: Scopes::of_token(claims.scopes.into()),
+            scopes: Scopes::from_token(claims.scopes.into()),
             origins: names(claims.origins),
             expires_at: claims.expires_at,
             key_id: claims.key_id.into_owned(),

@@ -9,11 +9,10 @@ use connector_vault::importer::cli::{
     CheckArgs, DiffArgs, ExportArgs, FindArgs, ImportArgs, ShowArgs,
 };
 use connector_vault::importer::fetched::command::FetchArgs;
-use connector_vault::openapi::{Answers, document};
+use connector_vault::openapi::{RecordedResponses, document};
 use connector_vault::operator;
 
-/// An import allocates and frees many small pieces of memory on several threads; with the system's allocator, that
-/// takes a fifth of its time.
+/// Imports make many small allocations on several threads. The system's allocator would take a fifth of the run time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -54,7 +53,7 @@ enum Command {
     Migrate(operator::Migrate),
     /// Print the OpenAPI document of the service
     Openapi,
-    /// Check inputs of actions, a line of JSON each, as the service does; for proofs
+    /// Validate action inputs like the service does, one line of JSON each; for comparison with other validators
     #[command(hide = true)]
     CheckInputs,
 }
@@ -73,12 +72,12 @@ enum Catalog {
     Stored(operator::CatalogCommand),
 }
 
-/// A help text without the backticks of the doc comment that it comes from.
+/// A help text without the backticks of its doc comment.
 fn plain(text: Option<&StyledStr>) -> Resettable<StyledStr> {
     text.map(|text| StyledStr::from(text.to_string().replace('`', "'"))).into()
 }
 
-/// The command with its help texts made fit for terminals.
+/// Removes the backticks from all help texts.
 fn for_terminals(command: clap::Command) -> clap::Command {
     let (about, long_about) = (plain(command.get_about()), plain(command.get_long_about()));
     let command = command.mut_args(|arg| {
@@ -88,7 +87,7 @@ fn for_terminals(command: clap::Command) -> clap::Command {
     command.about(about).long_about(long_about).mut_subcommands(for_terminals)
 }
 
-/// The command with usages that can be typed as they are: this program is not in `PATH`, but npm runs each of its commands.
+/// Writes usages as they are typed: this program is not in `PATH`; users run it through npm.
 fn by_npm(mut command: clap::Command) -> clap::Command {
     fn typed(command: clap::Command, path: &str, script: &str) -> clap::Command {
         let mut command = command;
@@ -96,7 +95,7 @@ fn by_npm(mut command: clap::Command) -> clap::Command {
         let usage = usage.trim_start_matches("Usage: ").replacen(path, script, 1);
         command.override_usage(usage).mut_subcommands(|sub| typed(sub, path, script))
     }
-    // Without this, a command does not know those above it.
+    // Resolves each command's parents.
     command.build();
     command.mut_subcommands(|sub| {
         let (path, script) =
@@ -106,7 +105,7 @@ fn by_npm(mut command: clap::Command) -> clap::Command {
 }
 
 fn print_openapi() -> anyhow::Result<ExitCode> {
-    print!("{}", document(&Answers::recorded()?).to_source());
+    print!("{}", document(&RecordedResponses::recorded()?).to_source());
     Ok(ExitCode::SUCCESS)
 }
 

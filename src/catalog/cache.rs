@@ -1,5 +1,6 @@
-//! The catalog in an isolate's memory: the `current` record for a short while, segments, answers of scans and bodies as
-//! long as they fit. Segments are immutable and named by content, so only `current` can go stale.
+//! The catalog in an isolate's memory: segments, selections and response bodies in least-recently-used caches with a
+//! budget in bytes, and the `current` record for [`CURRENT_MS`]. Segments are immutable and named by their content, so
+//! only `current` can be stale.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
@@ -10,39 +11,37 @@ use std::rc::Rc;
 use lru::LruCache;
 
 use super::action::unit::UnitRef;
-use super::current::Current;
-use super::filter::{Selection, Wanted};
-use super::section::{Section, SectionRef};
-use super::stored::{CURRENT_KEY, FORMAT, SegmentId};
+use super::filter::{RowFilter, Selection};
+use super::format::current::Current;
+use super::format::section::{Section, SectionRef};
+use super::format::stored::{CURRENT_KEY, FORMAT, SegmentId};
 use crate::ports::{Blob, Blobs, Clock, StorageError, is_recent};
 
-/// Milliseconds for which the `current` record is trusted.
+/// How long the `current` record is used before it is read again, in milliseconds.
 pub const CURRENT_MS: u64 = 30_000;
-/// How many bytes of segments an isolate caches when the configuration does not say.
+/// The default budget for segments.
 pub const DEFAULT_SEGMENT_BYTES: usize = 32 << 20;
-/// How many bytes of answers an isolate caches.
-const ANSWER_BYTES: usize = 4 << 20;
-/// Remembered bodies may take this part of what segments may take, besides it.
+/// The budget for selections.
+const SELECTION_BYTES: usize = 4 << 20;
+/// The budget for response bodies is this fraction of the one for segments, in addition to it.
 const BODY_SHARE: usize = 8;
-/// Inflated units of actions' details may take this part, besides it.
+/// The budget for inflated units is this fraction of the one for segments, in addition to it.
 const UNIT_SHARE: usize = 4;
-/// The approximate cost of an entry besides its own bytes.
+/// The approximate overhead of an entry.
 const ENTRY_BYTES: usize = 256;
 
-/// An isolate's cache of the catalog.
 #[derive(Debug)]
 pub struct CatalogCache {
     served: RefCell<Option<(Rc<Current>, u64)>>,
-    segments: RefCell<Budgeted<SegmentId, Rc<Segment>>>,
-    answers: RefCell<Budgeted<(SegmentId, Wanted), Selection>>,
-    bodies: RefCell<Budgeted<String, Rc<dyn Blob>>>,
+    segments: RefCell<BudgetedLru<SegmentId, Rc<Segment>>>,
+    selections: RefCell<BudgetedLru<(SegmentId, RowFilter), Selection>>,
+    bodies: RefCell<BudgetedLru<String, Rc<dyn Blob>>>,
     units: RefCell<Units>,
 }
 
-/// Inflated units, by their segments and where they begin there.
-type Units = Budgeted<(SegmentId, u32), Rc<Vec<u8>>>;
+/// By segment and offset.
+type Units = BudgetedLru<(SegmentId, u32), Rc<Vec<u8>>>;
 
-/// Opens the record of the version that is served.
 fn open_current(bytes: Vec<u8>) -> Result<Current, StorageError> {
     match Current::format(&bytes) {
         Some(format) if format != FORMAT => Err(StorageError::new(format!(
@@ -57,26 +56,25 @@ fn open_current(bytes: Vec<u8>) -> Result<Current, StorageError> {
 #[derive(Debug)]
 struct Segment {
     blob: RefCell<Option<Rc<dyn Blob>>>,
-    /// The open sections, by where they begin in the segment.
+    /// The open sections, by their offset in the segment.
     open: RefCell<BTreeMap<usize, Rc<Section>>>,
 }
 
 impl Segment {
-    /// A segment without open sections.
     fn new(blob: Rc<dyn Blob>) -> Self {
         Self { blob: RefCell::new(Some(blob)), open: RefCell::default() }
     }
 
-    /// The section at a place of this segment, opened when first used.
-    fn section(&self, place: SectionRef) -> Result<Rc<Section>, StorageError> {
+    /// The section at a location of this segment. Opened on first use.
+    fn section(&self, location: SectionRef) -> Result<Rc<Section>, StorageError> {
         let busy = || StorageError::new("a segment is in use");
         let mut open = self.open.try_borrow_mut().map_err(|_| busy())?;
-        if let Some(known) = open.get(&place.base) {
+        if let Some(known) = open.get(&location.base) {
             return Ok(Rc::clone(known));
         }
         let blob = self.blob.try_borrow().map_err(|_| busy())?;
-        let section = Rc::new(Section::open(blob.as_ref().ok_or_else(busy)?, place)?);
-        open.insert(place.base, Rc::clone(&section));
+        let section = Rc::new(Section::open(blob.as_ref().ok_or_else(busy)?, location)?);
+        open.insert(location.base, Rc::clone(&section));
         Ok(section)
     }
 
@@ -84,8 +82,8 @@ impl Segment {
         self.open.borrow().values().any(|one| one.is_damaged())
     }
 
-    /// Bytes that the segment holds now: those that arrived and those that were copied from them. Drops the former when
-    /// everything has been copied.
+    /// The bytes that the segment holds now: those that were fetched and those that were copied from them. Drops the
+    /// former when everything has been copied.
     fn bytes(&self) -> usize {
         let open = self.open.borrow();
         let size = self.blob.borrow().as_ref().map_or(0, |blob| blob.size());
@@ -99,22 +97,17 @@ impl Segment {
 }
 
 impl CatalogCache {
-    /// An empty cache with room for this many bytes of segments.
-    #[must_use]
     pub fn new(segment_bytes: usize) -> Self {
         Self {
             served: RefCell::new(None),
-            segments: RefCell::new(Budgeted::new(segment_bytes)),
-            answers: RefCell::new(Budgeted::new(ANSWER_BYTES)),
-            bodies: RefCell::new(Budgeted::new(segment_bytes / BODY_SHARE)),
-            units: RefCell::new(Budgeted::new(segment_bytes / UNIT_SHARE)),
+            segments: RefCell::new(BudgetedLru::new(segment_bytes)),
+            selections: RefCell::new(BudgetedLru::new(SELECTION_BYTES)),
+            bodies: RefCell::new(BudgetedLru::new(segment_bytes / BODY_SHARE)),
+            units: RefCell::new(BudgetedLru::new(segment_bytes / UNIT_SHARE)),
         }
     }
 
-    /// The version that is served, learnt at most [`CURRENT_MS`] ago.
-    ///
-    /// # Errors
-    /// When the record is missing or damaged, or storage can't answer.
+    /// The version that is served, at most [`CURRENT_MS`] old.
     pub async fn served<P: Blobs + Clock>(&self, ports: &P) -> Result<Rc<Current>, StorageError> {
         let now = ports.now();
         if let Ok(served) = self.served.try_borrow()
@@ -128,54 +121,50 @@ impl CatalogCache {
             .await?
             .ok_or_else(|| StorageError::new("no catalog is published: `current` is missing"))?;
         let served = Rc::new(open_current(blob.read(0..blob.size()).unwrap_or_default())?);
-        if let Ok(mut place) = self.served.try_borrow_mut() {
-            *place = Some((Rc::clone(&served), now));
+        if let Ok(mut location) = self.served.try_borrow_mut() {
+            *location = Some((Rc::clone(&served), now));
         }
         Ok(served)
     }
 
-    /// A section of a segment, from the cache or from storage.
-    ///
-    /// # Errors
-    /// When it is missing or damaged, or storage can't answer. Failures are not cached: the next request asks again.
+    /// A section of a segment, from the cache or from storage. Failures are not cached.
     pub async fn section<P: Blobs>(
         &self,
         ports: &P,
-        place: SectionRef,
+        location: SectionRef,
     ) -> Result<Rc<Section>, StorageError> {
-        if let Some(section) = self.held(place.segment).and_then(|known| known.section(place).ok())
+        if let Some(section) =
+            self.cached_segment(location.segment).and_then(|known| known.section(location).ok())
         {
             return Ok(section);
         }
-        let blob = fetch(ports, place.segment).await?;
+        let blob = fetch(ports, location.segment).await?;
         // Another request may have fetched it in the meantime; one copy is enough.
-        if let Some(section) = self.held(place.segment).and_then(|known| known.section(place).ok())
+        if let Some(section) =
+            self.cached_segment(location.segment).and_then(|known| known.section(location).ok())
         {
             return Ok(section);
         }
         let segment = Segment::new(blob);
-        let section = segment.section(place)?;
-        self.hold(place.segment, segment);
+        let section = segment.section(location)?;
+        self.cache_segment(location.segment, segment);
         Ok(section)
     }
 
-    /// An inflated unit of actions' details, from the cache or from storage.
-    ///
-    /// # Errors
-    /// As [`Self::section`].
+    /// An inflated unit, from the cache or from storage.
     pub async fn unit<P: Blobs>(
         &self,
         ports: &P,
-        place: &UnitRef,
+        location: &UnitRef,
     ) -> Result<Rc<Vec<u8>>, StorageError> {
-        let name = (place.segment, place.base);
+        let name = (location.segment, location.base);
         let known = self.units.try_borrow_mut().ok().and_then(|mut units| units.get(&name));
         if let Some(known) = known {
             return Ok(known);
         }
-        let damaged = || StorageError::new(format!("`{}` is damaged", place.segment.key()));
-        let blob = fetch(ports, place.segment).await?;
-        let bytes = place.read(blob.as_ref()).ok_or_else(damaged)?;
+        let damaged = || StorageError::new(format!("`{}` is damaged", location.segment.key()));
+        let blob = fetch(ports, location.segment).await?;
+        let bytes = location.read(blob.as_ref()).ok_or_else(damaged)?;
         let unit = Rc::new(ports.inflate(bytes).await?.ok_or_else(damaged)?);
         if let Ok(mut units) = self.units.try_borrow_mut() {
             units.put(name, Rc::clone(&unit), unit.len());
@@ -183,44 +172,42 @@ impl CatalogCache {
         Ok(unit)
     }
 
-    fn held(&self, id: SegmentId) -> Option<Rc<Segment>> {
+    fn cached_segment(&self, id: SegmentId) -> Option<Rc<Segment>> {
         let mut segments = self.segments.try_borrow_mut().ok()?;
-        let held = segments.get_weighed(&id, |segment| segment.bytes());
-        held.filter(|segment| !segment.is_damaged())
+        let cached_segment = segments.get_weighed(&id, |segment| segment.bytes());
+        cached_segment.filter(|segment| !segment.is_damaged())
     }
 
-    fn hold(&self, id: SegmentId, segment: Segment) {
+    fn cache_segment(&self, id: SegmentId, segment: Segment) {
         if let Ok(mut segments) = self.segments.try_borrow_mut() {
             let bytes = segment.bytes();
             segments.put(id, Rc::new(segment), bytes);
         }
     }
 
-    /// The cached body of an answer. `name` must be unique to this answer, across all published versions.
-    #[must_use]
+    /// The cached body of a response. `name` must identify the response across all published versions.
     pub fn body(&self, name: &str) -> Option<Rc<dyn Blob>> {
         self.bodies.try_borrow_mut().ok()?.get(name)
     }
 
-    /// Caches the body of an answer under a name as for [`Self::body`].
-    pub fn remember_body(&self, name: String, body: &Rc<dyn Blob>) {
+    /// Caches the body of a response under a name as in [`Self::body`].
+    pub fn cache_body(&self, name: String, body: &Rc<dyn Blob>) {
         if let Ok(mut bodies) = self.bodies.try_borrow_mut() {
             let bytes = body.size().saturating_add(name.len());
             bodies.put(name, Rc::clone(body), bytes);
         }
     }
 
-    /// The cached answer to a question about all rows of a list.
-    #[must_use]
-    pub fn remembered(&self, id: SegmentId, wanted: &Wanted) -> Option<Selection> {
-        self.answers.try_borrow_mut().ok()?.get(&(id, wanted.clone()))
+    /// The cached result of a scan of a list.
+    pub fn cached_selection(&self, id: SegmentId, row_filter: &RowFilter) -> Option<Selection> {
+        self.selections.try_borrow_mut().ok()?.get(&(id, row_filter.clone()))
     }
 
-    /// Caches the answer to a question about all rows of a list.
-    pub fn remember(&self, id: SegmentId, wanted: &Wanted, answer: &Selection) {
-        if let Ok(mut answers) = self.answers.try_borrow_mut() {
-            let bytes = answer.bytes().saturating_add(wanted.text_bytes());
-            answers.put((id, wanted.clone()), answer.clone(), bytes);
+    /// Caches the result of a scan of a list.
+    pub fn cache_selection(&self, id: SegmentId, row_filter: &RowFilter, answer: &Selection) {
+        if let Ok(mut selections) = self.selections.try_borrow_mut() {
+            let bytes = answer.bytes().saturating_add(row_filter.string_bytes());
+            selections.put((id, row_filter.clone()), answer.clone(), bytes);
         }
     }
 }
@@ -231,15 +218,15 @@ async fn fetch<P: Blobs>(ports: &P, id: SegmentId) -> Result<Rc<dyn Blob>, Stora
     ports.get(&key).await?.ok_or_else(missing)
 }
 
-/// A cache that evicts the least recently used entries once all of them exceed the budget.
+/// A cache that evicts the least recently used entries when all of them exceed a budget in bytes.
 #[derive(Debug)]
-struct Budgeted<K: Hash + Eq, V> {
+struct BudgetedLru<K: Hash + Eq, V> {
     entries: LruCache<K, (V, usize)>,
     used: usize,
     budget: usize,
 }
 
-impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
+impl<K: Hash + Eq, V: Clone> BudgetedLru<K, V> {
     fn new(budget: usize) -> Self {
         Self { entries: LruCache::unbounded(), used: 0, budget }
     }
@@ -251,7 +238,7 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
         self.entries.get(key).map(|(value, _)| value.clone())
     }
 
-    /// As [`Self::get`], for a value whose size changes: it is weighed again.
+    /// As [`Self::get`], for a value whose size changes: measures it again.
     fn get_weighed(&mut self, key: &K, weigh: impl Fn(&V) -> usize) -> Option<V> {
         let (value, bytes) = self.entries.get_mut(key)?;
         let now = weigh(value).saturating_add(ENTRY_BYTES);
@@ -262,7 +249,7 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
         Some(value)
     }
 
-    /// Caches a value of about `bytes`. A value larger than the whole budget is not cached.
+    /// Caches a value of about `bytes`, unless it exceeds the whole budget.
     fn put(&mut self, key: K, value: V, bytes: usize) {
         let bytes = bytes.saturating_add(ENTRY_BYTES);
         if bytes > self.budget {
@@ -287,15 +274,15 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
 mod tests {
     use std::rc::Rc;
 
-    use super::{ANSWER_BYTES, Budgeted, CatalogCache, ENTRY_BYTES, Segment};
-    use crate::catalog::filter::{Selection, Wanted};
-    use crate::catalog::section::{SectionRef, SectionWriter};
-    use crate::catalog::stored::SegmentId;
+    use super::{BudgetedLru, CatalogCache, ENTRY_BYTES, SELECTION_BYTES, Segment};
+    use crate::catalog::filter::{RowFilter, Selection};
+    use crate::catalog::format::section::{SectionRef, SectionWriter};
+    use crate::catalog::format::stored::SegmentId;
     use crate::ports::Blob;
 
     #[test]
-    fn the_least_recently_used_goes_first() {
-        let mut cache = Budgeted::new(3 * (ENTRY_BYTES + 100));
+    fn evicts_the_least_recently_used() {
+        let mut cache = BudgetedLru::new(3 * (ENTRY_BYTES + 100));
         for key in ["a", "b", "c"] {
             cache.put(key, key, 100);
         }
@@ -307,7 +294,7 @@ mod tests {
         );
         cache.put("e", "e", 10_000);
         assert_eq!(cache.get(&"e"), None, "over the budget alone");
-        let mut full = Budgeted::new(ENTRY_BYTES + 100);
+        let mut full = BudgetedLru::new(ENTRY_BYTES + 100);
         full.put("a", "a", 100);
         assert_eq!(full.get(&"a"), Some("a"));
         assert_eq!(cache.used, 3 * (ENTRY_BYTES + 100));
@@ -316,8 +303,8 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_pushes_others_out() {
-        let mut cache = Budgeted::new(3 * (ENTRY_BYTES + 100));
+    fn growing_values_evict_others() {
+        let mut cache = BudgetedLru::new(3 * (ENTRY_BYTES + 100));
         for key in ["a", "b", "c"] {
             cache.put(key, key, 100);
         }
@@ -328,36 +315,37 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_remembered_for_its_list_and_filter() {
+    fn caches_selection_by_list_and_filter() {
         let cache = CatalogCache::new(0);
-        let (id, wanted) = (SegmentId([0; 16]), Wanted::default());
-        cache.remember(id, &wanted, &Selection::Range(0..2));
-        assert_eq!(cache.remembered(id, &wanted).map(|known| known.len()), Some(2));
-        let other = Wanted { group: Some("a".to_owned()), ..Wanted::default() };
-        assert!(cache.remembered(id, &other).is_none());
-        assert!(cache.remembered(SegmentId([1; 16]), &wanted).is_none());
+        let (id, row_filter) = (SegmentId([0; 16]), RowFilter::default());
+        cache.cache_selection(id, &row_filter, &Selection::Range(0..2));
+        assert_eq!(cache.cached_selection(id, &row_filter).map(|known| known.len()), Some(2));
+        let other = RowFilter { group: Some("a".to_owned()), ..RowFilter::default() };
+        assert!(cache.cached_selection(id, &other).is_none());
+        assert!(cache.cached_selection(SegmentId([1; 16]), &row_filter).is_none());
     }
 
     #[test]
-    fn bodies_and_units_may_take_their_share() {
+    fn bodies_and_units_get_their_share() {
         let cache = CatalogCache::new(800);
         assert_eq!((cache.bodies.borrow().budget, cache.units.borrow().budget), (100, 200));
     }
 
     #[test]
-    fn a_segment_counts_what_it_holds() {
+    fn segment_counts_its_bytes() {
         for after in [0, 50] {
             let blocks = vec![vec![1; 1000], vec![2; 10], Vec::new()];
             let written = SectionWriter { blocks, rest: Vec::new() }.finish();
             let (head, copied) = (written.head, written.bytes.len());
-            let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head, crc: written.crc };
+            let location =
+                SectionRef { segment: SegmentId([0; 16]), base: 0, head, crc: written.crc };
             let blob: Rc<dyn Blob> = Rc::new([written.bytes, vec![0; after]].concat());
             let size = blob.size();
             let segment = Segment::new(blob);
             assert_eq!(segment.bytes(), size);
-            let section = segment.section(place).unwrap();
+            let section = segment.section(location).unwrap();
             assert_eq!(segment.bytes(), size + head);
-            // The value is let go when all of it has been copied.
+            // The fetched value is dropped when all of it has been copied.
             let whole = if after == 0 { copied } else { size + copied };
             for (nth, bytes) in [(0, size + head + 1000), (1, size + copied), (2, whole)] {
                 section.block(nth).unwrap();
@@ -372,10 +360,10 @@ mod tests {
         let written = SectionWriter { blocks, rest: Vec::new() }.finish();
         let (head, mut bytes) = (written.head, written.bytes);
         *bytes.last_mut().unwrap() ^= 1;
-        let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head, crc: written.crc };
+        let location = SectionRef { segment: SegmentId([0; 16]), base: 0, head, crc: written.crc };
         let blob: Rc<dyn Blob> = Rc::new(bytes);
         let segment = Segment::new(blob);
-        let section = segment.section(place).unwrap();
+        let section = segment.section(location).unwrap();
         assert!(section.block(0).is_ok() && !segment.is_damaged());
         assert!(section.block(1).is_err() && segment.is_damaged());
     }
@@ -385,11 +373,15 @@ mod tests {
         let cache = CatalogCache::new(0);
         for at in 0..1000 {
             let group = Some(format!("{at}{}", "x".repeat(15_000)));
-            let wanted = Wanted { group, ..Wanted::default() };
-            cache.remember(SegmentId([0; 16]), &wanted, &Selection::Range(0..0));
+            let row_filter = RowFilter { group, ..RowFilter::default() };
+            cache.cache_selection(SegmentId([0; 16]), &row_filter, &Selection::Range(0..0));
         }
-        let answers = cache.answers.borrow();
-        assert!(answers.used <= ANSWER_BYTES, "{}", answers.used);
-        assert!(answers.entries.len() <= ANSWER_BYTES / 15_000, "{}", answers.entries.len());
+        let selections = cache.selections.borrow();
+        assert!(selections.used <= SELECTION_BYTES, "{}", selections.used);
+        assert!(
+            selections.entries.len() <= SELECTION_BYTES / 15_000,
+            "{}",
+            selections.entries.len()
+        );
     }
 }

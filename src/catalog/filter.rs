@@ -1,12 +1,12 @@
-//! What a request asks of the two catalog lists, and which rows match.
+//! The filters of the two catalog lists, and the rows that match them.
 
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::finder::rank::Ranking;
-use super::list::List;
-use super::row::{AUTHKIT, Facts};
-use super::search::{Query, Search};
+use super::action_search::ranking::Ranking;
+use super::format::list::List;
+use super::list_search::{Query, Search};
+use super::row::{AUTHKIT, RowFields};
 use crate::ports::StorageError;
 use crate::terms::Method;
 use crate::util::name_set::Names;
@@ -18,13 +18,11 @@ pub enum Selection {
     Range(Range<usize>),
     /// Any rows.
     Rows(Rc<[u32]>),
-    /// What the search over all actions found.
+    /// The result of the search over all actions.
     Ranked(Rc<Ranking>),
 }
 
 impl Selection {
-    /// The number of rows: the list's `total`.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Range(rows) => rows.len(),
@@ -33,8 +31,6 @@ impl Selection {
         }
     }
 
-    /// The size in memory, in bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         match self {
             Self::Range(_) => 0,
@@ -43,14 +39,11 @@ impl Selection {
         }
     }
 
-    /// Whether there are no rows.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the rows before this position are known.
-    #[must_use]
+    /// Whether all rows before this position are known.
     pub fn reaches(&self, end: usize) -> bool {
         match self {
             Self::Range(_) | Self::Rows(_) => true,
@@ -59,7 +52,6 @@ impl Selection {
     }
 
     /// The rows at these positions of the selection.
-    #[must_use]
     pub fn page(&self, positions: Range<usize>) -> Self {
         match self {
             Self::Range(rows) => {
@@ -71,8 +63,7 @@ impl Selection {
         }
     }
 
-    /// The rows' numbers in the list.
-    #[must_use]
+    /// The numbers of the rows in the list.
     pub fn rows(&self) -> Vec<usize> {
         match self {
             Self::Range(rows) => rows.clone().collect(),
@@ -81,10 +72,7 @@ impl Selection {
         }
     }
 
-    /// The rows' JSON, joined by commas.
-    ///
-    /// # Errors
-    /// When a row's part is not loaded, or is damaged.
+    /// The JSON of the rows, joined by commas.
     pub fn json(&self, list: &List) -> Result<Vec<u8>, StorageError> {
         match self {
             Self::Range(rows) => list.json(rows.clone()).map(std::borrow::Cow::into_owned),
@@ -99,137 +87,121 @@ impl Selection {
 
 /// What a filter requires of a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Wish<T> {
-    /// Nothing: every row matches.
+pub enum Constraint<T> {
+    /// Every row matches.
     #[default]
     Any,
-    /// To be this one.
-    Only(T),
-    /// To be one that no row has: no row matches.
-    Unknown,
+    Equals(T),
+    /// No row matches: the requested value does not exist.
+    Never,
 }
 
-impl<T: PartialEq> Wish<T> {
-    fn is_met_by(&self, value: &T) -> bool {
+impl<T: PartialEq> Constraint<T> {
+    fn matches(&self, value: &T) -> bool {
         match self {
             Self::Any => true,
-            Self::Only(wanted) => wanted == value,
-            Self::Unknown => false,
+            Self::Equals(expected) => expected == value,
+            Self::Never => false,
         }
     }
 }
 
-/// The filters of the connector list (specification, part 4.2), folded where case is ignored.
+/// The filters of the connector list. Case-insensitive values are folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ConnectorFilter {
-    /// Folded.
     pub platform: Option<String>,
     /// Only connectors that the operator enabled for hosted authorization.
     pub authkit: bool,
-    /// Only connectors that accounts can be connected to, when these platforms have an OAuth client.
+    /// Only connectors that accounts can be connected to, given the platforms that have an OAuth client.
     pub connectable: Option<Names>,
     /// The whole key.
     pub key: Option<String>,
-    /// Folded.
     pub name: Option<String>,
-    /// Folded.
     pub category: Option<String>,
-    /// What is searched for.
     pub q: Option<Query>,
-    /// Any of these, when a token is confined to them, or those that have an OAuth client are asked for.
+    /// Only these platforms: those of the token's restriction, or those with an OAuth client.
     pub platforms: Option<Names>,
 }
 
-/// The filters of the action list (specification, part 4.1), folded where case is ignored.
+/// The filters of the action list. Case-insensitive values are folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ActionFilter {
-    /// Folded.
     pub title: Option<String>,
     /// The whole key.
     pub key: Option<String>,
-    /// The method.
-    pub method: Wish<Method>,
-    /// What is searched for.
+    pub method: Constraint<Method>,
     pub q: Option<Query>,
 }
 
-/// What a filter asks besides keys and platforms, in the same form for both kinds of rows.
+/// The filters other than keys and platforms, in a common form for both kinds of rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Wanted {
+pub struct RowFilter {
     /// The name or title, folded.
     pub title: Option<String>,
-    /// The row's mark.
-    pub mark: Wish<u8>,
-    /// What the row's mark has, at least.
-    pub bits: u8,
+    /// [`RowFields::attributes`].
+    pub attributes: Constraint<u8>,
+    /// Bits that the row's attributes must contain.
+    pub required_bits: u8,
     /// The category, folded.
     pub group: Option<String>,
-    /// What is searched for.
     pub q: Option<Query>,
 }
 
-impl From<&ConnectorFilter> for Wanted {
+impl From<&ConnectorFilter> for RowFilter {
     fn from(filter: &ConnectorFilter) -> Self {
         Self {
             title: filter.name.clone(),
-            mark: Wish::Any,
-            bits: if filter.authkit { AUTHKIT } else { 0 },
+            attributes: Constraint::Any,
+            required_bits: if filter.authkit { AUTHKIT } else { 0 },
             group: filter.category.clone(),
             q: filter.q.clone(),
         }
     }
 }
 
-impl From<&ActionFilter> for Wanted {
+impl From<&ActionFilter> for RowFilter {
     fn from(filter: &ActionFilter) -> Self {
         Self {
             title: filter.title.clone(),
-            mark: match filter.method {
-                Wish::Any => Wish::Any,
-                Wish::Only(method) => Wish::Only(method as u8),
-                Wish::Unknown => Wish::Unknown,
+            attributes: match filter.method {
+                Constraint::Any => Constraint::Any,
+                Constraint::Equals(method) => Constraint::Equals(method as u8),
+                Constraint::Never => Constraint::Never,
             },
-            bits: 0,
+            required_bits: 0,
             group: None,
             q: filter.q.clone(),
         }
     }
 }
 
-impl Wanted {
-    /// Whether every row matches.
-    #[must_use]
-    pub const fn is_nothing(&self) -> bool {
+impl RowFilter {
+    pub const fn matches_all(&self) -> bool {
         self.title.is_none() && !self.needs_columns() && self.q.is_none()
     }
 
     const fn needs_columns(&self) -> bool {
-        !matches!(self.mark, Wish::Any) || self.bits != 0 || self.group.is_some()
+        !matches!(self.attributes, Constraint::Any)
+            || self.required_bits != 0
+            || self.group.is_some()
     }
 
-    fn has_mark(&self, mark: u8) -> bool {
-        self.mark.is_met_by(&mark) && mark & self.bits == self.bits
+    fn has_attributes(&self, attributes: u8) -> bool {
+        self.attributes.matches(&attributes)
+            && attributes & self.required_bits == self.required_bits
     }
 
-    /// Whether answering means looking at every row, so that the answer is worth caching.
-    #[must_use]
-    pub const fn is_scan(&self) -> bool {
-        self.title.is_none() && !self.is_nothing()
-    }
-
-    /// Bytes of its strings: a request may send long ones.
-    #[must_use]
-    pub fn text_bytes(&self) -> usize {
+    /// The size of its strings in bytes: requests may contain long ones.
+    pub fn string_bytes(&self) -> usize {
         let texts = [&self.title, &self.group].into_iter().flatten().map(String::len);
         let q = self.q.as_ref().map_or(0, |q| q.phrase().len());
         texts.fold(q, usize::saturating_add)
     }
 
-    /// The rank of a row that matches, 0 when nothing is searched for. Returns `None` for a row that does not match.
-    #[must_use]
-    pub fn rank(&self, row: &Facts, search: Option<&Search>) -> Option<u8> {
+    /// The rank of a matching row, 0 without a search. Returns `None` for a row that does not match.
+    pub fn rank(&self, row: &RowFields, search: Option<&Search>) -> Option<u8> {
         let holds = self.title.as_ref().is_none_or(|title| *title == row.title)
-            && self.has_mark(row.mark)
+            && self.has_attributes(row.attributes)
             && self.group.as_ref().is_none_or(|group| *group == row.group);
         match search {
             _ if !holds => None,
@@ -238,10 +210,7 @@ impl Wanted {
         }
     }
 
-    /// The rows of a list that match. `shared` is a searchable text that all rows share.
-    ///
-    /// # Errors
-    /// When a part of the list is not loaded, or is damaged.
+    /// The matching rows of a list. `shared` is a searchable text that all rows share.
     pub fn select(&self, list: &List, shared: &str) -> Result<Selection, StorageError> {
         let search = self.q.as_ref().map(|query| Search::new(query, shared));
         let range = match &self.title {
@@ -268,8 +237,10 @@ impl Wanted {
 
     fn in_columns(&self, mut found: Vec<u32>, list: &List) -> Result<Selection, StorageError> {
         let columns = list.columns()?;
-        let mark = |row: u32| columns.marks.get(row as usize).copied();
-        found.retain(|row| mark(*row).is_some_and(|mark| self.has_mark(mark)));
+        let attributes = |row: u32| columns.attributes.get(row as usize).copied();
+        found.retain(|row| {
+            attributes(*row).is_some_and(|attributes| self.has_attributes(attributes))
+        });
         if let Some(group) = &self.group {
             let group = columns.group(group);
             found.retain(|row| group.is_some_and(|group| columns.is_in(*row as usize, group)));

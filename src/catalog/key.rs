@@ -1,23 +1,20 @@
-//! Connector keys: `api::<platform>::<platformVersion>` (specification, part 2.3), and the rules for their parts. Each
-//! rule returns `None` for a valid value, else what is wrong, completing a sentence that begins with the field's name.
+//! Connector keys, `api::<platform>::<platformVersion>`, and the rules for their parts. A rule returns `None` for a
+//! valid value; otherwise it returns the end of a sentence that begins with the field's name.
 
 use std::fmt;
 
-/// The longest platform identifier, in characters.
+/// In characters.
 pub const MAX_PLATFORM: usize = 64;
 
-/// A connector key in parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectorKey<'a> {
-    /// The platform's identifier.
     pub platform: &'a str,
     /// `v` and a number.
     pub platform_version: &'a str,
 }
 
 impl<'a> ConnectorKey<'a> {
-    /// Splits a key. Returns `None` when a part is missing or invalid.
-    #[must_use]
+    /// Returns `None` when a part is missing or invalid.
     pub fn parse(text: &'a str) -> Option<Self> {
         let (platform, platform_version) = split_key(text.strip_prefix("api::")?)?;
         let good = self::platform(platform).or_else(|| self::platform_version(platform_version));
@@ -31,24 +28,19 @@ impl fmt::Display for ConnectorKey<'_> {
     }
 }
 
-/// Splits a key at its first `::`. Returns `None` when it has none. The library's search for a text in a text would be
-/// more code than all other splitting of keys.
-#[must_use]
+/// Splits a key at its first `::`. Returns `None` when it has none. The standard library's substring search would add
+/// more code to the Worker than all other parsing of keys.
 pub fn split_key(text: &str) -> Option<(&str, &str)> {
     let at = text.as_bytes().windows(2).position(|pair| pair == b"::")?;
     Some((text.get(..at)?, text.get(at..)?.strip_prefix("::")?))
 }
 
-/// Checks a platform identifier.
-#[must_use]
 pub fn platform(text: &str) -> Option<&'static str> {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let good = (1..=MAX_PLATFORM).contains(&text.len()) && text.bytes().all(allowed);
     (!good).then_some("must be 1 to 64 of a-z, 0-9 and -")
 }
 
-/// Checks a platform version.
-#[must_use]
 pub fn platform_version(text: &str) -> Option<&'static str> {
     let digits = text.strip_prefix('v').unwrap_or_default();
     let good = (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -60,7 +52,7 @@ mod tests {
     use super::{ConnectorKey, platform, platform_version};
 
     #[test]
-    fn keys_are_taken_apart_and_put_together() {
+    fn keys_round_trip() {
         for key in ["api::github::v1", "api::a-b-2::v2024", "api::1password::v0"] {
             assert_eq!(ConnectorKey::parse(key).unwrap().to_string(), key);
         }
@@ -73,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_takes_and_refuses() {
+    fn rules_accept_and_reject() {
         for text in ["a", "amazonaws-ec2", "1password", &"x".repeat(64)] {
             assert_eq!(platform(text), None, "{text}");
         }

@@ -1,25 +1,22 @@
-//! The logos that are files of the service's own site. A stored row has the path, a response the absolute URL.
+//! The logos that the site serves. A stored row contains the path, a response the absolute URL.
 
 use memchr::memmem;
 
 use crate::util::json;
 
-/// How a row's `image` is written that is such a path. Quotes in a text are escaped, so no text contains this.
+/// The JSON of a row's `image` with such a path. Quotes inside strings are escaped, so no string contains this.
 const MEMBER: &[u8] = br#""image":"/logos/"#;
-/// Where the path begins in it.
+/// The offset of the path in it.
 const PATH: usize = br#""image":""#.len();
 
-/// Where the paths of these logos begin.
 pub const FOLDER: &str = "/logos/";
 
-/// The path of the logo with this name, which the build of the site writes.
-#[must_use]
+/// The path of a logo that the site's build writes.
 pub fn path(slug: &str) -> String {
     format!("/logos/{slug}.svg")
 }
 
-/// Puts the service's origin before each such path in rows as JSON.
-#[must_use]
+/// Prefixes each such path in rows of JSON with the service's origin.
 pub fn absolute(json: Vec<u8>, origin: &str) -> Vec<u8> {
     let begins: Vec<usize> =
         memmem::find_iter(&json, MEMBER).map(|at| at.saturating_add(PATH)).collect();

@@ -1,38 +1,33 @@
-//! The catalog: connectors and the actions of each platform. Uses nothing of `access`, `vault` or `api`.
+//! The catalog: connectors and the actions of each platform.
 //!
-//! It is laid out for reading: a request reads what its answer needs, and no more. The importer renders each row's JSON
-//! once and sorts the rows into list order; those bytes are stored, with what filters and search need.
+//! It is laid out for reading: a request reads only what its response needs. The importer renders each row's JSON once
+//! and sorts the rows into list order; those bytes are stored, with what filters and search need.
 //!
-//! | file | what it knows |
+//! | module | content |
 //! |---|---|
-//! | [`reader`] | what the service asks: a page of a list, a platform's connector |
-//! | [`model`], [`row`], [`key`] | a connector, an action; what filters see of a row; connector keys |
+//! | [`reader`] | queries: a page of a list, the detail of a connector or an action |
+//! | [`model`], [`row`], [`key`] | a connector, an action; the fields that filters read; connector keys |
 //! | [`detail`] | how users connect to a platform, and where its API is |
-//! | [`filter`], [`search`], [`index`] | which rows match a request; the rank of a row; where words occur |
-//! | [`current`], [`pack`], [`list`] | the stored layout, from the record that names everything down to the rows |
-//! | [`section`], [`layout`], [`stored`] | verified pieces of a value, numbers and texts in it, the keys of values |
-//! | [`finder`] | the search over the actions of all platforms |
-//! | [`cache`] | what an isolate remembers, so that a warm request asks storage nothing |
-//! | [`write`](mod@write) | writing all of that |
+//! | [`filter`] | filters, and the rows that match them |
+//! | [`list_search`] | search in one list, by substring |
+//! | [`action_search`] | full-text search over the actions of all platforms |
+//! | [`action`] | the detail of an action |
+//! | [`format`](mod@format) | the stored layout |
+//! | [`cache`] | what an isolate keeps in memory, so that a warm request reads nothing from storage |
+//! | [`write`](mod@write) | writes a catalog |
 
 pub mod action;
+pub mod action_search;
 pub mod cache;
-pub mod current;
 pub mod detail;
 pub mod endpoints;
 pub mod filter;
-pub mod finder;
-pub mod index;
+pub mod format;
 pub mod key;
-pub mod layout;
-pub mod list;
+pub mod list_search;
 pub mod logos;
 pub mod model;
-pub mod pack;
 pub mod reader;
 pub mod row;
-pub mod search;
-pub mod section;
-pub mod stored;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod write;

@@ -1,14 +1,13 @@
-//! The rows of the catalog, with exactly the fields of the specification, parts 2.2 and 2.3, in its order.
+//! The rows of the catalog. The order of the fields is that of the API.
 
 use serde::{Deserialize, Serialize};
 
 use crate::terms::Method;
 
-/// How mature a connector is (specification, part 2.3).
+/// How mature a connector is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Ready for everybody.
     GenerallyAvailable,
     /// Usable, but its shape may still change.
     Beta,
@@ -18,13 +17,11 @@ pub enum Status {
     NotAvailable,
 }
 
-/// A row of the connector list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Connector {
     /// A positive integer below 2^53, stable for a `key` across imports.
     pub id: u64,
-    /// Display name.
     pub name: String,
     /// `api::<platform>::<platformVersion>`
     pub key: String,
@@ -32,37 +29,32 @@ pub struct Connector {
     pub platform: String,
     /// `v<number>`
     pub platform_version: String,
-    /// How mature the connector is.
     pub status: Status,
     /// One line, at most 500 characters.
     pub description: String,
-    /// In words; `Other` when unknown.
+    /// `Other` when unknown.
     pub category: String,
     /// An `https:` or `data:` URL, or the path of a logo of the site.
     pub image: String,
-    /// Free-form tags.
     pub tags: Vec<String>,
-    /// Whether the platform offers OAuth.
+    /// Whether the platform supports OAuth.
     pub oauth: bool,
-    /// The number of rows in the platform's action list.
+    /// The number of the platform's actions.
     pub tools: u32,
-    /// The version that the platform's own description states.
+    /// The version that the platform's own document states.
     pub version: String,
     /// Whether the operator offers the connector.
     pub active: bool,
 }
 
-/// A row of a platform's action list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Action {
-    /// Human-readable title, one line.
+    /// One line.
     pub title: String,
     /// Unique within the platform.
     pub key: String,
-    /// The HTTP method that the action uses.
     pub method: Method,
-    /// The platform that the action belongs to.
     pub platform: String,
     /// The resource that the action works on, in `PascalCase`; possibly empty.
     pub model_name: String,

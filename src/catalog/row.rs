@@ -1,4 +1,4 @@
-//! What filters and search need to know of a row.
+//! The fields of rows that filters and search read.
 
 use serde::Deserialize;
 
@@ -8,32 +8,29 @@ use crate::util::case_fold::fold;
 #[cfg(not(target_arch = "wasm32"))]
 use super::model::{Action, Connector};
 
-/// The bit of a connector that is enabled for hosted authorization.
+/// Bit: the connector is enabled for hosted authorization.
 pub const AUTHKIT: u8 = 1;
-/// The bit of a connector without a method that works without an OAuth client. Catalogs before format 4 don't have it.
+/// Bit: every method of the connector needs an OAuth client. Catalogs before format 4 don't have it.
 pub const NEEDS_CLIENT: u8 = 2;
 
-/// What filters and search look at in a row.
+/// The fields of a row that filters and search read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
-    /// The name or title, folded; lists are sorted by it.
+pub struct RowFields {
+    /// The name or title, folded. Lists are sorted by it.
     pub title: String,
-    /// The key, exact; orders rows with the same title.
+    /// Not folded. Orders rows with the same title.
     pub key: String,
-    /// The number of an action's method; the bits of a connector.
-    pub mark: u8,
-    /// A connector's category, folded; empty for actions.
+    /// The number of an action's method, or the bits of a connector.
+    pub attributes: u8,
+    /// A connector's category, folded. Empty for actions.
     pub group: String,
-    /// The searchable text: folded values, each followed by a line feed, the name or title first.
+    /// The searchable text: folded values, the name or title first, each followed by a line feed.
     pub text: String,
 }
 
-/// The two kinds of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Of the connector list.
     Connector,
-    /// Of an action list.
     Action,
 }
 
@@ -46,7 +43,6 @@ fn text<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(|one| value(one.as_ref()) + "\n").collect()
 }
 
-/// What is read of an action's JSON.
 #[derive(Deserialize)]
 struct ActionRow {
     title: String,
@@ -54,19 +50,18 @@ struct ActionRow {
     method: Method,
 }
 
-impl From<ActionRow> for Facts {
+impl From<ActionRow> for RowFields {
     fn from(row: ActionRow) -> Self {
         Self {
             title: value(&row.title),
             text: text([&row.title, &row.key]),
             key: row.key,
-            mark: row.method as u8,
+            attributes: row.method as u8,
             group: String::new(),
         }
     }
 }
 
-/// What is read of a connector's JSON.
 #[derive(Deserialize)]
 struct ConnectorRow {
     name: String,
@@ -78,11 +73,11 @@ struct ConnectorRow {
 }
 
 impl ConnectorRow {
-    fn facts(self, mark: u8) -> Facts {
+    fn fields(self, attributes: u8) -> RowFields {
         let before = [&self.name, &self.key, &self.platform, &self.category];
-        Facts {
+        RowFields {
             title: value(&self.name),
-            mark,
+            attributes,
             group: fold(&self.category),
             text: text(before.into_iter().chain(&self.tags).chain([&self.description])),
             key: self.key,
@@ -90,39 +85,35 @@ impl ConnectorRow {
     }
 }
 
-impl Facts {
-    /// Reads a row's JSON. Returns `None` when it is not a row of this kind. `mark` is a connector's, which its JSON does
-    /// not contain.
-    #[must_use]
-    pub fn read(kind: Kind, row: &[u8], mark: u8) -> Option<Self> {
+impl RowFields {
+    /// Parses a row's JSON. Returns `None` when it is not a row of this kind. A connector's `attributes` are not part
+    /// of its JSON.
+    pub fn read(kind: Kind, row: &[u8], attributes: u8) -> Option<Self> {
         match kind {
-            Kind::Connector => Some(serde_json::from_slice::<ConnectorRow>(row).ok()?.facts(mark)),
+            Kind::Connector => {
+                Some(serde_json::from_slice::<ConnectorRow>(row).ok()?.fields(attributes))
+            }
             Kind::Action => Some(serde_json::from_slice::<ActionRow>(row).ok()?.into()),
         }
     }
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-impl Facts {
-    /// The facts of a row that no filter looks at.
-    #[must_use]
-    pub fn none() -> Self {
+impl RowFields {
+    /// The fields of a row that no filter reads.
+    pub fn empty() -> Self {
         let none = String::new;
-        Self { title: none(), key: none(), mark: 0, group: none(), text: none() }
+        Self { title: none(), key: none(), attributes: 0, group: none(), text: none() }
     }
 
-    /// The facts of an action.
-    #[must_use]
-    pub fn of_action(row: &Action) -> Self {
+    pub fn from_action(row: &Action) -> Self {
         let (title, key) = (row.title.clone(), row.key.clone());
         ActionRow { title, key, method: row.method }.into()
     }
 
-    /// The facts of a connector.
-    #[must_use]
-    pub fn of_connector(row: &Connector, mark: u8) -> Self {
+    pub fn from_connector(row: &Connector, attributes: u8) -> Self {
         let row = row.clone();
         let Connector { name, key, platform, category, tags, description, .. } = row;
-        ConnectorRow { name, key, platform, category, tags, description }.facts(mark)
+        ConnectorRow { name, key, platform, category, tags, description }.fields(attributes)
     }
 }

@@ -10,9 +10,6 @@ use crate::util::json::Value;
 
 /// Checks a body with the service's own rules. `text` is what will be sent, `parsed` the same as a JavaScript value;
 /// `known` lists the endpoint's fields.
-///
-/// # Errors
-/// With all faults of the body.
 pub fn check(text: &str, parsed: &JsValue, known: &[Field]) -> Result<(), Failure> {
     if text.len() > MAX_BODY {
         return Err(too_large().into());
@@ -20,7 +17,7 @@ pub fn check(text: &str, parsed: &JsValue, known: &[Field]) -> Result<(), Failur
     Ok(BodyReader::of(value(parsed), known)?.finish()?)
 }
 
-/// Converts the two levels of a body that its reader looks at.
+/// Converts the two levels of a body that its reader inspects.
 fn value(parsed: &JsValue) -> Value {
     if Array::is_array(parsed) {
         return Value::Null;
@@ -36,7 +33,7 @@ fn value(parsed: &JsValue) -> Value {
     })
 }
 
-/// Converts an object, and each of its members by `member`. What is no object becomes [`Value::Null`].
+/// Converts an object, and each of its members with `member`. Anything else becomes [`Value::Null`].
 fn object(parsed: &JsValue, member: impl Fn(&JsValue) -> Value) -> Value {
     if !parsed.is_object() {
         return Value::Null;
@@ -56,7 +53,7 @@ fn scalar(value: &JsValue) -> Value {
     }
     match (value.as_bool(), value.as_f64()) {
         (Some(value), _) => Value::Boolean(value),
-        (None, Some(number)) => Value::of_number(number),
+        (None, Some(number)) => Value::from_number(number),
         (None, _) if value.is_null() => Value::Null,
         (None, _) => Value::Number,
     }

@@ -1,4 +1,4 @@
-//! What each method of the package requests, checked with the service's own code.
+//! The request of each method of the package, validated with the service's own code.
 
 use gloo_net::http::{Headers, RequestBuilder};
 use wasm_bindgen::JsValue;
@@ -15,7 +15,7 @@ use crate::http::query::QueryReader;
 use crate::terms::Method;
 use crate::util::nearest::shown;
 
-/// A checked request: the service won't refuse its form.
+/// A request that the service won't reject as malformed.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Call {
@@ -26,13 +26,13 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call of an endpoint; `arguments` replace the parameters of its path.
+    /// `arguments` replace the parameters of the endpoint's path.
     fn to(endpoint: Keyed, arguments: &[&str]) -> Self {
         let method = endpoint.spec().method;
         Self { method, address: endpoint.address(arguments), body: None }
     }
 
-    /// Adds a query that has been checked.
+    /// `query` must be valid.
     fn with_query(mut self, query: &str) -> Self {
         if !query.is_empty() {
             self.address.push('?');
@@ -41,19 +41,20 @@ impl Call {
         self
     }
 
-    /// Adds a body that has been checked.
+    /// `body` must be valid.
     fn with_body(self, body: String) -> Self {
         Self { body: Some(body), ..self }
     }
 }
 
-/// Checks a body against the endpoint's fields and returns it. `body` is sent, `parsed` is its value.
+/// Checks a body against the endpoint's fields and returns it. `parsed` is its value.
 fn checked(endpoint: Keyed, body: String, parsed: &JsValue) -> Result<String, Failure> {
     body::check(&body, parsed, endpoint.spec().body.unwrap_or_default())?;
     Ok(body)
 }
 
-/// A text as a segment of a path. Fails with what would lead to another path; `absent` is what the service would answer.
+/// Encodes a path segment. Fails for a string that would change the path, with the service's response for an unknown
+/// name: `absent`.
 fn segment(text: &str, absent: impl FnOnce() -> Problem) -> Result<&str, Failure> {
     let leads_elsewhere = ["", ".", ".."].contains(&text) || text.contains('\0');
     if leads_elsewhere { Err(absent().into()) } else { Ok(text) }
@@ -95,15 +96,11 @@ fn read(endpoint: Keyed, query: &str) -> QueryReader<'_> {
 #[wasm_bindgen]
 impl Call {
     /// `GET /v1/whoami`
-    #[must_use]
     pub fn whoami() -> Self {
         Self::to(Keyed::Whoami, &[])
     }
 
     /// `POST /v1/sessions`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// With all faults of the body. Only the service knows which scopes the key lacks.
     #[wasm_bindgen(js_name = createSession)]
     pub fn create_session(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let endpoint = Keyed::CreateSession;
@@ -111,15 +108,11 @@ impl Call {
     }
 
     /// `GET /v1/vault/summary`
-    #[must_use]
     pub fn summary() -> Self {
         Self::to(Keyed::Summary, &[])
     }
 
     /// `GET /v1/available-connectors`
-    ///
-    /// # Errors
-    /// With all faults of the query.
     #[wasm_bindgen(js_name = listConnectors)]
     pub fn list_connectors(query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListConnectors;
@@ -128,9 +121,6 @@ impl Call {
     }
 
     /// `GET /v1/available-actions`
-    ///
-    /// # Errors
-    /// With all faults of the query.
     #[wasm_bindgen(js_name = searchActions)]
     pub fn search_actions(query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::SearchActions;
@@ -138,11 +128,8 @@ impl Call {
         Ok(Self::to(endpoint, &[]).with_query(query))
     }
 
-    /// `GET /v1/available-actions/{platform}`. Only the service knows which platforms exist, but texts that would lead
-    /// to another path are refused here.
-    ///
-    /// # Errors
-    /// When the text can't be a platform's path segment, or with all faults of the query.
+    /// `GET /v1/available-actions/{platform}`. Only the service knows the platforms, but a string that would change the
+    /// path is rejected here.
     #[wasm_bindgen(js_name = listActions)]
     pub fn list_actions(platform: &str, query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListActions;
@@ -150,10 +137,7 @@ impl Call {
         Ok(Self::to(endpoint, &[platform_segment(platform)?]).with_query(query))
     }
 
-    /// `GET /v1/available-actions/{platform}/{key}`. Only the service knows which actions exist.
-    ///
-    /// # Errors
-    /// When a text can't be a path segment, or with all faults of the query.
+    /// `GET /v1/available-actions/{platform}/{key}`. Only the service knows the actions.
     #[wasm_bindgen(js_name = getAction)]
     pub fn get_action(platform: &str, key: &str, query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::GetAction;
@@ -162,19 +146,13 @@ impl Call {
         Ok(Self::to(endpoint, &arguments).with_query(query))
     }
 
-    /// `GET /v1/available-connectors/{platform}`. Only the service knows which platforms exist.
-    ///
-    /// # Errors
-    /// When the text can't be a platform's path segment.
+    /// `GET /v1/available-connectors/{platform}`. Only the service knows the platforms.
     #[wasm_bindgen(js_name = getConnector)]
     pub fn get_connector(platform: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::GetConnector, &[platform_segment(platform)?]))
     }
 
     /// `GET /v1/vault/connections`
-    ///
-    /// # Errors
-    /// With all faults of the query. Only the service knows whether a cursor belongs to the list.
     #[wasm_bindgen(js_name = listConnections)]
     pub fn list_connections(query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListConnections;
@@ -185,45 +163,30 @@ impl Call {
     }
 
     /// `GET /v1/vault/connections/{id}`
-    ///
-    /// # Errors
-    /// When `id` can't be an id.
     #[wasm_bindgen(js_name = getConnection)]
     pub fn get_connection(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::ReadConnection, &[connection(id)?.as_str()]))
     }
 
     /// `PATCH /v1/vault/connections/{id}`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// When `id` can't be an id, or with all faults of the body.
     #[wasm_bindgen(js_name = updateConnection)]
     pub fn update_connection(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         change(Keyed::UpdateConnection, id, body, parsed)
     }
 
     /// `PUT /v1/vault/connections/{id}/state`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// When `id` can't be an id, or with all faults of the body.
     #[wasm_bindgen(js_name = setState)]
     pub fn set_state(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         change(Keyed::SetConnectionState, id, body, parsed)
     }
 
     /// `PUT /v1/vault/connections/{id}/name`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// When `id` can't be an id, or with all faults of the body.
     #[wasm_bindgen(js_name = setName)]
     pub fn set_name(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         change(Keyed::SetConnectionName, id, body, parsed)
     }
 
     /// `POST /v1/vault/connections`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// With all faults of the body. Only the service knows whether the platform exists.
     #[wasm_bindgen(js_name = createConnection)]
     pub fn create_connection(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let endpoint = Keyed::CreateConnection;
@@ -231,36 +194,24 @@ impl Call {
     }
 
     /// `DELETE /v1/vault/connections/{id}`
-    ///
-    /// # Errors
-    /// When `id` can't be an id.
     #[wasm_bindgen(js_name = deleteConnection)]
     pub fn delete_connection(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::DeleteConnection, &[connection(id)?.as_str()]))
     }
 
     /// `GET /v1/vault/connections/{id}/status`
-    ///
-    /// # Errors
-    /// When `id` can't be an id.
     #[wasm_bindgen(js_name = getStatus)]
     pub fn get_status(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::GetStatus, &[connection(id)?.as_str()]))
     }
 
     /// `POST /v1/vault/connections/{id}/check`
-    ///
-    /// # Errors
-    /// When `id` can't be an id.
     #[wasm_bindgen(js_name = checkConnection)]
     pub fn check_connection(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::CheckConnection, &[connection(id)?.as_str()]))
     }
 
     /// `GET /v1/vault/connections/{id}/credentials`
-    ///
-    /// # Errors
-    /// When `id` can't be an id, or with all faults of the query.
     #[wasm_bindgen(js_name = getCredentials)]
     pub fn get_credentials(id: &str, query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::GetCredentials;
@@ -268,11 +219,8 @@ impl Call {
         Ok(Self::to(endpoint, &[connection(id)?.as_str()]).with_query(query))
     }
 
-    /// `POST /v1/vault/connections/{id}/actions/{key}`. `body` is sent, `parsed` is its value. Only the service knows what the
-    /// action takes.
-    ///
-    /// # Errors
-    /// When `id` can't be an id or `key` a path segment, or with all faults of the body.
+    /// `POST /v1/vault/connections/{id}/actions/{key}`. `body` is sent, `parsed` is its value. Only the service knows
+    /// the input that the action takes.
     #[wasm_bindgen(js_name = runAction)]
     pub fn run_action(
         id: &str,
@@ -288,27 +236,18 @@ impl Call {
     }
 
     /// `PUT /v1/vault/connections/{id}/credentials`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// When `id` can't be an id, or with all faults of the body.
     #[wasm_bindgen(js_name = setCredentials)]
     pub fn set_credentials(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         change(Keyed::SetCredentials, id, body, parsed)
     }
 
     /// `POST /v1/vault/connect`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// With all faults of the body. Only the service knows what the platform takes.
     pub fn connect(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let endpoint = Keyed::Connect;
         Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
     }
 
     /// `GET /v1/vault/connect`
-    ///
-    /// # Errors
-    /// With all faults of the query.
     #[wasm_bindgen(js_name = listAttempts)]
     pub fn list_attempts(query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListAttempts;
@@ -317,9 +256,6 @@ impl Call {
     }
 
     /// `GET /v1/vault/connect/{id}`
-    ///
-    /// # Errors
-    /// When `id` can't be an id, or with all faults of the query.
     #[wasm_bindgen(js_name = getAttempt)]
     pub fn get_attempt(id: &str, query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::GetAttempt;
@@ -331,9 +267,6 @@ impl Call {
     }
 
     /// `GET /v1/oauth-clients`
-    ///
-    /// # Errors
-    /// With all faults of the query.
     #[wasm_bindgen(js_name = listOauthClients)]
     pub fn list_oauth_clients(query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListOauthClients;
@@ -342,18 +275,12 @@ impl Call {
     }
 
     /// `GET /v1/oauth-clients/{platform}`
-    ///
-    /// # Errors
-    /// When the text can't be a platform's path segment.
     #[wasm_bindgen(js_name = getOauthClient)]
     pub fn get_oauth_client(platform: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::GetOauthClient, &[platform_segment(platform)?]))
     }
 
     /// `PUT /v1/oauth-clients/{platform}`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// When the text can't be a platform's path segment, or with all faults of the body.
     #[wasm_bindgen(js_name = setOauthClient)]
     pub fn set_oauth_client(
         platform: &str,
@@ -366,25 +293,18 @@ impl Call {
     }
 
     /// `DELETE /v1/oauth-clients/{platform}`
-    ///
-    /// # Errors
-    /// When the text can't be a platform's path segment.
     #[wasm_bindgen(js_name = deleteOauthClient)]
     pub fn delete_oauth_client(platform: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::DeleteOauthClient, &[platform_segment(platform)?]))
     }
 
     /// `GET /v1/agent-sign-in`
-    #[must_use]
     #[wasm_bindgen(js_name = getAgentSignIn)]
     pub fn get_agent_sign_in() -> Self {
         Self::to(Keyed::GetAgentSignIn, &[])
     }
 
     /// `PUT /v1/agent-sign-in`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// With all faults of the body.
     #[wasm_bindgen(js_name = setAgentSignIn)]
     pub fn set_agent_sign_in(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let endpoint = Keyed::SetAgentSignIn;
@@ -392,16 +312,12 @@ impl Call {
     }
 
     /// `DELETE /v1/agent-sign-in`
-    #[must_use]
     #[wasm_bindgen(js_name = deleteAgentSignIn)]
     pub fn delete_agent_sign_in() -> Self {
         Self::to(Keyed::DeleteAgentSignIn, &[])
     }
 
     /// `GET /v1/audit`
-    ///
-    /// # Errors
-    /// With all faults of the query.
     #[wasm_bindgen(js_name = listAudit)]
     pub fn list_audit(query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListAudit;
@@ -410,9 +326,6 @@ impl Call {
     }
 
     /// `GET /v1/agent-grants`
-    ///
-    /// # Errors
-    /// With all faults of the query.
     #[wasm_bindgen(js_name = listAgentGrants)]
     pub fn list_agent_grants(query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListAgentGrants;
@@ -421,9 +334,6 @@ impl Call {
     }
 
     /// `POST /v1/agent-grants`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// With all faults of the body.
     #[wasm_bindgen(js_name = createAgentGrant)]
     pub fn create_agent_grant(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let endpoint = Keyed::CreateAgentGrant;
@@ -431,9 +341,6 @@ impl Call {
     }
 
     /// `DELETE /v1/agent-grants/{id}`
-    ///
-    /// # Errors
-    /// When `id` can't be an id.
     #[wasm_bindgen(js_name = deleteAgentGrant)]
     pub fn delete_agent_grant(id: &str) -> Result<Call, JsValue> {
         let id = segment(id, || Problem::new(Code::AgentGrantNotFound, "There is no such grant."))?;
@@ -441,9 +348,6 @@ impl Call {
     }
 
     /// `GET /v1/events`
-    ///
-    /// # Errors
-    /// With all faults of the query.
     #[wasm_bindgen(js_name = listEvents)]
     pub fn list_events(query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListEvents;
@@ -452,16 +356,12 @@ impl Call {
     }
 
     /// `GET /v1/webhooks`
-    #[must_use]
     #[wasm_bindgen(js_name = listWebhooks)]
     pub fn list_webhooks() -> Self {
         Self::to(Keyed::ListWebhooks, &[])
     }
 
     /// `POST /v1/webhooks`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// With all faults of the body.
     #[wasm_bindgen(js_name = createWebhook)]
     pub fn create_webhook(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let endpoint = Keyed::CreateWebhook;
@@ -469,18 +369,12 @@ impl Call {
     }
 
     /// `GET /v1/webhooks/{id}`
-    ///
-    /// # Errors
-    /// When the text can't be a path segment, as with all that name a webhook.
     #[wasm_bindgen(js_name = getWebhook)]
     pub fn get_webhook(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::GetWebhook, &[webhook_segment(id)?]))
     }
 
     /// `PATCH /v1/webhooks/{id}`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// Also with all faults of the body.
     #[wasm_bindgen(js_name = updateWebhook)]
     pub fn update_webhook(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let endpoint = Keyed::UpdateWebhook;
@@ -489,36 +383,24 @@ impl Call {
     }
 
     /// `DELETE /v1/webhooks/{id}`
-    ///
-    /// # Errors
-    /// As [`Self::get_webhook`].
     #[wasm_bindgen(js_name = deleteWebhook)]
     pub fn delete_webhook(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::DeleteWebhook, &[webhook_segment(id)?]))
     }
 
     /// `POST /v1/webhooks/{id}/rotate`
-    ///
-    /// # Errors
-    /// As [`Self::get_webhook`].
     #[wasm_bindgen(js_name = rotateWebhook)]
     pub fn rotate_webhook(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::RotateWebhook, &[webhook_segment(id)?]))
     }
 
     /// `POST /v1/webhooks/{id}/test`
-    ///
-    /// # Errors
-    /// As [`Self::get_webhook`].
     #[wasm_bindgen(js_name = testWebhook)]
     pub fn test_webhook(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::TestWebhook, &[webhook_segment(id)?]))
     }
 
     /// `POST /v1/webhooks/{id}/replay`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// Also with all faults of the body.
     #[wasm_bindgen(js_name = replayEvents)]
     pub fn replay_events(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let endpoint = Keyed::ReplayEvents;
@@ -527,9 +409,6 @@ impl Call {
     }
 
     /// `GET /v1/webhooks/{id}/deliveries`
-    ///
-    /// # Errors
-    /// Also with all faults of the query.
     #[wasm_bindgen(js_name = listDeliveries)]
     pub fn list_deliveries(id: &str, query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListDeliveries;
@@ -538,9 +417,6 @@ impl Call {
     }
 
     /// `GET /v1/keys`
-    ///
-    /// # Errors
-    /// With all faults of the query.
     #[wasm_bindgen(js_name = listKeys)]
     pub fn list_keys(query: &str) -> Result<Call, JsValue> {
         let endpoint = Keyed::ListKeys;
@@ -549,9 +425,6 @@ impl Call {
     }
 
     /// `POST /v1/keys`. `body` is sent, `parsed` is its value.
-    ///
-    /// # Errors
-    /// With all faults of the body.
     #[wasm_bindgen(js_name = createKey)]
     pub fn create_key(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         let endpoint = Keyed::CreateKey;
@@ -559,27 +432,18 @@ impl Call {
     }
 
     /// `POST /v1/keys/{id}/rotate`
-    ///
-    /// # Errors
-    /// When the text can't be a path segment, as with all that name a key.
     #[wasm_bindgen(js_name = rotateKey)]
     pub fn rotate_key(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::RotateKey, &[key_segment(id)?]))
     }
 
     /// `DELETE /v1/keys/{id}`
-    ///
-    /// # Errors
-    /// As [`Self::rotate_key`].
     #[wasm_bindgen(js_name = revokeKey)]
     pub fn revoke_key(id: &str) -> Result<Call, JsValue> {
         Ok(Self::to(Keyed::RevokeKey, &[key_segment(id)?]))
     }
 
-    /// Builds the request; each try needs its own. `base` is the service's address without a trailing slash.
-    ///
-    /// # Errors
-    /// When the platform rejects it.
+    /// Builds a request; every attempt needs its own. `base` is the service's URL without a trailing slash.
     pub fn request(
         &self,
         base: &str,
@@ -596,7 +460,7 @@ impl Call {
         if self.body.is_some() {
             headers.set("content-type", "application/json")?;
         }
-        // Following a redirect would send the secret to wherever it leads.
+        // Following a redirect would send the secret to its target.
         let builder = RequestBuilder::new(&format!("{base}{}", self.address))
             .method(method)
             .headers(Headers::from_raw(headers))
@@ -613,7 +477,7 @@ impl Call {
     }
 }
 
-/// A call that changes the connection `id`.
+/// A request that changes the connection `id`.
 fn change(endpoint: Keyed, id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
     let body = checked(endpoint, body, parsed)?;
     Ok(Call::to(endpoint, &[connection(id)?.as_str()]).with_body(body))

@@ -5,11 +5,10 @@ use wasm_bindgen::JsValue;
 
 use crate::http::problem::{Code, Fault, Location, Problem};
 
-/// The problem that the service would answer with, found without asking it.
+/// The problem that the service would respond with, found without a request.
 #[derive(Debug, Clone)]
 pub struct Failure(Problem);
 
-/// The object that JavaScript gets.
 #[derive(Serialize)]
 struct Document<'a> {
     status: u16,
@@ -19,8 +18,7 @@ struct Document<'a> {
 }
 
 impl Failure {
-    /// An argument that can't be used; `detail` says why.
-    #[must_use]
+    /// An invalid argument; `detail` says why.
     pub fn argument(name: &str, detail: String) -> Self {
         let location = Location::Parameter(name.to_owned());
         let code = Code::InvalidParameter;
@@ -42,10 +40,9 @@ impl From<Failure> for JsValue {
     }
 }
 
-/// A value as a plain object.
 pub(super) fn object(value: &impl Serialize) -> JsValue {
-    // A fault's place is a member among others, which makes it a map for serde: JavaScript is to see an object.
+    // A fault's location is a flattened member, which serde serializes as a map. JavaScript must get an object.
     let serializer = serde_wasm_bindgen::Serializer::new().serialize_maps_as_objects(true);
-    // An object takes whatever members it is given.
+    // Setting members of an object cannot fail.
     value.serialize(&serializer).unwrap_or(JsValue::UNDEFINED)
 }

@@ -11,7 +11,6 @@ use crate::connections::rules;
 use crate::terms::Environment;
 use crate::util::nearest::shown;
 
-/// The parts of a connection key.
 #[derive(Serialize)]
 struct ConnectionParts<'a> {
     environment: Environment,
@@ -20,7 +19,6 @@ struct ConnectionParts<'a> {
     identity: &'a str,
 }
 
-/// The parts of a connector key.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ConnectorParts<'a> {
@@ -29,9 +27,6 @@ struct ConnectorParts<'a> {
 }
 
 /// The parts of a connection key: `{ environment, platform, label, identity }`.
-///
-/// # Errors
-/// When the text is not a connection key, or has a part that the service would never store.
 #[wasm_bindgen(js_name = parseConnectionKey)]
 pub fn parse_connection_key(text: &str) -> Result<JsValue, JsValue> {
     let ConnectionKey { environment, platform, label, identity } = ConnectionKey::parse(text)
@@ -43,9 +38,6 @@ pub fn parse_connection_key(text: &str) -> Result<JsValue, JsValue> {
 }
 
 /// The parts of a connector key: `{ platform, platformVersion }`.
-///
-/// # Errors
-/// When the text is not a connector key.
 #[wasm_bindgen(js_name = parseConnectorKey)]
 pub fn parse_connector_key(text: &str) -> Result<JsValue, JsValue> {
     let ConnectorKey { platform, platform_version } = ConnectorKey::parse(text)

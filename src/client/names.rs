@@ -2,8 +2,7 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// The name that resembles `name` most, of the comma-separated names in `known`; empty when none does.
-#[must_use]
+/// The name most similar to `name` among the comma-separated names in `known`. Empty when none is similar.
 #[wasm_bindgen]
 pub fn nearest(name: &str, known: &str) -> String {
     crate::util::nearest::nearest(name, known.split(','), 1).pop().unwrap_or_default()

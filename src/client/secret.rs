@@ -9,10 +9,7 @@ use crate::auth::key::check;
 use crate::auth::token::{MAX_TOKEN, TOKEN_PREFIX};
 use crate::http::problem::Problem;
 
-/// Whether a secret is an API key, which opens the whole account. Returns `false` for a token.
-///
-/// # Errors
-/// When the service would refuse the secret without asking storage: it is empty, mistyped, or several in one.
+/// Whether a secret is an API key, which has access to the whole account. Returns `false` for a session token.
 #[wasm_bindgen(js_name = isApiKey)]
 pub fn is_api_key(secret: &str) -> Result<bool, JsValue> {
     let refused = |problem: Problem| Err(JsValue::from(Failure::from(problem)));

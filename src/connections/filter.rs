@@ -165,7 +165,7 @@ mod tests {
         TokenRestriction {
             identity: "ann".into(),
             identity_type: Some(IdentityType::User),
-            platforms: Some(Names::of_text("alpha,beta".into())),
+            platforms: Some(Names::from_string("alpha,beta".into())),
             connections: None,
         }
     }

@@ -52,7 +52,7 @@ mod tests {
     use super::ConnectionKey;
 
     #[test]
-    fn keys_are_taken_apart_and_put_together() {
+    fn keys_round_trip() {
         for key in ["test::github::default::ann", "live::a-b::x-1::urn::x::1", "test::p::l:::x"] {
             assert_eq!(ConnectionKey::parse(key).unwrap().to_string(), key);
         }

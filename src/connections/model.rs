@@ -223,7 +223,7 @@ mod tests {
             let restriction = TokenRestriction {
                 identity: identity.into(),
                 identity_type,
-                platforms: platforms.map(|names: &str| Names::of_text(names.into())),
+                platforms: platforms.map(|names: &str| Names::from_string(names.into())),
                 connections: None,
             };
             assert_eq!(connection.is_within(&restriction), is_within, "{restriction:?}");

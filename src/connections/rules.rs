@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_takes_and_refuses() {
+    fn rules_accept_and_reject() {
         let x = |count: usize| "x".repeat(count);
         let cases: [(Rule, Vec<String>, Vec<String>); 4] = [
             (

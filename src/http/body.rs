@@ -290,7 +290,7 @@ impl BodyReader {
 
     /// Takes a string. Returns `None` when it was not sent or is null.
     pub fn text(&mut self, field: &str) -> Option<String> {
-        self.value(field)?.into_text()
+        self.value(field)?.into_string()
     }
 
     /// Borrows a string without taking it. Returns `None` when it was not sent or is something else.
@@ -306,7 +306,7 @@ impl BodyReader {
     /// Takes an array of strings. Returns `None` when it was not sent.
     pub fn texts(&mut self, field: &str) -> Option<Vec<String>> {
         let Value::Array(items) = self.value(field)? else { return None };
-        Some(items.into_iter().filter_map(Value::into_text).collect())
+        Some(items.into_iter().filter_map(Value::into_string).collect())
     }
 
     /// The strings among an array's items, each with its index. Does not take the field.
@@ -322,7 +322,7 @@ impl BodyReader {
         // Inserted one by one: `collect` would add a sort to the Worker's module.
         let mut texts = BTreeMap::new();
         for (name, value) in members {
-            if let Some(text) = value.into_text() {
+            if let Some(text) = value.into_string() {
                 texts.insert(name, text);
             }
         }

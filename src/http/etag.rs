@@ -1,7 +1,7 @@
 //! Entity tags of catalog reads (RFC 9110, section 8.8.3). A response depends only on a segment and the query, so its tag can
 //! be computed without rendering it.
 
-use crate::catalog::stored::SegmentId;
+use crate::catalog::format::stored::SegmentId;
 use crate::http::condition::Condition;
 
 /// The build's id, set by the build script. Another build may render the same rows differently, so its tags must differ.
@@ -20,7 +20,7 @@ pub fn of_query(segment: SegmentId, query: &str, shown: &str) -> String {
     if shown.is_empty() {
         return format!("\"{segment}-{sum:08x}\"");
     }
-    let shown = SegmentId::of(shown.as_bytes());
+    let shown = SegmentId::from_content(shown.as_bytes());
     format!("\"{segment}-{sum:08x}-{shown}\"")
 }
 

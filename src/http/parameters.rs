@@ -4,7 +4,7 @@ use super::paging::{LIMIT, PAGE};
 use super::query::{Check, Parameter};
 use crate::audit::AuditId;
 use crate::catalog::key::{MAX_PLATFORM, platform_version};
-use crate::catalog::search::MAX_CHARS;
+use crate::catalog::list_search::MAX_CHARS;
 use crate::connections::cursor::Cursor;
 use crate::connections::filter::{MAX_KEYS, MAX_Q, MAX_TAGS};
 use crate::connections::key::MAX_KEY;

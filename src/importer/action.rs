@@ -11,41 +11,37 @@ use super::{hash, text};
 use crate::catalog::model::Action;
 use crate::terms::Method;
 
-/// The most characters of a key; a longer one ends in a hash of all of it.
+/// In characters. A longer key ends in a hash of all of it.
 pub const MAX_KEY: usize = 256;
-/// The most characters of a model's name.
+/// In characters.
 pub const MAX_MODEL: usize = 100;
-/// The most references that a path may lead through.
+/// The longest chain of references that a path may lead through.
 const MAX_REFERENCES: usize = 16;
 
-/// The most skipped operations that a warning names.
+/// How many skipped operations a warning names.
 const SKIPPED_SHOWN: usize = 3;
 
-/// The actions of a document.
 pub struct Actions<'a, F> {
-    /// Their rows, without their platform.
+    /// Without their platform.
     pub rows: Vec<Action>,
     /// The operation of each row.
     pub found: Vec<Found<'a, F>>,
-    /// A warning for each reference that leads nowhere, and one for all operations that are skipped.
+    /// One for each dangling reference, and one for all skipped operations.
     pub warnings: Vec<String>,
 }
 
-/// An operation, and where it stands.
+/// An operation and its location.
 pub struct Found<'a, F> {
-    /// The path, as the document writes it.
+    /// As the document writes it.
     pub path: &'a str,
-    /// The method.
     pub method: Method,
-    /// The operation.
     pub operation: &'a Operation<F>,
-    /// What it has in common with the others of its path.
+    /// The members that all operations of the path share.
     pub item: &'a PathItem<F>,
 }
 
 /// The actions of a document's paths.
-#[must_use]
-pub fn of<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<'a, F> {
+pub fn collect<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<'a, F> {
     let mut warnings = Vec::new();
     let mut found = operations(document, &mut warnings);
     found.retain(|found| paths.allows(found.path));
@@ -79,14 +75,14 @@ fn titled<'a, F>(found: &Found<'a, F>) -> Titled<'a> {
     Titled { title: title(said), method, path, id }
 }
 
-/// Whether a path is that of an operation in Amazon's query protocol. All of these share one address and have their
-/// name in the fragment.
+/// Whether the path is an operation of Amazon's query protocol. All of these share one address and have their name in
+/// the fragment.
 fn is_query_protocol(path: &str) -> bool {
     path.starts_with("/#Action=")
 }
 
-/// Drops duplicates of Amazon's query protocol. Its documents describe an operation twice, for `GET` and for `POST`;
-/// the `POST`, which takes input of any length, becomes the action.
+/// Drops duplicates of Amazon's query protocol. Its documents describe an operation twice, for `GET` and for `POST`.
+/// The `POST`, which takes input of any length, becomes the action.
 fn without_twins<F>(operations: &mut Vec<Found<'_, F>>) {
     let posted: HashSet<&str> = operations
         .iter()
@@ -96,7 +92,7 @@ fn without_twins<F>(operations: &mut Vec<Found<'_, F>>) {
     operations.retain(|found| found.method != Method::Get || !posted.contains(found.path));
 }
 
-/// The operation's id, without the prefix by which Amazon's query protocol distinguishes its two forms.
+/// The operation's id, without the prefix with which Amazon's query protocol distinguishes the two forms.
 fn bare_id<'a, F>(path: &str, operation: &'a Operation<F>) -> &'a str {
     let id = operation.id.as_str();
     let bare = id.strip_prefix("POST_").or_else(|| id.strip_prefix("GET_"));
@@ -158,7 +154,7 @@ fn operations<'a, F>(document: &'a Document<F>, warnings: &mut Vec<String>) -> V
 }
 
 /// Parses a reference: `#/components/pathItems/Name` → `(true, "Name")`, `#/paths/~1pets` → `(false, "/pets")`. Returns
-/// `None` when it leads elsewhere.
+/// `None` for any other reference.
 fn target(reference: &str) -> Option<(bool, String)> {
     let (shared, pointer) = match reference.strip_prefix("#/components/pathItems/") {
         Some(name) => (true, name),
@@ -170,8 +166,6 @@ fn target(reference: &str) -> Option<(bool, String)> {
     Some((shared, percent_decoded(pointer).replace("~1", "/").replace("~0", "~")))
 }
 
-/// The text with its percent-encoded bytes decoded.
-#[must_use]
 pub fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut parts = text.split('%');
@@ -188,7 +182,7 @@ pub fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The key of an action: the operation's id in camel case, or else method and path.
+/// The operation's id in camel case, or else method and path.
 fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
     let id = text::camel_case(bare_id(path, operation));
     let key = if id.is_empty() { path_key(method, path) } else { id };
@@ -228,7 +222,7 @@ fn model_name<F>(path: &str, operation: &Operation<F>) -> String {
     name.chars().take(MAX_MODEL).collect()
 }
 
-/// Makes keys unique by numbering all but the first of the same name: `listPets`, `listPets2`.
+/// Makes keys unique by numbering all but the first with the same name: `listPets`, `listPets2`.
 fn unique(keys: Vec<String>) -> Vec<String> {
     let mut taken: HashSet<String> = keys.iter().cloned().collect();
     let mut seen: HashMap<String, u64> = HashMap::with_capacity(keys.len());

@@ -1,5 +1,5 @@
-//! `catalog add`: documents beside those that a catalog was made from. Each import notes how it was run, and this command
-//! runs it again with more documents, once it has said what they would change.
+//! `catalog add`: adds documents to an existing catalog. Each import records its arguments; this command reports what
+//! more documents would change, then runs the import again with them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,23 +15,23 @@ use super::{Import, Watch, check, gather};
 use crate::importer::oauth_list::OAuthList;
 use crate::util::case_fold::fold;
 
-/// The file of the catalog folder that says how the catalog was imported.
+/// The file of the catalog folder that records the arguments of the import.
 const NOTE: &str = "import.json";
 
-/// Add OpenAPI documents to the catalog that is there
+/// Add OpenAPI documents to the current catalog
 ///
-/// Says first what they become, what of them can't be imported, and which platforms the catalog has already. It changes
+/// Reports first what they become, what of them can't be imported, and which platforms the catalog already has. Changes
 /// nothing if one of them can't be imported, or if the catalog has actions of its platform and --replace is missing. To
 /// serve the new catalog, publish it afterwards, on this machine or with --remote.
 #[derive(Debug, Args)]
 pub struct AddArgs {
-    /// Documents, or folders of documents, which are taken whatever their licence
+    /// Documents, or folders of documents, imported whatever their licence
     #[arg(required = true, value_name = "FILE|DIR")]
     sources: Vec<PathBuf>,
-    /// Take them in place of the documents about the same platforms
+    /// Replace the documents about the same platforms
     #[arg(long)]
     replace: bool,
-    /// Only say what would change
+    /// Only report what would change
     #[arg(long)]
     dry_run: bool,
     /// The catalog folder
@@ -39,27 +39,24 @@ pub struct AddArgs {
     catalog: PathBuf,
 }
 
-/// Notes how a catalog was imported.
-///
-/// # Errors
-/// When the file can't be written.
+/// Records the arguments of an import.
 pub fn remember(import: &ImportArgs, folder: &Folder) -> Result<()> {
     replace(&folder.0.join(NOTE), &serde_json::to_vec_pretty(import)?)
 }
 
-/// How a catalog was imported.
+/// The arguments of the last import.
 fn remembered(folder: &Folder) -> Result<ImportArgs> {
     let path = folder.0.join(NOTE);
     let json = fs::read(&path).with_context(|| {
         format!(
-            "{} does not say how its catalog was imported: import it once more with `npm run catalog -- import`",
+            "{} does not record how its catalog was imported: import it again with `npm run catalog -- import`",
             folder.0.display()
         )
     })?;
     serde_json::from_slice(&json).with_context(|| path.display().to_string())
 }
 
-/// Nobody waits for a few documents.
+/// A few documents need no progress bar.
 struct Unwatched;
 
 impl Watch for Unwatched {
@@ -68,10 +65,7 @@ impl Watch for Unwatched {
 }
 
 impl AddArgs {
-    /// Adds the documents, or says why not.
-    ///
-    /// # Errors
-    /// When there is no catalog, or a document can't be read.
+    /// Adds the documents, or reports why not.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let had = check::connectors(&folder)?;

@@ -1,4 +1,4 @@
-//! Reads a catalog folder back and checks that it is complete and consistent.
+//! Reads a catalog folder and verifies that it is complete and consistent.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -10,14 +10,14 @@ use super::folder::{Folder, lay_out};
 use super::{platform, server};
 use crate::catalog::action::answer::answer;
 use crate::catalog::action::unit::{Deflated, Unit, UnitRef, UnitTable, Units, compare, inflate};
-use crate::catalog::current::Current;
 use crate::catalog::detail::{AuthMethod, ConnectorDetail, urls, variables};
+use crate::catalog::format::current::Current;
+use crate::catalog::format::list::{List, ListRef};
+use crate::catalog::format::pack::{self, NameEntry};
+use crate::catalog::format::section::{Section, SectionRef};
 use crate::catalog::key::ConnectorKey;
-use crate::catalog::list::{List, ListRef};
 use crate::catalog::model::{Action, Connector};
-use crate::catalog::pack::{self, Found};
 use crate::catalog::row::{AUTHKIT, Kind};
-use crate::catalog::section::{Section, SectionRef};
 use crate::catalog::write::Platform;
 use crate::ports::{Blob, StorageError};
 use crate::util::case_fold::fold;
@@ -29,40 +29,37 @@ pub struct Opened<'a> {
     current: Current,
 }
 
-/// A connector with the mark that its row does not show.
+/// A connector with the attribute that its row does not contain.
 #[derive(Debug, Clone)]
 pub struct ConnectorEntry {
-    /// The row.
     pub connector: Connector,
     /// Whether the operator enabled it for hosted authorization.
     pub authkit: bool,
 }
 
-/// What is known of the platforms besides their connectors' rows.
+/// What is stored about the platforms in addition to their connectors' rows.
 #[derive(Debug, Default)]
 pub struct Details(HashMap<String, Known>);
 
-/// What is known of a platform besides its connector's row.
+/// What is stored about a platform in addition to its connector's row.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// What the detail adds to the row.
     pub detail: ConnectorDetail,
-    /// Its former names.
+    /// Former names.
     pub aliases: Vec<String>,
-    /// Where its actions' details are.
+    /// The locations of the details of its actions.
     pub units: UnitTable,
 }
 
 impl Details {
-    /// The platform that was formerly called `name`. Returns `None` when there is none.
-    #[must_use]
+    /// The current name of the platform with this former name.
     pub fn platform(&self, name: &str) -> Option<&str> {
         let mut known = self.0.iter();
         let found = known.find(|(_, known)| known.aliases.iter().any(|alias| alias == name));
         found.map(|(platform, _)| platform.as_str())
     }
 
-    /// What is known of a platform. It is given once.
+    /// Removes and returns the entry of a platform.
     pub fn take(&mut self, platform: &str) -> Known {
         self.0.remove(platform).unwrap_or_default()
     }
@@ -70,9 +67,6 @@ impl Details {
 
 impl<'a> Opened<'a> {
     /// Opens the current version.
-    ///
-    /// # Errors
-    /// When the folder has none, or it cannot be read.
     pub fn new(folder: &'a Folder) -> Result<Self> {
         let version = folder.read_current()?.version;
         let path = folder.record(version);
@@ -88,7 +82,7 @@ impl<'a> Opened<'a> {
 
     fn list(&self, list: ListRef, kind: Kind) -> Result<List> {
         let parts = list.parts_of_scan(true).into_iter();
-        let parts = parts.map(|part| Ok((part, self.section(part.place)?)));
+        let parts = parts.map(|part| Ok((part, self.section(part.location)?)));
         Ok(List::new(list, kind, parts.collect::<Result<_>>()?))
     }
 
@@ -99,28 +93,22 @@ impl<'a> Opened<'a> {
         let rows: Vec<T> = serde_json::from_slice(&array)
             .with_context(|| format!("the list {id}: a row is not what it should be"))?;
         if rows.len() != len {
-            bail!("the list {id} has {} rows and says {len}", rows.len());
+            bail!("the list {id} has {} rows but states {len}", rows.len());
         }
         Ok(rows)
     }
 
-    /// All connectors, in list order.
-    ///
-    /// # Errors
-    /// When they cannot be read.
+    /// In list order.
     pub fn connectors(&self) -> Result<Vec<ConnectorEntry>> {
         let list = self.current.connectors()?;
         let marks = self.list(list.clone(), Kind::Connector)?;
-        let marks = marks.columns().map_err(said)?.marks.to_vec();
+        let marks = marks.columns().map_err(said)?.attributes.to_vec();
         let rows: Vec<Connector> = self.rows(list, Kind::Connector)?;
         let entry = |(connector, mark)| ConnectorEntry { connector, authkit: mark & AUTHKIT != 0 };
         Ok(rows.into_iter().zip(marks).map(entry).collect())
     }
 
-    /// The actions of a platform, in list order.
-    ///
-    /// # Errors
-    /// When they cannot be read.
+    /// In list order.
     pub fn actions(&self, platform: &str) -> Result<Vec<Action>> {
         let list = match self.current.list(platform) {
             Some(list) => list,
@@ -134,15 +122,12 @@ impl<'a> Opened<'a> {
         let place = self.current.pack(platform).ok_or_else(missing)?;
         let pack = self.section(place)?;
         match pack::find(&pack, place.segment, platform).map_err(said)? {
-            Some(Found::Platform(found)) => found.actions.ok_or_else(missing),
-            Some(Found::Alias(_)) | None => Err(missing()),
+            Some(NameEntry::Platform(found)) => found.actions.ok_or_else(missing),
+            Some(NameEntry::Alias(_)) | None => Err(missing()),
         }
     }
 
-    /// What the details add to the connectors' rows, by platform.
-    ///
-    /// # Errors
-    /// When they cannot be read.
+    /// The details of all connectors, by platform.
     pub fn details(&self) -> Result<Details> {
         let mut details = Details::default();
         for place in self.current.packs() {
@@ -151,14 +136,14 @@ impl<'a> Opened<'a> {
             for nth in 0..names.len() {
                 let name = String::from_utf8_lossy(names.get(nth)).into_owned();
                 match pack::get(&pack, place.segment, nth).map_err(said)? {
-                    Found::Platform(found) => {
+                    NameEntry::Platform(found) => {
                         let detail = serde_json::from_slice(found.detail().map_err(said)?)
                             .with_context(|| format!("{name}: its detail cannot be read"))?;
                         let units = found.units().map_err(said)?;
                         let known = details.0.entry(name).or_default();
                         (known.detail, known.units) = (detail, units);
                     }
-                    Found::Alias(of) => {
+                    NameEntry::Alias(of) => {
                         details.0.entry(of.to_owned()).or_default().aliases.push(name);
                     }
                 }
@@ -167,11 +152,7 @@ impl<'a> Opened<'a> {
         Ok(details)
     }
 
-    /// An action of a platform with what it takes and answers, as indented JSON. Returns `None` when there is none of this
-    /// key.
-    ///
-    /// # Errors
-    /// When it cannot be read.
+    /// An action with its detail, as indented JSON.
     pub fn action(
         &self,
         platform: &str,
@@ -191,10 +172,7 @@ impl<'a> Opened<'a> {
         Ok(Some(serde_json::to_string_pretty(&value)?))
     }
 
-    /// The platforms of these names with everything that is stored about them, in list order.
-    ///
-    /// # Errors
-    /// When they cannot be read, or there is none of a name.
+    /// Everything that is stored about the platforms with these names, in list order.
     pub fn platforms(&self, names: &[String]) -> Result<Vec<Platform>> {
         let (entries, details) = (self.connectors()?, self.details()?);
         let wanted = named(&entries, &details, names)?;
@@ -202,10 +180,7 @@ impl<'a> Opened<'a> {
         self.whole(entries.into_iter().filter(is_wanted), details)
     }
 
-    /// Every platform with everything that is stored about it, in list order.
-    ///
-    /// # Errors
-    /// When they cannot be read.
+    /// Everything that is stored about all platforms, in list order.
     pub fn every_platform(&self) -> Result<Vec<Platform>> {
         self.whole(self.connectors()?.into_iter(), self.details()?)
     }
@@ -224,10 +199,7 @@ impl<'a> Opened<'a> {
         entries.map(platform).collect()
     }
 
-    /// The details of a platform's actions, as they are stored.
-    ///
-    /// # Errors
-    /// When they cannot be read.
+    /// The stored details of a platform's actions.
     pub fn units(&self, table: UnitTable) -> Result<Units> {
         let unit = |place: &UnitRef| {
             let segment = self.folder.read_segment(place.segment)?;
@@ -241,10 +213,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// The platforms of these names, former ones among them.
-///
-/// # Errors
-/// When there is none of a name.
+/// The platforms with these current or former names.
 pub fn named(
     entries: &[ConnectorEntry],
     details: &Details,
@@ -266,7 +235,7 @@ pub fn named(
     names.iter().map(find).collect()
 }
 
-/// What may have been meant, as the end of an error.
+/// Suggestions, as the end of an error.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let nearest = nearest(name, known, 3).join(", ");
     if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") }
@@ -277,15 +246,11 @@ fn said(error: StorageError) -> anyhow::Error {
 }
 
 /// The connectors of a folder's current version.
-///
-/// # Errors
-/// When the folder has none, or they cannot be read.
 pub fn connectors(folder: &Folder) -> Result<Vec<ConnectorEntry>> {
     Opened::new(folder)?.connectors()
 }
 
 /// All faults of the folder's current version.
-#[must_use]
 pub fn faults(folder: &Folder) -> Vec<String> {
     let opened = Opened::new(folder).and_then(|opened| {
         let (entries, details) = (opened.connectors()?, opened.details()?);
@@ -331,7 +296,7 @@ pub fn faults(folder: &Folder) -> Vec<String> {
     faults
 }
 
-/// Checks that the stored version equals what these rows produce, which proves every index and column right.
+/// Checks that the stored version equals what these rows produce, which verifies every index and column.
 fn is_laid_out(opened: &Opened<'_>, platforms: &[Platform]) -> Result<()> {
     let folder = opened.folder;
     let version = lay_out(platforms, |id, _| folder.read_segment(id).map(drop))?;
@@ -373,7 +338,7 @@ fn connector_faults(
     faults
 }
 
-/// What would keep users from connecting.
+/// What would prevent users from connecting.
 fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail) -> Vec<String> {
     let mut faults = Vec::new();
     if connector.oauth != detail.auth_methods.iter().any(AuthMethod::is_oauth2) {
@@ -383,7 +348,7 @@ fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail)
     if let Some(twice) = detail.auth_methods.iter().find(|method| !ids.insert(&method.id)) {
         faults.push(format!("two methods have the id `{}`", twice.id));
     }
-    // What is not enabled may be incomplete: many documents are.
+    // Connectors that are not enabled may be incomplete: many documents are.
     if !authkit {
         return faults;
     }
@@ -411,7 +376,7 @@ fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail)
     faults
 }
 
-/// What would keep the details of actions from being shown.
+/// What would prevent the details of actions from being rendered.
 fn unit_faults(rows: &[Action], detail: &ConnectorDetail, units: &Units) -> Vec<String> {
     let mut faults = Vec::new();
     let facts = serde_json::to_value(detail).and_then(serde_json::from_value);
@@ -436,7 +401,7 @@ fn unit_faults(rows: &[Action], detail: &ConnectorDetail, units: &Units) -> Vec<
             };
             let schemes = &units.schemes;
             if answer(&unit, &action, "", &connector, schemes, true).is_err() {
-                faults.push(format!("the detail of {key} lacks a definition"));
+                faults.push(format!("a definition is missing in the detail of {key}"));
             }
         }
     }

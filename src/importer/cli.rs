@@ -25,9 +25,9 @@ use super::{Import, Watch, add, check, diff, find, import, show};
 
 /// The default catalog folder.
 pub(super) const DEFAULT_OUT: &str = ".catalog";
-/// The file of overrides that is read if it exists.
+/// Read if it exists.
 const DEFAULT_CONFIG: &str = "catalog.toml";
-/// The file of what is known of platforms that is read if it exists.
+/// Read if it exists.
 const DEFAULT_PROVIDERS: &str = "providers.toml";
 
 /// Create a catalog from OpenAPI documents (2.0, 3.0 and 3.1, JSON or YAML)
@@ -42,29 +42,29 @@ pub struct ImportArgs {
     /// A document, or a folder of documents, to import whatever its licence; repeat it for more
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) also: Vec<PathBuf>,
-    /// A document, or a folder of documents, in place of those about the same platforms; repeat it for more
+    /// A document, or a folder of documents, that replaces those about the same platforms; repeat it for more
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) newer: Vec<PathBuf>,
-    /// A list of how users connect, for platforms about which neither their document nor the file of `--providers` says it:
+    /// A list of OAuth endpoints, for platforms whose document and entry in the file of `--providers` have none:
     /// config/oauth.json of the npm package grant
     #[arg(long, value_name = "FILE")]
     oauth_list: Option<PathBuf>,
-    /// A file that overrides what the documents say [default: catalog.toml, if it exists]
+    /// A file that overrides the documents [default: catalog.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// A file of what is known of well-known platforms; each of its entries becomes a connector [default: providers.toml,
-    /// if it exists]
+    /// A file with facts about well-known platforms; each entry becomes a connector [default: providers.toml, if it
+    /// exists]
     #[arg(long, value_name = "FILE", conflicts_with = "no_providers")]
     providers: Option<PathBuf>,
-    /// Import nothing but documents
+    /// Import documents only
     #[arg(long)]
     no_providers: bool,
-    /// Also take the documents that `npm run catalog -- fetch` has put into this folder, in place of any other about the
-    /// same platforms
+    /// Also import the documents that `npm run catalog -- fetch` has downloaded into this folder; they replace any
+    /// others about the same platforms
     #[arg(long, value_name = "DIR")]
     #[serde(default)]
     fetched: Option<PathBuf>,
-    /// With --fetched: the file that says which documents these are [default: sources.toml]
+    /// With --fetched: the file that lists these documents [default: sources.toml]
     #[arg(long, value_name = "FILE", requires = "fetched")]
     #[serde(default)]
     list: Option<PathBuf>,
@@ -90,9 +90,6 @@ const FAULTS_SHOWN: usize = 20;
 
 impl ImportArgs {
     /// Imports and reports the outcome.
-    ///
-    /// # Errors
-    /// When nothing could be written.
     pub fn run(&self) -> Result<ExitCode> {
         let job = self.job()?;
         let folder = Folder(self.out.clone());
@@ -113,7 +110,7 @@ impl ImportArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The same import, from whatever folder it is run again.
+    /// The same arguments with absolute paths, so that the import can be repeated from any folder.
     fn absolute(&self) -> Result<Self> {
         let one = |path: &PathBuf| {
             let path = from_where_npm_was_called(path);
@@ -133,10 +130,7 @@ impl ImportArgs {
         })
     }
 
-    /// What is to be imported.
-    ///
-    /// # Errors
-    /// When one of the files that it names cannot be read.
+    /// The arguments as an import job.
     pub(super) fn job(&self) -> Result<Import> {
         let given_or = |given: Option<&Path>, default: &str| {
             let default = || Some(PathBuf::from(default)).filter(|path| path.exists());
@@ -171,7 +165,7 @@ impl ImportArgs {
         })
     }
 
-    /// The documents that have been fetched, and the platforms whose document has not.
+    /// The downloaded documents, and the platforms whose document is missing.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
         let Some(folder) = &self.fetched else { return Ok((Vec::new(), Vec::new())) };
         let list = self.list.as_deref().map(from_where_npm_was_called);
@@ -179,7 +173,7 @@ impl ImportArgs {
         Ok(fetched::cached(&list, &Cache(from_where_npm_was_called(folder))))
     }
 
-    /// Prints the names of the platforms if they are few, since names can't be foreseen.
+    /// Prints the names of the platforms if they are few, since names can't be predicted.
     fn tell_names(&self, summary: &Summary) {
         let Some((first, _)) =
             summary.platforms.first().filter(|_| summary.platforms.len() <= NAMES_SHOWN)
@@ -258,7 +252,7 @@ impl ImportArgs {
     }
 }
 
-/// Validate a catalog folder: every segment there, whole, and in agreement with the others
+/// Validate a catalog folder: every segment is present, undamaged and consistent with the others
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// The catalog folder
@@ -268,9 +262,6 @@ pub struct CheckArgs {
 
 impl CheckArgs {
     /// Prints every fault. Returns success when there is none.
-    ///
-    /// # Errors
-    /// When the folder has no catalog.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.folder.clone());
         let faults = check::faults(&folder);
@@ -291,13 +282,13 @@ impl CheckArgs {
     }
 }
 
-/// Find platforms in the catalog by words of their names, and what was left out for its licence
+/// Find platforms in the catalog by words of their names, and documents that were skipped for their licence
 #[derive(Debug, Args)]
 pub struct FindArgs {
     /// Words, all of which must occur; without any, every platform is listed
     #[arg(value_name = "WORD")]
     words: Vec<String>,
-    /// Only platforms without actions, and how many there are
+    /// Only platforms without actions, and their number
     #[arg(long)]
     without_actions: bool,
     /// The catalog folder
@@ -306,10 +297,7 @@ pub struct FindArgs {
 }
 
 impl FindArgs {
-    /// Prints what was found. Returns failure when nothing was.
-    ///
-    /// # Errors
-    /// When the catalog cannot be read.
+    /// Prints the results. Returns failure when there are none.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let report = std::fs::read_to_string(folder.report()).unwrap_or_default();
@@ -325,22 +313,19 @@ impl FindArgs {
     }
 }
 
-/// Say what a catalog changes in another one
+/// Report what a catalog changes in another one
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// The folder of the catalog that is replaced
+    /// The folder of the old catalog
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The folder of the catalog that replaces it
+    /// The folder of the new catalog
     #[arg(value_name = "NEW", default_value = DEFAULT_OUT)]
     new: PathBuf,
 }
 
 impl DiffArgs {
     /// Prints a line for each platform that differs.
-    ///
-    /// # Errors
-    /// When a catalog cannot be read.
     pub fn run(&self) -> Result<ExitCode> {
         let (old, new) = (Folder(self.old.clone()), Folder(self.new.clone()));
         say(&diff::diff(&check::Opened::new(&old)?, &check::Opened::new(&new)?)?);
@@ -353,7 +338,7 @@ impl DiffArgs {
 pub struct ShowArgs {
     /// Its name, such as `github`
     platform: String,
-    /// The key of an action, to print as JSON what it takes and answers
+    /// The key of an action whose detail to print as JSON
     #[arg(value_name = "ACTION")]
     action: Option<String>,
     /// The catalog folder
@@ -363,9 +348,6 @@ pub struct ShowArgs {
 
 impl ShowArgs {
     /// Prints the platform, or the action.
-    ///
-    /// # Errors
-    /// When the catalog cannot be read.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let opened = check::Opened::new(&folder)?;
@@ -381,7 +363,7 @@ impl ShowArgs {
                 let actions = opened.actions(wanted)?;
                 let meant = check::did_you_mean(key, actions.iter().map(|one| one.key.as_str()));
                 eprintln!(
-                    "error: {wanted} has no action `{key}`{meant}\nTo look for it: npm run catalog -- show {wanted}"
+                    "error: {wanted} has no action `{key}`{meant}\nTo list its actions: npm run catalog -- show {wanted}"
                 );
                 return Ok(ExitCode::FAILURE);
             };
@@ -393,16 +375,16 @@ impl ShowArgs {
     }
 }
 
-/// Print the catalog as lines of JSON: each connector, then what each of its actions takes
+/// Print the catalog as lines of JSON: each connector, followed by the inputs of its actions
 #[derive(Debug, Args)]
 pub struct ExportArgs {
     /// Platforms; without any, all of them
     #[arg(value_name = "NAME")]
     platforms: Vec<String>,
-    /// Print at most so many actions of each platform, chosen at random
+    /// Print at most this many actions of each platform, chosen at random
     #[arg(long, value_name = "COUNT")]
     sample: Option<usize>,
-    /// Which ones are chosen: the same for the same text
+    /// The seed of the choice: the same for the same string
     #[arg(long, value_name = "TEXT", default_value = "", requires = "sample")]
     seed: String,
     /// The catalog folder
@@ -411,10 +393,6 @@ pub struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// Prints the lines.
-    ///
-    /// # Errors
-    /// When the catalog cannot be read, or has no platform of a given name.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let opened = check::Opened::new(&folder)?;

@@ -1,4 +1,4 @@
-//! Turns a document into a connector row.
+//! Converts a document into a connector's row.
 
 use sha2::{Digest, Sha256};
 
@@ -15,7 +15,7 @@ use crate::catalog::logos;
 use crate::catalog::model::{Action, Connector, Status};
 use crate::catalog::write::Platform;
 
-/// The most characters of a version.
+/// In characters.
 pub const MAX_VERSION: usize = 100;
 
 /// A connector whose platform has no name yet.
@@ -23,29 +23,27 @@ pub const MAX_VERSION: usize = 100;
 pub struct Draft {
     title: String,
     description: String,
-    /// The document's own version.
+    /// As the document states it.
     pub version: String,
     status: Status,
     category: String,
-    /// The category that is known for the service, which wins.
+    /// The known category of the service, which overrides the document's.
     service_category: Option<&'static str>,
     tags: Vec<String>,
     /// An `https` URL, or a path of the service's own site.
     logo: Option<String>,
-    /// How users connect, and where the API is.
     pub detail: ConnectorDetail,
-    /// The actions, without their platform.
+    /// Without their platform.
     pub actions: Vec<Action>,
-    /// Their details.
+    /// The details of the actions.
     pub units: Vec<Deflated>,
-    /// The methods that the document's security schemes are, by the schemes' names.
+    /// The methods of the document's security schemes, by the schemes' names.
     pub schemes: Vec<(String, Kind)>,
 }
 
 impl Draft {
-    /// A draft from what a document says about itself.
-    #[must_use]
-    pub fn of<F>(
+    /// A draft from a document's own description.
+    pub fn new<F>(
         document: &Document<F>,
         names: &Names,
         detail: ConnectorDetail,
@@ -54,14 +52,14 @@ impl Draft {
         let Some(info) = &document.info else {
             return Self { detail, actions, ..Self::empty() };
         };
-        let (category, tags) = category::of(info);
+        let (category, tags) = category::classify(info);
         Self {
             title: text::line(info.title.as_str(), MAX_NAME),
             description: text::line(info.description.as_str(), MAX_DESCRIPTION),
             version: text::verbatim(&version::stated(info.version.as_str()), MAX_VERSION),
             status: version::status(info),
             category,
-            service_category: category::service::of(info.provider.as_str(), names.shortest()),
+            service_category: category::service::category(info.provider.as_str(), names.shortest()),
             tags,
             logo: info.logo.0.as_deref().and_then(image::logo),
             detail,
@@ -71,8 +69,7 @@ impl Draft {
         }
     }
 
-    /// A draft of a platform without a document.
-    #[must_use]
+    /// For a platform without a document.
     pub fn empty() -> Self {
         Self {
             title: String::new(),
@@ -90,8 +87,7 @@ impl Draft {
         }
     }
 
-    /// A hash of everything that the rows are made from: equal for documents that say the same.
-    #[must_use]
+    /// A hash of everything that the rows are made from: equal for equivalent documents.
     pub fn content(&self) -> u64 {
         let mut digest = Sha256::new();
         let mut put = |text: &str| {
@@ -105,7 +101,7 @@ impl Draft {
         {
             put(text);
         }
-        // Copies often differ in nothing but whether they state their licence.
+        // Copies often differ only in whether they state their licence.
         let detail = ConnectorDetail { license: None, ..self.detail.clone() };
         put(&serde_json::to_string(&detail).unwrap_or_default());
         put(&format!("{:?}", self.status));
@@ -117,9 +113,8 @@ impl Draft {
         hash::number(&digest.finalize())
     }
 
-    /// The platform with this display name, with what is known of it and the operator's overrides. Passes each fault of the
-    /// overrides to `fault`. The `id` of its connector is assigned later: see [`number`].
-    #[must_use]
+    /// Completes the platform with its display name, known facts and the operator's overrides. Passes each fault of the
+    /// overrides to `fault`. The `id` of the connector is assigned later: see [`number`].
     pub fn finish(
         mut self,
         platform: String,
@@ -185,8 +180,8 @@ impl Draft {
     }
 }
 
-/// Assigns every connector's `id`, a hash of its key, so that it is the same on every import. If two hashes are ever
-/// equal, the later key in the alphabet gets the hash of its hash.
+/// Assigns every connector's `id`, a hash of its key, so that it is the same on every import. If two hashes are equal,
+/// the later key in alphabetical order gets the hash of its hash.
 pub fn number<'a>(connectors: impl Iterator<Item = &'a mut Connector>) {
     let mut connectors: Vec<&mut Connector> = connectors.collect();
     connectors.sort_by(|a, b| a.key.cmp(&b.key));

@@ -1,4 +1,4 @@
-//! Tells two catalogs apart: what publishing the second one after the first would change.
+//! Compares two catalogs: what publishing the second one after the first would change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,15 +10,12 @@ use super::check::{ConnectorEntry, Details, Known, Opened};
 use super::report::counted;
 use crate::catalog::model::Action;
 
-/// How many keys of actions are named of each platform.
+/// How many keys of actions are listed per platform.
 const SHOWN: usize = 5;
-/// Fields that follow from others, so that they need not be named.
+/// Fields that are derived from others.
 const DERIVED: [&str; 3] = ["id", "key", "tools"];
 
 /// One line for each platform that differs, in order of their names, and a summary; one line when nothing differs.
-///
-/// # Errors
-/// When a catalog cannot be read.
 pub fn diff(old: &Opened<'_>, new: &Opened<'_>) -> Result<String> {
     let (old_rows, new_rows) = (by_platform(old)?, by_platform(new)?);
     let (mut old_details, mut new_details) = (old.details()?, new.details()?);
@@ -95,7 +92,7 @@ fn fields(old: &ConnectorEntry, new: &ConnectorEntry) -> Vec<String> {
     changes
 }
 
-/// What differs besides the row and the actions' rows.
+/// Differences other than the rows.
 fn details(name: &str, old: &mut Details, new: &mut Details) -> Vec<String> {
     let (mut one, mut other) = (old.take(name), new.take(name));
     let mut changes = Vec::new();
@@ -117,12 +114,12 @@ fn details(name: &str, old: &mut Details, new: &mut Details) -> Vec<String> {
         known.units.units.iter().map(|unit| (unit.first.clone(), unit.crc)).collect()
     };
     if units(&one) != units(&other) {
-        changes.push("what actions take or answer".to_owned());
+        changes.push("inputs or responses of actions".to_owned());
     }
     changes
 }
 
-/// The actions that came, went and changed.
+/// Added, removed and changed actions.
 fn actions(old: &[Action], new: &[Action]) -> Vec<String> {
     let by_key = |rows: &[Action]| -> BTreeMap<String, Action> {
         rows.iter().map(|row| (row.key.clone(), row.clone())).collect()

@@ -1,33 +1,28 @@
-//! Google's Discovery format, translated to `OpenAPI`: each method becomes an operation, and its scopes become those of
-//! OAuth.
-//!
-//! <https://developers.google.com/discovery/v1/reference/apis> describes the format.
+//! Translates Google's Discovery format to `OpenAPI`: each method becomes an operation, and its scopes become those of
+//! OAuth. <https://developers.google.com/discovery/v1/reference/apis> describes the format.
 
 use serde_json::{Map, Value, json};
 
 use super::read::{Fault, Refusal};
 
-/// What such a document calls itself.
+/// The `kind` of such a document.
 const KIND: &str = "discovery#restDescription";
 /// The name of the security scheme for OAuth.
 const OAUTH: &str = "Oauth2";
 /// The name of the security scheme for methods that need no user.
 const KEY: &str = "ApiKey";
-/// Parameters of all methods that callers have a use for. The others are credentials, JSONP and uploads.
+/// Parameters of all methods that are useful to callers. The others are credentials, JSONP and uploads.
 const COMMON: [&str; 5] = ["alt", "fields", "prettyPrint", "quotaUser", "userIp"];
 /// Google's logo, which its documents do not name.
 const LOGO: &str =
     "https://www.google.com/images/branding/googlelogo/2x/googlelogo_color_272x92dp.png";
 
-/// The `OpenAPI` document that says the same. Returns `None` for any other document.
-///
-/// # Errors
-/// When it lacks what it must have.
+/// The equivalent `OpenAPI` document. Returns `None` for any other document.
 pub fn openapi(text: &str) -> Result<Option<String>, Refusal> {
     if !text.contains(KIND) || !text.trim_start().starts_with('{') {
         return Ok(None);
     }
-    // What is no JSON is reported by whoever reads it next.
+    // The next reader reports invalid JSON.
     let Ok(document) = serde_json::from_str::<Value>(text) else { return Ok(None) };
     if document.get("kind").and_then(Value::as_str) != Some(KIND) {
         return Ok(None);
@@ -75,7 +70,7 @@ pub fn openapi(text: &str) -> Result<Option<String>, Refusal> {
     Ok(Some(openapi.to_string()))
 }
 
-/// A method, and the innermost resource that it belongs to.
+/// A method, and the innermost resource that contains it.
 type Method<'a> = (&'a str, &'a Value);
 
 fn collect<'a>(holder: &'a Value, resource: &'a str, methods: &mut Vec<Method<'a>>) {
@@ -155,7 +150,7 @@ fn parameters(method: &Value, common: &[Value]) -> Vec<Value> {
     };
     let own = declared.into_iter().flatten().filter(|(name, given)| is_there(name, given));
     let mut parameters: Vec<Value> = own.map(|(name, given)| parameter(name, given)).collect();
-    // The parameters of `flatPath`, in the order of the parameters that they are parts of.
+    // The parameters of `flatPath`, in the order of the parameters that contain them.
     let original = text_of(method, "path").unwrap_or_default();
     let is_declared = |name: &str| declared.is_some_and(|declared| declared.contains_key(name));
     let mut parts = in_path.iter().filter(|name| !is_declared(name));
@@ -185,7 +180,7 @@ fn parameters(method: &Value, common: &[Value]) -> Vec<Value> {
         }));
     }
     let is_download = method.get("supportsMediaDownload") == Some(&Value::Bool(true));
-    // Other forms of the answer than JSON are for downloads.
+    // Response formats other than JSON are for downloads.
     let common = common.iter().filter(|one| is_download || text_of(one, "name") != Some("alt"));
     let common = common.filter(|one| text_of(one, "name").is_none_or(|name| !is_declared(name)));
     parameters.extend(common.cloned());
@@ -215,10 +210,10 @@ fn response(method: &Value) -> Value {
     if method.get("supportsMediaDownload") == Some(&Value::Bool(true)) {
         content.insert("*/*".into(), json!({}));
     }
-    json!({ "description": "The answer", "content": content })
+    json!({ "description": "The response", "content": content })
 }
 
-/// A schema of JSON Schema 2020-12. Defaults and limits are texts in this format, whatever the type.
+/// A schema of JSON Schema 2020-12. In this format, defaults and limits are strings, whatever the type.
 fn schema(given: &Value) -> Value {
     if let Some(name) = text_of(given, "$ref") {
         return json!({ "$ref": format!("#/components/schemas/{name}") });
@@ -250,7 +245,7 @@ fn schema(given: &Value) -> Value {
     Value::Object(schema)
 }
 
-/// A value that is written as a text, in the type that it is meant to have.
+/// Parses a value that is written as a string, by its type.
 fn typed(r#type: Option<&str>, value: &Value) -> Option<Value> {
     let Value::String(text) = value else { return Some(value.clone()) };
     match r#type {

@@ -1,6 +1,6 @@
-//! The parts of an `OpenAPI` 2.0 or 3.0 to 3.2 document that the catalog is made from. Schemas are kept as texts until
-//! they are converted, and everything else is skipped while reading, so that a document is never held in memory as a
-//! tree.
+//! The parts of an `OpenAPI` 2.0 or 3.0 to 3.2 document that the catalog is made from. Schemas are kept as strings of
+//! JSON until they are converted, and everything else is skipped while reading, so that a document is never in memory
+//! as a tree.
 
 use std::fmt;
 
@@ -13,51 +13,46 @@ use super::paths::{ExternalDocs, PathItem, Paths};
 use super::scalar::{FirstText, Format, Logo, Map, Raw, Spare, Text, Texts};
 use super::server::entry::Servers;
 
-/// What has been read of a document. It is filled while reading, so that everything before a fault is known.
+/// A document, filled while reading, so that everything before a fault is available.
 #[derive(Default)]
 pub struct Document<F> {
     /// The value of `openapi` or `swagger`.
     pub dialect: Option<Text<F>>,
-    /// `info`
     pub info: Option<Info<F>>,
-    /// `servers`
     pub servers: Option<Servers>,
-    /// `host` of 2.0
+    /// Of 2.0
     pub host: Option<FirstText>,
-    /// `basePath` of 2.0
+    /// Of 2.0
     pub base_path: Option<FirstText>,
     /// `schemes` of 2.0
     pub protocols: Option<Texts>,
     /// `externalDocs`
     pub documentation: Option<Spare<ExternalDocs>>,
-    /// `paths`
     pub paths: Option<Paths<F>>,
-    /// `components`
     pub components: Option<Spare<Components<F>>>,
     /// `securityDefinitions` of 2.0
     pub security: Option<Spare<Schemes>>,
     /// `security`
     pub requirements: Raw<F>,
-    /// `definitions` of 2.0
+    /// Of 2.0
     pub definitions: Raw<F>,
-    /// `parameters` of 2.0
+    /// Of 2.0
     pub parameters: Raw<F>,
-    /// `responses` of 2.0
+    /// Of 2.0
     pub responses: Raw<F>,
-    /// `consumes` of 2.0
+    /// Of 2.0
     pub consumes: Texts,
-    /// `produces` of 2.0
+    /// Of 2.0
     pub produces: Texts,
-    /// What was found in [other files](super::parts)
+    /// The content of [other files](super::parts)
     pub parts: Raw<F>,
 }
 
-/// Security schemes by name.
+/// By name.
 pub type Schemes = Entries<Spare<Scheme>>;
 
 impl<F> Document<F> {
     /// `host`, or else the URL of the first server.
-    #[must_use]
     pub fn server(&self) -> Option<&str> {
         let servers = self.servers.iter().flat_map(|servers| &servers.list);
         let mut urls = servers.map(|server| server.url.as_str());
@@ -65,8 +60,6 @@ impl<F> Document<F> {
         host.or_else(|| urls.find(|url| !url.trim().is_empty()))
     }
 
-    /// `components`
-    #[must_use]
     pub fn components(&self) -> Option<&Components<F>> {
         self.components.as_ref().and_then(Spare::get)
     }
@@ -79,7 +72,7 @@ impl<F> Document<F> {
         schemes.filter_map(|(name, scheme)| Some((name.as_str(), scheme.get()?)))
     }
 
-    /// The malformed parts that were left out, as far as rows may lack something for it.
+    /// Malformed parts that were skipped and that rows may lack.
     pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
         let shared = self.components().map(|components| &components.security_schemes);
         let wrong = [
@@ -92,17 +85,12 @@ impl<F> Document<F> {
     }
 }
 
-/// `info`
 #[derive(Default, Deserialize)]
 #[serde(bound = "F: Format", rename_all = "camelCase", default)]
 pub struct Info<F> {
-    /// The API's name.
     pub title: Text<F>,
-    /// What the API does.
     pub description: FirstText,
-    /// The version of the document.
     pub version: Text<F>,
-    /// Who may use the document, and how.
     pub license: Licence,
     /// `{ "url": … }`
     #[serde(rename = "x-logo")]
@@ -110,7 +98,6 @@ pub struct Info<F> {
     /// Such as `developer_tools`
     #[serde(rename = "x-apisguru-categories")]
     pub categories: Texts,
-    /// Free-form
     #[serde(rename = "x-tags")]
     pub tags: Texts,
     /// Such as `amazonaws.com`
@@ -122,17 +109,13 @@ pub struct Info<F> {
     /// Amazon's name of the service in signatures, such as `ses`
     #[serde(rename = "x-aws-signingName")]
     pub signing_name: FirstText,
-    // Marks of the API's maturity; documents use several spellings.
-    /// The first spelling
+    // The API's maturity. Documents use several extensions for it.
     #[serde(rename = "x-stability")]
     stability: Texts,
-    /// Another one
     #[serde(rename = "x-stability-level")]
     stability_level: Texts,
-    /// Another one
     #[serde(rename = "x-release-status")]
     release_status: Texts,
-    /// Another one
     #[serde(rename = "x-api-status")]
     api_status: Texts,
     /// `true` when the API is being phased out
@@ -149,21 +132,20 @@ pub struct Info<F> {
 }
 
 impl<F> Info<F> {
-    /// The maker's marks of the API's maturity, in any of their spellings.
+    /// The stated maturity of the API, from any of these extensions.
     pub fn stability(&self) -> impl Iterator<Item = &str> {
         let marks =
             [&self.stability, &self.stability_level, &self.release_status, &self.api_status];
         marks.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
     }
 
-    /// The maker's marks that say whether the API is being phased out.
+    /// Whether the API is being phased out, from any of these extensions.
     pub fn deprecated(&self) -> impl Iterator<Item = &str> {
         let marks = [&self.x_deprecated, &self.deprecated];
         marks.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
     }
 }
 
-/// `info.license`
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct LicenceMap {
@@ -172,7 +154,7 @@ struct LicenceMap {
     url: FirstText,
 }
 
-/// What `info.license` says. A plain string counts as the name.
+/// `info.license`. A plain string counts as the name.
 #[derive(Debug, Default)]
 pub struct Licence {
     /// Such as `Apache 2.0`
@@ -193,28 +175,22 @@ impl<'de> Deserialize<'de> for Licence {
     }
 }
 
-/// `components`
 #[derive(Deserialize)]
 #[serde(bound = "F: Format", rename_all = "camelCase")]
 pub struct Components<F> {
-    /// Security schemes
     #[serde(default)]
     pub security_schemes: Spare<Schemes>,
-    /// Path items for reference, since 3.1
+    /// Since 3.1
     pub path_items: Option<Entries<PathItem<F>>>,
-    /// Schemas for reference
     #[serde(default)]
     pub schemas: Raw<F>,
-    /// Parameters for reference
     #[serde(default)]
     pub parameters: Raw<F>,
-    /// Bodies for reference
     #[serde(default)]
     pub request_bodies: Raw<F>,
-    /// Media types for reference, since 3.2
+    /// Since 3.2
     #[serde(default)]
     pub media_types: Raw<F>,
-    /// Responses for reference
     #[serde(default)]
     pub responses: Raw<F>,
 }
@@ -245,7 +221,7 @@ enum Field {
     Other,
 }
 
-/// Reads a document's fields into the document.
+/// Deserializes the members of a document into it.
 pub struct Reader<'a, F>(pub &'a mut Document<F>);
 
 impl<'de, F: Format> serde::de::DeserializeSeed<'de> for Reader<'_, F> {

@@ -1,4 +1,4 @@
-//! Maps in general.
+//! Maps with arbitrary keys.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
-/// A map in the order of the document. Duplicate keys are an error; null values are left out.
+/// A map in the order of the document. Duplicate keys are an error; null values are skipped.
 pub struct Entries<T>(pub Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
@@ -32,10 +32,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
 /// be a limit.
 const MAX_ENTRIES: usize = 50_000;
 
-/// Reads the entries of a map whose keys are wanted.
-///
-/// # Errors
-/// When a key comes twice, there are too many, or a value is broken.
+/// Deserializes the entries whose keys are requested.
 pub fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     mut map: A,
     wanted: fn(&str) -> bool,

@@ -1,4 +1,4 @@
-//! `catalog export`: everything that a catalog says, as lines of JSON for other programs.
+//! `catalog export`: the catalog as lines of JSON, for other programs.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -14,12 +14,10 @@ use crate::catalog::action::unit::{Unit, inflate};
 use crate::catalog::detail::ConnectorDetail;
 use crate::catalog::model::Connector;
 
-/// Which actions to export.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample<'a> {
-    /// The most of each platform.
+    /// The maximum per platform.
     pub most: usize,
-    /// Which ones these are.
     pub seed: &'a str,
 }
 
@@ -35,10 +33,7 @@ enum Line<'a> {
     Action(&'a RawValue),
 }
 
-/// Writes a line for each connector, in list order, and after it one for each of its actions.
-///
-/// # Errors
-/// When the catalog cannot be read, or `out` cannot be written.
+/// Writes a line for each connector, in list order, followed by one for each of its actions.
 pub fn export(
     opened: &Opened<'_>,
     is_wanted: &dyn Fn(&str) -> bool,
@@ -55,8 +50,8 @@ pub fn export(
         put(out, &Line::Connector { row, detail: &detail })?;
         let rows = opened.actions(&row.platform)?;
         let keys = rows.iter().map(|action| action.key.as_str());
-        let keys =
-            sample.map_or_else(|| keys.clone().collect(), |sample| sample.of(row, keys.clone()));
+        let keys = sample
+            .map_or_else(|| keys.clone().collect(), |sample| sample.choose(row, keys.clone()));
         let connector = serde_json::from_value(serde_json::to_value(&detail)?)?;
         let units = opened.units(units)?;
         for stored in &units.units {
@@ -82,7 +77,7 @@ pub fn export(
 }
 
 impl Sample<'_> {
-    fn of<'k>(&self, row: &Connector, keys: impl Iterator<Item = &'k str>) -> HashSet<&'k str> {
+    fn choose<'k>(&self, row: &Connector, keys: impl Iterator<Item = &'k str>) -> HashSet<&'k str> {
         let mut keys: Vec<&str> = keys.collect();
         let place =
             |key: &&str| hash::number(format!("{}/{}/{key}", self.seed, row.platform).as_bytes());

@@ -1,4 +1,4 @@
-//! `catalog find`: searches the platforms, and lists documents that were left out because of their licence.
+//! `catalog find`: searches the platforms, and lists documents that were skipped because of their licence.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::util::case_fold::fold;
 
 /// The most rows that are shown.
 const SHOWN: usize = 40;
-/// The line of the report after which documents left out because of their licence are listed.
+/// The line of the report before the documents that were skipped because of their licence.
 const LEFT_OUT: &str = "skipped, licence not open: ";
 
 /// The result of a search.
@@ -16,12 +16,11 @@ const LEFT_OUT: &str = "skipped, licence not open: ";
 pub struct Found {
     /// Platforms, each with its name and its number of actions; exact matches first.
     pub platforms: Vec<(String, String, u32)>,
-    /// The report's lines about documents that were left out because of their licence.
+    /// The report's lines about documents that were skipped because of their licence.
     pub left_out: Vec<String>,
 }
 
 /// Finds the platforms whose identifier or name contains every word, ignoring case. Without words, finds all.
-#[must_use]
 pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> Found {
     let words: Vec<String> = words.iter().map(|word| fold(word)).collect();
     let has_all = |text: &str| words.iter().all(|word| text.contains(word));
@@ -43,8 +42,7 @@ pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> Found
     Found { platforms, left_out }
 }
 
-/// The platforms that have no actions, a line each, and how many they are among those that the words find.
-#[must_use]
+/// The platforms without actions, a line each, and their number among those that match the words.
 pub fn without_actions(words: &[String], entries: &[ConnectorEntry]) -> String {
     let Found { platforms, .. } = find(words, entries, "");
     let without = || platforms.iter().filter(|(.., actions)| *actions == 0);
@@ -60,7 +58,6 @@ pub fn without_actions(words: &[String], entries: &[ConnectorEntry]) -> String {
 
 impl Found {
     /// The result for people.
-    #[must_use]
     pub fn text(&self, words: &[String], folder: &str) -> String {
         let mut text = String::new();
         let shown = if words.is_empty() { usize::MAX } else { SHOWN };
@@ -122,7 +119,7 @@ mod tests {
     const REPORT: &str = "1 connector and 1 action from 3 files\n\nskipped, licence not open: 2\n  api/slack.com.json: states no licence\n  api/mail.com.json: licence not open: Slack\n\nskipped, broken: 1\n  api/slack.json:1:2: no\n";
 
     #[test]
-    fn the_platform_of_that_name_comes_first_and_what_was_left_out_last() {
+    fn exact_match_comes_first_and_skipped_documents_last() {
         let entries = [
             entry("acme-slacker", "Slacker", 1),
             entry("acme-slack", "S", 2),

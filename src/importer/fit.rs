@@ -1,11 +1,11 @@
-//! Whether a document is about the platform of an entry of `providers.toml`, by the hosts of their servers. A document's
-//! name does not settle it: directories file documents under the name of a site that only hosts them.
+//! Decides whether a document is about the platform of an entry of `providers.toml`, by the hosts of their servers. A
+//! document's name is not enough: directories file documents under the name of a site that only hosts them.
 
 use std::net::IpAddr;
 
 use crate::catalog::detail::Server;
 
-/// Hosts of servers that stand for others: mock servers and examples.
+/// Hosts of mock servers and examples.
 const PLACEHOLDERS: [&str; 6] = [
     "apiblueprint.org",
     "apiary-mock.com",
@@ -14,12 +14,11 @@ const PLACEHOLDERS: [&str; 6] = [
     "example.org",
     "example.net",
 ];
-/// The last labels of names that nobody can register (RFC 6761, RFC 6762).
+/// Top-level labels that can't be registered (RFC 6761, RFC 6762).
 const RESERVED: [&str; 6] = ["local", "localhost", "example", "test", "invalid", "internal"];
 
-/// The first server of a document on another host than those of an entry. Returns `None` when they have a host in common,
-/// or one of them does not say on which host it is.
-#[must_use]
+/// The first server of a document on another host than those of an entry. Returns `None` when they have a host in
+/// common, or one of them does not state its host.
 pub fn stranger<'a>(document: &'a [Server], entry: &[Server]) -> Option<&'a str> {
     if entry.iter().any(|server| !says(&server.url)) {
         return None;
@@ -57,7 +56,7 @@ fn host(url: &str) -> Option<String> {
     (!plain.is_empty()).then_some(plain)
 }
 
-/// Whether the host of a URL says whose it is.
+/// Whether the host of a URL identifies its owner.
 fn says(url: &str) -> bool {
     let Some(host) = host(url) else { return false };
     let is_below = |domain: &&str| {
@@ -69,7 +68,7 @@ fn says(url: &str) -> bool {
         && !RESERVED.iter().any(|label| host.ends_with(&format!(".{label}")))
 }
 
-/// Whether two hosts may be the same, or one is above the other.
+/// Whether two hosts may be equal, or one is a subdomain of the other.
 fn is_same(one: &str, other: &str) -> bool {
     let is_above = |above: &str, below: &str| {
         below.strip_suffix(above).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
@@ -77,7 +76,7 @@ fn is_same(one: &str, other: &str) -> bool {
     if !one.contains('{') && !other.contains('{') {
         return is_above(one, other) || is_above(other, one);
     }
-    // What stands before the first and behind the last variable.
+    // What precedes the first and follows the last variable.
     let ends = |host: &str| {
         let first = host.split('{').next().unwrap_or_default().to_owned();
         let last = host.rsplit('{').next().unwrap_or_default().to_owned();
@@ -109,17 +108,17 @@ mod tests {
                 "https://api.github.com",
                 true,
             ),
-            // One is above the other.
+            // A subdomain.
             (&["https://trello.com/1"], "https://api.trello.com/1", true),
             (&["https://nottrello.com/1"], "https://trello.com/1", false),
-            // Each customer has a host.
+            // A host per customer.
             (&["https://www.docusign.net/restapi"], "https://{server}.docusign.net/restapi", true),
             (&["https://your-domain.atlassian.net"], "https://{subdomain}.atlassian.net", true),
             (&["https://connect.squareup.com"], "https://connect.{domain}", true),
             (&["https://demo.netbox.dev/api"], "https://{host:url}/api", true),
             (&["https://{shop}.myshopify.com"], "https://{store}.myshopify.com", true),
             (&["https://a.other.net"], "https://{server}.docusign.net", false),
-            // Nothing is said.
+            // No statement.
             (&["https://polls.apiblueprint.org"], "https://api.clickup.com/api/v2", true),
             (
                 &["http://okta.local", "/", "http://localhost:80"],

@@ -2,7 +2,7 @@
 //! and `current.json`, which names the current version.
 //!
 //! Everything except `current.json` is named by its content and written first. Each file is written under a temporary
-//! name and renamed, so that an import interrupted at any point leaves the old catalog intact.
+//! name and renamed, so that an interrupted import leaves the old catalog intact.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::parallel;
-use crate::catalog::stored::{FORMAT, Manifest, SegmentId};
-use crate::catalog::write::{self, LaidOut, Platform, Sizes};
+use crate::catalog::format::stored::{FORMAT, Manifest, SegmentId};
+use crate::catalog::write::{self, Platform, PreparedList, Sizes};
 
-/// The content of `current.json`, which names the current version.
+/// The content of `current.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InUse {
     /// The version's [`FORMAT`].
@@ -25,51 +25,41 @@ pub struct InUse {
     pub version: SegmentId,
 }
 
-/// Only the format's number, whatever format the rest has.
+/// Only the format's number, whatever the rest.
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
 }
 
-/// A catalog folder.
 #[derive(Debug, Clone)]
 pub struct Folder(pub PathBuf);
 
 impl Folder {
-    /// The file of a segment.
-    #[must_use]
     pub fn segment(&self, id: SegmentId) -> PathBuf {
         self.0.join("segments").join(id.to_string())
     }
 
     /// The file of a version's manifest.
-    #[must_use]
     pub fn version(&self, id: SegmentId) -> PathBuf {
         self.0.join("versions").join(format!("{id}.json"))
     }
 
     /// The file of a version's record, which is published as `current`.
-    #[must_use]
     pub fn record(&self, id: SegmentId) -> PathBuf {
         self.0.join("versions").join(format!("{id}.current"))
     }
 
     /// The file that names the current version.
-    #[must_use]
     pub fn current(&self) -> PathBuf {
         self.0.join("current.json")
     }
 
     /// The file that lists every skipped file.
-    #[must_use]
     pub fn report(&self) -> PathBuf {
         self.0.join("report.txt")
     }
 
     /// Reads which version is current.
-    ///
-    /// # Errors
-    /// When there is no catalog yet, it cannot be read, or it has another format.
     pub fn read_current(&self) -> Result<InUse> {
         let path = self.current();
         let bytes = match fs::read(&path) {
@@ -90,35 +80,20 @@ impl Folder {
         parsed(&path, &bytes)
     }
 
-    /// Reads a version's record.
-    ///
-    /// # Errors
-    /// When it cannot be read, or its content does not match its id.
     pub fn read_record(&self, id: SegmentId) -> Result<Vec<u8>> {
         named(&self.record(id), id)
     }
 
-    /// Reads a version's manifest.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn read_version(&self, id: SegmentId) -> Result<Manifest> {
         let path = self.version(id);
         parsed(&path, &read(&path)?)
     }
 
-    /// Reads the bytes of a segment.
-    ///
-    /// # Errors
-    /// When they cannot be read, or do not match the id.
     pub fn read_segment(&self, id: SegmentId) -> Result<Vec<u8>> {
         named(&self.segment(id), id)
     }
 
-    /// Creates the folder, and keeps other imports out of it until the returned file is dropped.
-    ///
-    /// # Errors
-    /// When the folder cannot be created, or another import is using it.
+    /// Creates the folder, and locks it against other imports until the returned file is dropped.
     pub fn lock(&self) -> Result<fs::File> {
         for folder in [self.0.clone(), self.0.join("segments"), self.0.join("versions")] {
             fs::create_dir_all(&folder)
@@ -139,9 +114,6 @@ impl Folder {
     }
 
     /// Writes a catalog, makes it the current version and deletes files that are no longer needed.
-    ///
-    /// # Errors
-    /// When a file cannot be written. The previous catalog then stays.
     pub fn write(&self, platforms: &[Platform]) -> Result<Manifest> {
         let version = lay_out(platforms, |id, bytes| replace(&self.segment(id), bytes))?;
         let manifest = version.manifest;
@@ -153,7 +125,7 @@ impl Folder {
         Ok(manifest)
     }
 
-    /// Deletes files that the current version does not name. A file that cannot be deleted does no harm.
+    /// Deletes files that the current version does not name. Failures are harmless.
     fn sweep(&self, manifest: &Manifest) {
         let segments: BTreeSet<SegmentId> = manifest.segments.iter().copied().collect();
         let kept = |name: &str| match version_of(name) {
@@ -176,10 +148,7 @@ impl Folder {
     }
 }
 
-/// Prepares the platforms on all processors, and passes each segment to `put`.
-///
-/// # Errors
-/// When `put` fails, with its error.
+/// Prepares the platforms in parallel, and passes each segment to `put`.
 pub fn lay_out(
     platforms: &[Platform],
     put: impl FnMut(SegmentId, &[u8]) -> Result<()>,
@@ -188,16 +157,16 @@ pub fn lay_out(
     let weigh = |platform: &Platform| platform.actions.len() as u64;
     let lists =
         parallel::map(platforms, weigh, u64::MAX, |platform| write::actions(platform, sizes));
-    let parts: Vec<(&Platform, LaidOut)> = platforms.iter().zip(lists).collect();
+    let parts: Vec<(&Platform, PreparedList)> = platforms.iter().zip(lists).collect();
     write::catalog(&parts, sizes, put)
 }
 
-/// The id in the name of a file of a version.
+/// The id in the file name of a version.
 fn version_of(name: &str) -> Option<&str> {
     name.strip_suffix(".json").or_else(|| name.strip_suffix(".current"))
 }
 
-/// The ending of a file that is not yet complete.
+/// The suffix of incomplete files.
 const TEMPORARY: &str = ".part";
 
 fn temporary(path: &Path) -> PathBuf {
@@ -210,11 +179,11 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Reads a file that is named by its content.
+/// Reads a file that is named by its content, and verifies it.
 fn named(path: &Path, id: SegmentId) -> Result<Vec<u8>> {
     let bytes = read(path)?;
-    if SegmentId::of(&bytes) != id {
-        bail!("{}: its content is not what its name says: import again", path.display());
+    if SegmentId::from_content(&bytes) != id {
+        bail!("{}: its content does not match its name: import again", path.display());
     }
     Ok(bytes)
 }
@@ -229,10 +198,7 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Replaces a file atomically. A file with the same content is left alone.
-///
-/// # Errors
-/// When the file cannot be written.
+/// Replaces a file atomically, unless its content is the same.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|given| given == bytes) {
         return Ok(());

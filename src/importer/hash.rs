@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// The first 53 bits of a SHA-256: a number that every JSON reader keeps exact.
-#[must_use]
+/// The first 53 bits of a SHA-256: a number that every JSON parser keeps exact.
 pub fn number(bytes: &[u8]) -> u64 {
     let first = Sha256::digest(bytes)
         .into_iter()
@@ -15,13 +14,11 @@ pub fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Six hexadecimal digits, enough to distinguish the few names that need it.
-#[must_use]
 pub fn short(bytes: &[u8]) -> String {
     format!("{:06x}", number(bytes) & 0xff_ffff)
 }
 
-/// All of a SHA-256, in hexadecimal.
-#[must_use]
+/// A SHA-256, in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {

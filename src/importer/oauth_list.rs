@@ -1,8 +1,9 @@
-//! Authorization servers by platform, from the list of the npm package `grant` (MIT): its file `config/oauth.json`.
+//! Authorization servers by platform, from the list of the npm package `grant` (MIT): its file `config/oauth.json`. It
+//! has authorization and token endpoints and scope separators. It ranks below a platform's own document and above
+//! `providers.toml`.
 //!
-//! It says where users are sent and where codes are exchanged, and what stands between scopes. It comes after a platform's
-//! own document and before `providers.toml`. Names alone would mislead, since a platform may be called like another one, or
-//! a document may be somebody else's: the addresses must belong together, too.
+//! Matching names alone would mislead, since different platforms may have the same name, or a document may have another
+//! owner: the hosts must match, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,14 +18,13 @@ use crate::catalog::detail::{
     AuthMethod, ConnectorDetail, Field, Grant, Kind, OAuth2, Parameters, urls, variables,
 };
 
-/// The id of such a method, which says where it comes from.
+/// The id of such a method names its source.
 const ID: &str = "npm-grant";
 
-/// How users connect, by the name of the platform in letters and digits.
+/// By the name of the platform in letters and digits.
 #[derive(Debug, Clone, Default)]
 pub struct OAuthList(BTreeMap<String, OAuth2>);
 
-/// An entry of the file.
 #[derive(Deserialize)]
 struct Entry {
     authorize_url: String,
@@ -34,27 +34,19 @@ struct Entry {
 }
 
 impl OAuthList {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is not such a list.
     pub fn read(path: &Path) -> Result<Self> {
         Self::parse(&read_text(path)?).with_context(|| path.display().to_string())
     }
 
-    /// Reads the content of the file.
-    ///
-    /// # Errors
-    /// When it is not such a list.
     pub fn parse(text: &str) -> Result<Self> {
         let entries: BTreeMap<String, Entry> = serde_json::from_str(text)?;
-        // Some speak OAuth 1.0a only.
+        // Some support OAuth 1.0a only.
         let entries = entries.into_iter().filter(|(_, entry)| entry.oauth == 2);
         Ok(Self(entries.map(|(name, entry)| (letters(&name), entry.oauth2())).collect()))
     }
 
-    /// Adds how users connect to a platform. Returns whether it did: not when the document says how, by whatever method, and
-    /// not when the list has no such platform, or its addresses have another owner than the platform's.
+    /// Adds the method of a platform. Returns whether it did: not when the document has any method, and not when the
+    /// list has no such platform, or its URLs have another owner than the platform's.
     pub fn complete(&self, platform: &str, detail: &mut ConnectorDetail) -> bool {
         let Some(known) = self.0.get(&letters(platform)) else { return false };
         if !detail.auth_methods.is_empty() {
@@ -85,7 +77,7 @@ impl Entry {
         let url = |url: String| url.replace('[', "{").replace(']', "}");
         let (authorize, token) = (url(self.authorize_url), url(self.access_url));
         let usual = OAuth2::usual(Grant::AuthorizationCode, Some(authorize), token);
-        // Where the list says nothing, RFC 6749 does: a space.
+        // The default of RFC 6749 is a space.
         let scope_separator = self.scope_delimiter.unwrap_or_else(|| usual.scope_separator.clone());
         OAuth2 { scope_separator, ..usual }
     }
@@ -103,7 +95,7 @@ fn letters(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The domain of a URL that somebody registered: `example.com` of `https://{tenant}.api.example.com/v1`.
+/// The registered domain of a URL: `example.com` of `https://{tenant}.api.example.com/v1`.
 fn owner(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let host = rest.split(['/', ':', '?']).next()?;
@@ -135,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_platform_gets_what_its_document_does_not_say() {
+    fn completes_platform_without_methods() {
         let list = OAuthList::parse(LIST).unwrap();
         let mut acme = detail("https://api.acme.com/v1", vec![]);
         assert!(list.complete("acme-works", &mut acme));
@@ -161,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_that_may_be_somebody_elses() {
+    fn ignores_urls_of_another_owner() {
         let list = OAuthList::parse(LIST).unwrap();
         let token = Kind::Bearer { prefix: "Bearer".to_owned() };
         for (platform, server, methods) in [

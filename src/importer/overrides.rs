@@ -22,13 +22,10 @@ pub struct Override {
     place: (usize, usize),
     /// A new name for the platform.
     pub rename: Option<String>,
-    /// Display name.
     pub name: Option<String>,
     /// One line.
     pub description: Option<String>,
-    /// In words.
     pub category: Option<String>,
-    /// How mature the connector is.
     pub status: Option<Status>,
     /// Whether the connector is offered.
     pub active: Option<bool>,
@@ -38,13 +35,12 @@ pub struct Override {
     pub image: Option<String>,
     /// Whether it is enabled for hosted authorization.
     pub authkit: bool,
-    /// How users connect.
     pub stated: Stated,
     /// Whether the platform may be missing from the import.
     pub optional: bool,
 }
 
-/// The fields of a platform's table, besides those of [`stated`].
+/// The fields of a platform's table, other than those of [`stated`].
 const FIELDS: [&str; 10] = [
     "rename",
     "name",
@@ -58,7 +54,6 @@ const FIELDS: [&str; 10] = [
     "optional",
 ];
 
-/// All of the operator's overrides.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     file: String,
@@ -67,18 +62,11 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When it cannot be read or contains anything unknown or invalid. Lists all faults, each with its line and column.
     pub fn read(path: &Path) -> Result<Self> {
         Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// Reads the content of a file that is called `file`.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
+    /// `file` is the name of the file, for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let mut parser = Parser { file, text, faults: Vec::new() };
         let mut platforms = Vec::new();
@@ -117,18 +105,14 @@ impl Overrides {
         Ok(Self { file: file.to_owned(), platforms })
     }
 
-    /// A fault of an entry, with its place.
-    #[must_use]
+    /// A fault of an entry, with its position.
     pub fn fault(&self, wishes: &Override, what: &str) -> String {
         let (line, column) = wishes.place;
         format!("{}:{line}:{column}: `{}`: {what}", self.file, wishes.platform)
     }
 
-    /// Pairs the overrides with the platforms: one entry for each of `names`, which has a platform's names, any of which
-    /// an override may use. Optional overrides of platforms that are not there are returned separately.
-    ///
-    /// # Errors
-    /// When an override that is not optional names a platform that no document has.
+    /// Pairs the overrides with the platforms: one entry for each of `names`, the names of a platform, any of which an
+    /// override may use. Optional overrides of missing platforms are returned separately.
     pub fn pair(&self, names: &[Vec<String>]) -> Result<(Vec<Override>, Vec<&Override>)> {
         let own = |(at, names)| {
             let names: &Vec<String> = names;
@@ -138,7 +122,7 @@ impl Overrides {
             .iter()
             .enumerate()
             .flat_map(|(at, names)| names.iter().skip(1).map(move |name| (name.as_str(), at)));
-        // The name that a platform has comes before one that another platform had.
+        // A current name takes precedence over a former one.
         let places: std::collections::HashMap<&str, usize> =
             former.chain(names.iter().enumerate().filter_map(own)).collect();
         let mut paired = vec![Override::default(); names.len()];

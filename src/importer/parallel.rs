@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// The most threads: any more would only wait for the disk.
+/// More threads would only wait for the disk.
 const MAX_THREADS: usize = 8;
 /// The stack of a thread, in bytes: several times what a YAML document of the deepest allowed nesting takes.
 const STACK: usize = 32 << 20;
@@ -47,7 +47,7 @@ pub fn map<I: Sync, T: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Lets work begin only while the total weight in progress is small enough.
+/// Delays work until the total weight in progress is small enough.
 #[derive(Default)]
 struct Gate {
     most: u64,

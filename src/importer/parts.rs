@@ -1,8 +1,7 @@
-//! Documents that are spread over several files: puts what their references to other files lead to into one document.
+//! Joins documents that are spread over several files: resolves their references to other files.
 //!
-//! The parts that the importer reads as they are, such as path items, are put where they are referred to. All others get
-//! a place below [`PARTS`], and are referred to there, so that recursion stays what it is. Only files in the imported
-//! folder are read.
+//! The parts that the importer reads in place, such as path items, replace the reference. All others are moved below
+//! [`PARTS`] and referenced there, so that recursion is preserved. Only files in the imported folder are read.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -14,10 +13,10 @@ use super::action::percent_decoded;
 use super::source::{self, MAX_BYTES, Source};
 use super::{read, text};
 
-/// The member of a document that holds parts of other files: numbered, each with its name and its value.
+/// The member of a document with parts of other files: numbered, each with its name and its value.
 pub const PARTS: &str = "x-connector-vault-parts";
 
-/// The most references that lead from one to the next where the importer expects none.
+/// The longest chain of references where the importer expects none.
 const MAX_CHAIN: u32 = 16;
 /// The most values that are visited, many times what an honest document has.
 const MAX_VISITS: usize = 50_000_000;
@@ -27,16 +26,14 @@ const MAX_FAULTS: usize = 20;
 /// A document with its parts.
 #[derive(Debug)]
 pub struct Whole {
-    /// The document.
     pub document: Value,
-    /// The files whose content it now has.
+    /// The files that were merged into it.
     pub files: BTreeSet<PathBuf>,
-    /// A line for each reference to a file that leads to nothing.
+    /// A line for each dangling reference to a file.
     pub faults: Vec<String>,
 }
 
-/// Whether a text may refer to another file: whether any `$ref` in it begins with something else than `#`.
-#[must_use]
+/// Whether a document may refer to another file: whether it has a `$ref` that does not begin with `#`.
 pub fn may_refer(text: &str) -> bool {
     text.match_indices("$ref").any(|(at, found)| {
         let rest = text.get(at.saturating_add(found.len())..).unwrap_or_default();
@@ -46,8 +43,7 @@ pub fn may_refer(text: &str) -> bool {
     })
 }
 
-/// The document of a file with the parts that it refers to. Returns `None` when it refers to no file, or is no document.
-#[must_use]
+/// Merges the parts that a document refers to. Returns `None` when it refers to no file, or is not a document.
 pub fn whole(source: &Source, text: &str) -> Option<Whole> {
     let document = read::value(text).ok()?;
     let map = document.as_object()?;
@@ -67,7 +63,7 @@ pub fn whole(source: &Source, text: &str) -> Option<Whole> {
     document.as_object_mut()?.insert(PARTS.to_owned(), Value::Object(held));
     let faults = parts.faults.iter().take(MAX_FAULTS).cloned();
     let more = parts.faults.len().saturating_sub(MAX_FAULTS);
-    let more = (more > 0).then(|| format!("… and {more} more references that lead to nothing"));
+    let more = (more > 0).then(|| format!("… and {more} more dangling references"));
     Some(Whole {
         document,
         files: parts.files.into_keys().collect(),
@@ -75,7 +71,7 @@ pub fn whole(source: &Source, text: &str) -> Option<Whole> {
     })
 }
 
-/// What the importer expects where a value stands.
+/// What the importer expects at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
     /// The document.
@@ -90,14 +86,14 @@ enum Position {
     Plain,
     /// Anything that may be a reference.
     Free,
-    /// A value in which nothing is a reference.
+    /// A value that contains no references.
     Data,
 }
 
 impl Position {
     fn child(self, key: &str) -> Self {
         match (self, key) {
-            // Extensions, such as samples of code, whose references are for other tools.
+            // Extensions, such as code samples, whose references are for other tools.
             (
                 Self::Top
                 | Self::Components
@@ -129,21 +125,21 @@ impl Position {
     }
 }
 
-/// Members of operations and schemas without references that matter here.
+/// Members of operations and schemas without relevant references.
 const NO_SCHEMAS: [&str; 8] =
     ["example", "examples", "default", "enum", "const", "callbacks", "links", "headers"];
 /// Members of operations and schemas that map names to what may be a reference.
 const NAMES: [&str; 5] =
     ["properties", "patternProperties", "dependentSchemas", "responses", "content"];
 
-/// Where a value stands.
+/// The position of a value.
 struct Place<'a> {
     file: &'a Path,
     /// The steps of a JSON Pointer.
     steps: Vec<String>,
 }
 
-/// What a reference leads to: a file, and a JSON Pointer in it.
+/// The target of a reference: a file, and a JSON Pointer in it.
 type Target = (PathBuf, String);
 
 #[derive(Debug, Default)]
@@ -159,7 +155,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Makes every reference of a value lead to a place in the document.
+    /// Rewrites every reference of a value to one within the document.
     fn visit(&mut self, value: &mut Value, place: &mut Place<'_>, position: Position, chain: u32) {
         self.visits = self.visits.saturating_add(1);
         if position == Position::Data || self.visits > MAX_VISITS {
@@ -205,7 +201,7 @@ impl Parts {
         place.steps.pop();
     }
 
-    /// What a reference leads to, with references that lead to places in the document.
+    /// The target of a reference, with its own references rewritten.
     fn part(&mut self, target: &Target, position: Position, chain: u32) -> Value {
         let mut value = self.value(target).cloned().unwrap_or_default();
         let mut place = Place { file: &target.0, steps: steps(&target.1) };
@@ -213,7 +209,7 @@ impl Parts {
         value
     }
 
-    /// The parts that are referred to, and those to which they refer.
+    /// The referenced parts, transitively.
     fn hold(&mut self) -> Map<String, Value> {
         let mut held = Map::new();
         while let Some((target, name)) = self.waiting.pop_front() {
@@ -242,7 +238,7 @@ impl Parts {
         }
     }
 
-    /// What a reference leads to. Returns `None` when it stays in the document, leads to another host, or to nothing,
+    /// The target of a reference. Returns `None` when it stays in the document, leads to another host, or is dangling,
     /// which is a fault.
     fn target(&mut self, reference: &str, place: &Place<'_>) -> Option<Target> {
         let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
@@ -257,8 +253,7 @@ impl Parts {
             let file = place.file.strip_prefix(&self.root).unwrap_or(place.file).display();
             let shown = text::verbatim(reference, 200);
             let at = text::verbatim(&pointer(&place.steps), 200);
-            self.faults
-                .push(format!("{file}#{at}: the reference to `{shown}` leads to nothing: {why}"));
+            self.faults.push(format!("{file}#{at}: the reference to `{shown}` is dangling: {why}"));
         }
         found.ok()
     }
@@ -298,13 +293,12 @@ impl Parts {
         read::value(text).map_err(|fault| fault.to_string())
     }
 
-    /// The value in a file.
     fn value(&self, (file, pointer): &Target) -> Option<&Value> {
         self.files.get(file)?.pointer(pointer)
     }
 }
 
-/// Puts a part where the reference to it stands. What stands beside the reference stays.
+/// Replaces a reference by the part. Members next to the reference stay.
 fn put(value: &mut Value, part: Value) {
     let Value::Object(map) = value else { return };
     map.shift_remove("$ref");

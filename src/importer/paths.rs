@@ -20,58 +20,49 @@ impl<F> Default for Paths<F> {
     }
 }
 
-/// The operations of one path.
 pub struct PathItem<F> {
     /// A reference to the path item that describes the operations instead.
     pub reference: Option<String>,
-    /// The operations with a method that actions may have.
+    /// The operations with a supported method.
     pub operations: Vec<(Method, Operation<F>)>,
     /// The methods of the others, which are skipped: since 3.2, an operation can have any method.
     pub skipped: Vec<String>,
-    /// The parameters of all of them.
+    /// The parameters of all operations.
     pub parameters: Raw<F>,
-    /// Where all of them are, instead of the document's servers.
+    /// Override the document's servers.
     pub servers: Servers,
 }
 
-/// The parts of an operation from which an action is made.
+/// The parts of an operation that an action is made from.
 #[derive(Default, Deserialize)]
 #[serde(bound = "F: Format", rename_all = "camelCase", default)]
 pub struct Operation<F> {
-    /// What it does, in a few words.
     pub summary: Text<F>,
-    /// What it does, at any length.
     pub description: Text<F>,
-    /// Its name in code.
+    /// `operationId`
     #[serde(rename = "operationId")]
     pub id: Text<F>,
     /// The first of its tags.
     pub tags: FirstText,
-    /// Whether its maker advises against it.
     pub deprecated: FirstText,
-    /// Its documentation.
     pub external_docs: Spare<ExternalDocs>,
-    /// What it takes.
     pub parameters: Raw<F>,
-    /// The body that it takes, since 3.0.
+    /// Since 3.0.
     pub request_body: Raw<F>,
-    /// What it answers.
     pub responses: Raw<F>,
-    /// The security schemes that it needs, instead of the document's.
+    /// Overrides the document's.
     pub security: Raw<F>,
-    /// Where it is, instead of the document's servers.
+    /// Override the document's.
     pub servers: Servers,
-    /// The media types that it takes, of 2.0.
+    /// Of 2.0.
     pub consumes: Texts,
-    /// The media types that it answers, of 2.0.
+    /// Of 2.0.
     pub produces: Texts,
 }
 
-/// `externalDocs`
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct ExternalDocs {
-    /// Where the documentation is.
     pub url: FirstText,
 }
 
@@ -194,7 +185,6 @@ pub struct PathFilter {
 
 impl PathFilter {
     /// Paths below these prefixes, without those below the ones that begin with `!`.
-    #[must_use]
     pub fn new(prefixes: &[String]) -> Self {
         let mut filter = Self::default();
         for prefix in prefixes {
@@ -206,16 +196,13 @@ impl PathFilter {
         filter
     }
 
-    /// Whether a path is imported.
-    #[must_use]
     pub fn allows(&self, path: &str) -> bool {
         let is_below = |prefixes: &[String]| prefixes.iter().any(|prefix| is_below(path, prefix));
         (self.included.is_empty() || is_below(&self.included)) && !is_below(&self.excluded)
     }
 }
 
-/// Whether a path begins with a prefix, and the prefix ends where one of the path's names does: `/users` is not the
-/// beginning of `/userSettings`.
+/// Whether a path begins with a prefix that ends at a segment boundary: `/users` is not a prefix of `/userSettings`.
 fn is_below(path: &str, prefix: &str) -> bool {
     let is_whole = prefix.ends_with(|c: char| !c.is_alphanumeric() && c != '}' && c != ')');
     path.strip_prefix(prefix).is_some_and(|rest| {
@@ -228,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_ends_where_a_name_of_the_path_ends() {
+    fn prefix_ends_at_a_segment_boundary() {
         let filter = |prefixes: &[&str]| {
             PathFilter::new(&prefixes.iter().map(|prefix| (*prefix).to_owned()).collect::<Vec<_>>())
         };

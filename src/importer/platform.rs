@@ -1,7 +1,6 @@
-//! Names platforms: the provider's name without its public suffix, then the service's.
-//!
-//! `stripe.com` → `stripe`; `amazonaws.com` + `ec2` → `amazonaws-ec2`; `github.com` + `api.github.com` → `github`.
-//! Without `x-providerName`, the first server's host counts, and without that the title.
+//! Names platforms: the provider's name without its public suffix, then the service's. `stripe.com` → `stripe`;
+//! `amazonaws.com` + `ec2` → `amazonaws-ec2`; `github.com` + `api.github.com` → `github`. Without `x-providerName`, the
+//! first server's host is used, and without that the title.
 
 use std::net::IpAddr;
 
@@ -9,13 +8,13 @@ use super::hash;
 use super::text;
 use crate::catalog::key::{self, MAX_PLATFORM};
 
-/// Labels and words that do not say whose API it is.
+/// Labels and words that do not identify an API's owner.
 const GENERIC: [&str; 7] = ["www", "api", "apis", "rest", "openapi", "sandbox", "app"];
 
-/// Everything from which a platform's name is made.
+/// Everything that a platform's name is made from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Naming {
-    /// The words of the name, before clashes are resolved.
+    /// The words of the name, before collisions are resolved.
     pub(super) words: Vec<String>,
     /// The provider as stated, in lower case.
     pub(super) provider: String,
@@ -28,13 +27,12 @@ pub struct Naming {
     /// A hash of everything that the rows are made from, for documents that nothing else distinguishes; 0 where it is
     /// not needed.
     pub content: u64,
-    /// The platform that it is whatever else is said here.
+    /// The assigned platform, which overrides everything else.
     pub assigned: Option<String>,
 }
 
 impl Naming {
     /// Names a document that is about a known platform, so that it takes no part in the naming of others.
-    #[must_use]
     pub fn assigned(platform: &str) -> Self {
         Self {
             words: Vec::new(),
@@ -48,14 +46,12 @@ impl Naming {
         }
     }
 
-    /// Whether the document has words for a name, and others give way to it.
-    #[must_use]
+    /// Whether the document has words for a name, so that others have to differ.
     pub const fn takes_part(&self) -> bool {
         !self.words.is_empty()
     }
 
     /// Names a document by `x-providerName` and `x-serviceName`, the first server's URL, its title and its version.
-    #[must_use]
     pub fn new(
         provider: Option<&str>,
         service: Option<&str>,
@@ -97,8 +93,7 @@ impl Naming {
         }
     }
 
-    /// The words of the domain that somebody registered: `paypal` of `api-m.sandbox.paypal.com`.
-    #[must_use]
+    /// The words of the registered domain: `paypal` of `api-m.sandbox.paypal.com`.
     pub fn owner(&self) -> Vec<String> {
         let (labels, _) = own_labels(&self.provider);
         match labels.last().filter(|label| !GENERIC.contains(label)) {
@@ -109,15 +104,13 @@ impl Naming {
     }
 
     /// The platform's name with the words of the title.
-    #[must_use]
     pub fn with_title(&self) -> String {
         let mut words = self.words.clone();
         add_unsaid(&mut words, &self.title);
         slug(&words)
     }
 
-    /// The platform's name when it does not clash with another one.
-    #[must_use]
+    /// The platform's name without collisions.
     pub fn plain(&self) -> String {
         match &self.assigned {
             Some(platform) if !self.takes_part() => platform.clone(),
@@ -126,7 +119,7 @@ impl Naming {
     }
 }
 
-/// Adds the words that are not there yet: `twilio` + `twilio video` → `twilio video`.
+/// Adds the missing words: `twilio` + `twilio video` → `twilio video`.
 fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
     let said = more.iter().zip(words.iter()).take_while(|(more, word)| more == word).count();
     if more.iter().any(|word| !words.contains(word)) && more.concat() != words.concat() {
@@ -134,8 +127,8 @@ fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// The host of a server's URL. Returns `None` when it does not say whose it is: an IP address, `localhost`, an example
-/// or a mere path.
+/// The host of a server's URL. Returns `None` when it does not identify the owner: an IP address, `localhost`, an
+/// example or a mere path.
 fn host(url: &str) -> Option<String> {
     let authority =
         url.split_once("//").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next()?;
@@ -160,7 +153,7 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
     }
     let mut words: Vec<String> = labels.iter().copied().flat_map(plain_words).collect();
     if labels.iter().all(|label| GENERIC.contains(label)) {
-        // The provider `api.video` is named by all of its name.
+        // All of `api.video` is its name.
         words.extend(plain_words(suffix));
         return (words, Vec::new());
     }
@@ -188,7 +181,7 @@ fn is_version(label: &str) -> bool {
 
 fn service_words(service: &str, provider: &str) -> Vec<String> {
     let lower = service.trim().to_lowercase();
-    // For `api.github.com` of `github.com`, only what stands before the provider is new.
+    // For `api.github.com` of `github.com`, only the part before the provider is new.
     let own = lower
         .strip_suffix(provider)
         .map(|own| own.trim_end_matches('.').len())
@@ -200,7 +193,7 @@ fn service_words(service: &str, provider: &str) -> Vec<String> {
     words
 }
 
-/// Words of `a-z0-9`, split at `camelCase` humps too.
+/// Words of `a-z0-9`, also split at camel case.
 fn slug_words(text: &str) -> Vec<String> {
     text::words(text::head(text, 500))
         .iter()
@@ -228,8 +221,7 @@ pub(super) fn slug(words: &[String]) -> String {
     format!("{kept}-{}", hash::short(whole.as_bytes()))
 }
 
-/// Whether a text can be a platform's name.
-#[must_use]
+/// Whether this is a valid name of a platform.
 pub fn is_valid(name: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     key::platform(name).is_none() && edge(name.chars().next()) && edge(name.chars().next_back())

@@ -1,4 +1,4 @@
-//! Parses bytes into a `Document`, or says why not.
+//! Parses bytes into a `Document`, or explains why not.
 
 use std::fmt;
 
@@ -10,15 +10,14 @@ use super::document::{Document, Reader};
 use super::scalar::{Format, Json, Yaml};
 use super::yaml::{self, Node, Unread};
 
-/// What is wrong with a file of several documents.
+/// The fault of a file with several documents.
 const SEVERAL: &str = "the file has several YAML documents";
 
-/// What is wrong with a document, and where.
+/// A fault of a document, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Line and column, counted from one; `None` when not known.
     pub place: Option<(u64, u64)>,
-    /// What is wrong, in words.
     pub message: String,
 }
 
@@ -42,34 +41,26 @@ impl fmt::Display for Fault {
 pub enum Refusal {
     /// It is not an `OpenAPI` document.
     NotOpenApi,
-    /// It has a version of `OpenAPI` that is not supported.
+    /// Its version of `OpenAPI` is not supported.
     Dialect(String),
-    /// It is an `OpenAPI` document or meant as one, but faulty.
+    /// It is or tries to be an `OpenAPI` document, but is faulty.
     Broken(Fault),
 }
 
 /// A document in one of the two formats.
 pub enum Parsed {
-    /// JSON
     Json(Document<Json>),
-    /// YAML
     Yaml(Document<Yaml>),
 }
 
-/// The text of a file.
-///
-/// # Errors
-/// When it is not UTF-8.
+/// The content of a file as UTF-8.
 pub fn text(bytes: &[u8]) -> Result<&str, Refusal> {
     let text = std::str::from_utf8(bytes)
         .map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Reads any value, recognizing the format by content.
-///
-/// # Errors
-/// When it is neither JSON nor YAML.
+/// Detects the format by content.
 pub fn value(text: &str) -> Result<Value, Fault> {
     if is_json(text) {
         return serde_json::from_str(text).map_err(|e| json_fault(&e));
@@ -82,10 +73,7 @@ pub fn value(text: &str) -> Result<Value, Fault> {
     Value::deserialize(&node).map_err(|yaml::Error(fault)| fault)
 }
 
-/// Reads a document of any supported version, recognizing the format by content.
-///
-/// # Errors
-/// When it is not a document, or a faulty or unsupported one.
+/// Detects the format by content.
 pub fn read(text: &str) -> Result<Parsed, Refusal> {
     if text.trim().is_empty() {
         return Err(Refusal::Broken(Fault::at_start("the file is empty")));
@@ -93,7 +81,7 @@ pub fn read(text: &str) -> Result<Parsed, Refusal> {
     if is_json(text) { json(text).map(Parsed::Json) } else { yaml(text).map(Parsed::Yaml) }
 }
 
-/// Whether a text is a JSON object or list. A YAML flow map (`{openapi: …`) does not start with a quoted key.
+/// Whether this is a JSON object or list. A YAML flow map (`{openapi: …`) does not start with a quoted key.
 fn is_json(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with('[')

@@ -11,7 +11,7 @@ use super::read::Refusal;
 pub enum Reason {
     /// Its licence is not open, or it states none.
     Licence(Option<String>),
-    /// It says the same as this document.
+    /// It is equivalent to this document.
     Duplicate(PathBuf),
     /// This newer document is about the same platform.
     Replaced(PathBuf),
@@ -24,13 +24,12 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The kind of reason, under which files are counted.
-    #[must_use]
+    /// The group of the reason in the summary.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Licence(_) => "licence not open",
             Self::Part(_) => "part of a document",
-            Self::Duplicate(_) => "says the same as another document",
+            Self::Duplicate(_) => "equivalent to another document",
             Self::Replaced(_) => "replaced by a newer document",
             Self::Refused(Refusal::NotOpenApi) => "not an OpenAPI document",
             Self::Refused(Refusal::Dialect(_)) => "version of OpenAPI not supported",
@@ -39,8 +38,7 @@ impl Reason {
         }
     }
 
-    /// Whether the operator should hear of it at once, because something is wrong with the file.
-    #[must_use]
+    /// Whether something is wrong with the file, so that the operator should be notified.
     pub const fn is_fault(&self) -> bool {
         matches!(
             self,
@@ -49,13 +47,12 @@ impl Reason {
     }
 
     /// One line about the file at `path`.
-    #[must_use]
     pub fn line(&self, path: &Path) -> String {
         let path = path.display();
         match self {
             Self::Licence(Some(licence)) => format!("{path}: licence not open: {licence}"),
             Self::Licence(None) => format!("{path}: states no licence"),
-            Self::Duplicate(first) => format!("{path}: says the same as {}", first.display()),
+            Self::Duplicate(first) => format!("{path}: equivalent to {}", first.display()),
             Self::Replaced(newer) => format!("{path}: replaced by {}", newer.display()),
             Self::Part(of) => format!("{path}: part of {}", of.display()),
             Self::Refused(Refusal::NotOpenApi) => {
@@ -74,19 +71,15 @@ impl Reason {
 }
 
 /// Formats a count, as `1 connector` or `2 connectors`.
-#[must_use]
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The outcome of an import.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Connectors in the catalog.
     pub connectors: usize,
-    /// Actions in the catalog.
     pub actions: usize,
-    /// The platforms' names, each with its number of actions.
+    /// The names of the platforms, each with its number of actions.
     pub platforms: Vec<(String, usize)>,
     /// The documents that became a connector, each with the platform's name, sorted by path.
     pub documents: Vec<(PathBuf, String)>,
@@ -96,13 +89,12 @@ pub struct Summary {
     pub skipped: Vec<(PathBuf, Reason)>,
     /// What was imported only partly.
     pub warnings: Vec<String>,
-    /// Anything else that the operator may want to know.
+    /// Other remarks for the operator.
     pub notes: Vec<String>,
 }
 
 impl Summary {
     /// The number of skipped files by kind of reason, most frequent first.
-    #[must_use]
     pub fn counts(&self) -> Vec<(&'static str, usize)> {
         let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
         for (_, reason) in &self.skipped {
@@ -115,7 +107,6 @@ impl Summary {
     }
 
     /// The full report, with a line for each file.
-    #[must_use]
     pub fn full(&self) -> String {
         let connectors = counted(self.connectors, "connector");
         let (actions, files) = (counted(self.actions, "action"), counted(self.files, "file"));

@@ -12,23 +12,15 @@ use serde_json::value::{RawValue, to_raw_value};
 
 /// How a format writes scalars, so that `version: 1.10` stays `1.10` and does not become the number 1.1.
 pub trait Format: Default {
-    /// The text of a scalar as written. Returns `None` for null.
-    ///
-    /// # Errors
-    /// When the value is a map or a list.
+    /// A scalar as written. Returns `None` for null.
     fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error>;
 
     /// Any value, as JSON.
-    ///
-    /// # Errors
-    /// When the value is broken.
     fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error>;
 }
 
-/// JSON
 #[derive(Default)]
 pub struct Json;
-/// YAML
 #[derive(Default)]
 pub struct Yaml;
 
@@ -38,9 +30,9 @@ impl Format for Json {
         match raw.as_bytes().first() {
             Some(b'"') => serde_json::from_str(raw)
                 .map(Some)
-                .map_err(|_| D::Error::custom("text with a broken escape sequence")),
-            Some(b'{') => Err(D::Error::custom("expected text, found a map")),
-            Some(b'[') => Err(D::Error::custom("expected text, found a list")),
+                .map_err(|_| D::Error::custom("string with a broken escape sequence")),
+            Some(b'{') => Err(D::Error::custom("expected a string, found a map")),
+            Some(b'[') => Err(D::Error::custom("expected a string, found a list")),
             Some(b'n') => Ok(None),
             _ => Ok(Some(raw.to_owned())),
         }
@@ -70,8 +62,7 @@ pub struct Raw<F> {
 }
 
 impl<F> Raw<F> {
-    /// The value. Returns `None` when it is missing.
-    #[must_use]
+    /// `None` when it is missing.
     pub fn get(&self) -> Option<&RawValue> {
         self.value.as_deref()
     }
@@ -83,7 +74,7 @@ impl<'de, F: Format> Deserialize<'de> for Raw<F> {
     }
 }
 
-/// A string. A number or a boolean counts as it is written, null as empty.
+/// A string. A number or a boolean counts as written, null as empty.
 #[derive(Default)]
 pub struct Text<F> {
     value: String,
@@ -91,14 +82,12 @@ pub struct Text<F> {
 }
 
 impl<F> Text<F> {
-    /// The text. Returns `None` when it is empty or white space.
-    #[must_use]
+    /// Returns `None` when it is empty or white space.
     pub fn filled(&self) -> Option<&str> {
         Some(self.value.as_str()).filter(|text| !text.trim().is_empty())
     }
 
-    /// The text, possibly empty.
-    #[must_use]
+    /// Possibly empty.
     pub fn as_str(&self) -> &str {
         &self.value
     }
@@ -110,7 +99,7 @@ impl<'de, F: Format> Deserialize<'de> for Text<F> {
     }
 }
 
-/// The name by which [`Loose`] asks the deserializer of YAML for scalars as they are written. Others ignore it.
+/// The name with which [`Loose`] asks the YAML deserializer for scalars as written. Others ignore it.
 pub const AS_WRITTEN: &str = "connector-vault: as written";
 
 /// The value of an extension field: a string or a list of strings. Anything else counts as absent.
@@ -142,14 +131,12 @@ impl<'de> Deserialize<'de> for Logo {
 pub struct FirstText(pub Option<String>);
 
 impl FirstText {
-    /// The text. Returns `None` when it is empty or white space.
-    #[must_use]
+    /// Returns `None` when it is empty or white space.
     pub fn filled(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.trim().is_empty())
     }
 
-    /// The text, possibly empty.
-    #[must_use]
+    /// Possibly empty.
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
@@ -163,13 +150,13 @@ impl<'de> Deserialize<'de> for FirstText {
     }
 }
 
-/// Takes strings from wherever they may be found, and skips everything else.
+/// Collects strings wherever they occur, and skips everything else.
 struct Loose {
     lists: bool,
     fields: &'static [&'static str],
 }
 
-/// The most strings that are kept of a list, more than any row shows.
+/// The most strings of a list, more than any row shows.
 const MAX_TEXTS: usize = 100;
 
 impl<'de> Visitor<'de> for Loose {
@@ -287,22 +274,20 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Map<T> {
     }
 }
 
-/// An optional map: anything else in its place is left out.
+/// An optional map. Anything else in its place is skipped.
 #[derive(Debug, Default)]
 pub enum Spare<T> {
-    /// It is missing.
     #[default]
     Absent,
-    /// The map is there.
     Given(T),
-    /// A string stands in its place, and may say the same in short.
+    /// A string, which may be a short form.
     Text(String),
-    /// Anything else stands in its place.
+    /// Anything else.
     Other,
 }
 
 impl<T> Spare<T> {
-    /// The map. Returns `None` when it is not there.
+    /// `None` unless it is a map.
     pub const fn get(&self) -> Option<&T> {
         match self {
             Self::Given(map) => Some(map),
@@ -310,7 +295,7 @@ impl<T> Spare<T> {
         }
     }
 
-    /// Whether anything else stands in its place.
+    /// Whether something else is in its place.
     pub const fn is_wrong(&self) -> bool {
         matches!(self, Self::Text(_) | Self::Other)
     }

@@ -10,8 +10,7 @@ use crate::terms::Method;
 /// How many actions of a platform are shown.
 const SHOWN: usize = 10;
 
-/// The connector's fields, how users connect, the number of its actions by method, and its first actions in list order.
-#[must_use]
+/// The connector's fields, its auth methods, the number of its actions by method, and its first actions in list order.
 pub fn platform(
     entry: &ConnectorEntry,
     detail: &ConnectorDetail,

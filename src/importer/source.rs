@@ -7,13 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-/// The largest file that is read, in bytes.
+/// In bytes. Larger files are skipped.
 pub const MAX_BYTES: u64 = 128 << 20;
 
-/// Reads a file of text.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn read_text(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
@@ -23,7 +19,7 @@ pub fn read_text(path: &Path) -> Result<String> {
 pub struct Source {
     /// The path as an operator would write it: the argument, or a path below it.
     pub path: PathBuf,
-    /// The folder that is imported, below which its references may lead.
+    /// The imported folder, outside of which its references may not lead.
     pub root: PathBuf,
     /// Its size when it was found.
     pub bytes: u64,
@@ -32,7 +28,7 @@ pub struct Source {
 /// The files that the arguments stand for.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// Each file once, sorted by path.
+    /// Distinct, sorted by path.
     pub files: Vec<Source>,
     /// Folders and links below the arguments that cannot be read, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
@@ -40,10 +36,7 @@ pub struct Sources {
 }
 
 /// Finds the named files, and the `.json`, `.yaml` and `.yml` files below the named folders. Links are followed, each
-/// folder is visited once, and names that begin with a dot are left out.
-///
-/// # Errors
-/// When an argument does not exist or cannot be read, or no file is found.
+/// folder is visited once, and names that begin with a dot are skipped.
 pub fn find(arguments: &[PathBuf]) -> Result<Sources> {
     let mut sources = Sources::default();
     for path in arguments {
@@ -110,16 +103,11 @@ impl Sources {
     }
 }
 
-/// The folder of a file.
 fn folder_of(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
-/// Reads all of a file.
-///
-/// # Errors
-/// When it cannot be read, or is larger than [`MAX_BYTES`].
 pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let file = fs::File::open(path)?;
     let size = file.metadata().map_or(0, |meta| meta.len()).min(MAX_BYTES);

@@ -1,4 +1,4 @@
-//! How users connect to a platform, as `providers.toml` and `catalog.toml` state it: read, and checked.
+//! How users connect to a platform, as `providers.toml` and `catalog.toml` state it: parsing and validation.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
-/// The fields of a platform's table that say how users connect.
+/// The fields of a platform's table about connecting.
 pub const FIELDS: [&str; 10] = [
     "documentation",
     "servers",
@@ -31,33 +31,32 @@ pub const FIELDS: [&str; 10] = [
     "auth",
 ];
 
-/// What a platform's table says of connecting. Absent fields say nothing.
+/// The part of a platform's table about connecting. Absent fields change nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Stated {
-    /// Where the platform's documentation is.
     pub documentation: Option<String>,
-    /// All base addresses, the default one first.
+    /// All base URLs, the default one first.
     pub servers: Option<Vec<String>>,
     /// Headers of every request to the platform.
     pub headers: Option<Parameters>,
-    /// A method and a path: a request that succeeds only with good credentials; empty for none.
+    /// A method and a path: a request that succeeds only with valid credentials; empty for none.
     pub verify: Option<String>,
     /// The JSON body of that request.
     pub verify_body: Option<Value>,
-    /// The statuses with which the platform rejects credentials that `verify` tries.
+    /// The statuses with which the platform rejects the credentials of `verify`.
     pub rejected: Option<Vec<u16>>,
-    /// What a response to `verify` contains if it rejects the credentials.
+    /// What the body of a rejection of `verify` contains.
     pub rejected_when: Option<RejectedWhen>,
-    /// How to find out whose account it is.
+    /// How to identify the account.
     pub account: Option<AccountEntry>,
-    /// Where responses say that a list goes on.
+    /// Where responses link to the next page of a list.
     pub pagination: Option<Vec<Pagination>>,
-    /// All ways to connect, the preferred one first.
+    /// All auth methods, the preferred one first.
     pub auth: Option<Vec<AuthEntry>>,
 }
 
-/// A request, and where its answer has the account.
+/// A request, and where its response contains the account.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountEntry {
@@ -146,7 +145,7 @@ struct AccessTokenEntry {
 }
 
 impl AccessTokenEntry {
-    /// The request. `member` is the member of the method that states it.
+    /// `member` is the member of the method that states the request.
     fn request(self, member: &str) -> Result<AccessTokenRequest, String> {
         let is_url = |url: &str| is_secure(url) && !url.contains(['?', '#', '{', '}']);
         let request = self.request.split_once(' ').and_then(|(method, url)| {
@@ -183,7 +182,7 @@ enum Type {
     AwsSigv4,
 }
 
-/// A field; unlike in an answer, what is not said is as the kind has it, or else as most fields are.
+/// A field. Unlike in a response, absent members have the defaults of the kind, or else those of most fields.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FieldEntry {
@@ -197,7 +196,7 @@ struct FieldEntry {
     default: Option<String>,
 }
 
-/// Where the variables of fields may stand, besides a method's own URLs.
+/// Where the variables of fields may occur, in addition to a method's own URLs.
 struct Places {
     /// The URLs of the servers, the default one first.
     servers: Vec<String>,
@@ -215,7 +214,7 @@ impl Places {
 }
 
 impl Places {
-    /// Checks that the methods fill the servers and, if the methods are stated, the requests.
+    /// Checks that the methods have fields for the servers and, if the methods are stated, for the requests.
     fn check(
         &self,
         methods: &[AuthMethod],
@@ -231,7 +230,7 @@ impl Places {
         if has_servers || has_auth {
             for method in methods {
                 let Some((url, name)) = unreached(method, &self.servers) else { continue };
-                // What no method has a field for was said of the stated servers already.
+                // Variables without a field were already reported for the servers.
                 if !has_servers || methods.iter().any(|other| has_field(other, name)) {
                     fault(unfilled(method, name, url));
                 }
@@ -250,8 +249,7 @@ impl Places {
 }
 
 impl Stated {
-    /// The detail with what is stated here in place of what it says itself. Passes each fault to `fault`.
-    #[must_use]
+    /// Replaces the parts of the detail that are stated here. Passes each fault to `fault`.
     pub fn apply(
         self,
         mut detail: ConnectorDetail,
@@ -326,7 +324,7 @@ impl Stated {
             if (!has_auth || auth_methods.is_empty())
                 && let Some(name) = variables(text).find(|name| !has(name))
             {
-                fault(format!("no field stands for `{{{name}}}` in `{text}`"));
+                fault(format!("no field for `{{{name}}}` in `{text}`"));
             }
             request
         };
@@ -338,7 +336,7 @@ impl Stated {
         });
         check_pages(pagination.as_deref().unwrap_or_default(), fault);
         if has_body && verify.is_none() {
-            fault("`verifyBody` needs a `verify` beside it".to_owned());
+            fault("`verifyBody` requires `verify`".to_owned());
         }
         let verify = verified(verify, detail.verify, rejected, rejected_when, fault);
         let account = account.or(detail.account);
@@ -381,8 +379,8 @@ fn verified(
     })
 }
 
-/// The methods of the entries. What a method has no field for is asked as `former`, the methods in whose place they come,
-/// ask for it: the variables of the requests, and those of the first server unless the method's own fields fill a server.
+/// The methods of the entries. A variable without a field gets the field of `former`, the methods that they replace:
+/// the variables of the requests, and those of the first server unless the method's own fields fill a server.
 fn methods(
     entries: Vec<AuthEntry>,
     places: &Places,
@@ -426,7 +424,7 @@ fn has_field(method: &AuthMethod, name: &str) -> bool {
     method.fields.iter().any(|field| field.name == name)
 }
 
-/// The first variable of a text that a method has no field for.
+/// The first variable of a template that a method has no field for.
 fn missing<'a>(method: &AuthMethod, text: &'a str) -> Option<&'a str> {
     variables(text).find(|name| !has_field(method, name))
 }
@@ -441,9 +439,9 @@ fn unreached<'a>(method: &AuthMethod, servers: &'a [String]) -> Option<(&'a str,
     missing(method, first).map(|name| (first.as_str(), name))
 }
 
-/// Says that a method cannot fill a text.
+/// The fault that a method has no field for a variable of a template.
 fn unfilled(method: &AuthMethod, name: &str, text: &str) -> String {
-    format!("the method `{}`: no field stands for `{{{name}}}` in `{text}`", method.id)
+    format!("the method `{}`: no field for `{{{name}}}` in `{text}`", method.id)
 }
 
 /// Checks the headers of all methods: their names, and that each method fills them.
@@ -462,8 +460,8 @@ fn check_headers(headers: &Parameters, methods: &[AuthMethod], fault: &mut dyn F
     }
 }
 
-/// Checks that the URL of a server is `https`, that it is one that a document may state, and that a method has a field
-/// for each of its variables.
+/// Checks that the URL of a server is `https`, that a document may state it, and that a method has a field for each of
+/// its variables.
 fn check_server(url: &str, methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
     if !is_secure(url) {
         fault(format!("`servers`: `{url}` is not an `https` URL"));
@@ -474,12 +472,12 @@ fn check_server(url: &str, methods: &[AuthMethod], fault: &mut dyn FnMut(String)
     }
     for name in variables(url) {
         if !methods.iter().any(|method| has_field(method, name)) {
-            fault(format!("`servers`: no field stands for `{{{name}}}` in `{url}`"));
+            fault(format!("`servers`: no field for `{{{name}}}` in `{url}`"));
         }
     }
 }
 
-/// Whether requests to an address are encrypted, or stay on this machine, where a platform may be tried out.
+/// Whether requests to a URL are encrypted, or stay on this machine, where a platform may be tried out.
 fn is_secure(url: &str) -> bool {
     let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
     let leads_to = |start: &&str| {
@@ -489,7 +487,7 @@ fn is_secure(url: &str) -> bool {
     url.starts_with("https://") || local.iter().any(leads_to)
 }
 
-/// `GET /user` as a request. Returns `None` for any other text, and for a body with `GET`.
+/// Parses `GET /user`. Returns `None` for anything else, and for a body with `GET`.
 fn request(text: &str, body: Option<Value>) -> Option<Request> {
     let (method, path) = text.split_once(' ')?;
     let is_path = path.starts_with('/') || path.starts_with("https://");
@@ -503,15 +501,14 @@ fn request(text: &str, body: Option<Value>) -> Option<Request> {
 }
 
 impl AuthEntry {
-    /// Whether it says where and on which day its facts were read.
-    #[must_use]
+    /// Whether it states the source of its facts and the day on which they were read.
     pub fn is_sourced(&self) -> bool {
         let read = self.read.as_ref().map(|day| day.parse::<jiff::civil::Date>());
         self.source.as_ref().is_some_and(|page| !page.trim().is_empty())
             && read.is_some_and(|day| day.is_ok())
     }
 
-    /// What the entry says of OAuth 2.0.
+    /// The OAuth 2.0 facts of the entry.
     fn oauth2(self) -> Result<OAuth2, String> {
         let grant = self.grant.ok_or("`grant` is missing")?;
         if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
@@ -649,11 +646,11 @@ impl AuthEntry {
                 .chain(templates.flat_map(auth::parameter_variables))
                 .any(|used| used == name)
         };
-        // A field must be of use: one of the kind's own, or a variable of a URL or of a parameter.
+        // A field must be used: one of the kind's own, or a variable of a URL or of a parameter.
         if let Some(field) = all.iter().find(|field| {
             !is_used(&field.name) && !own.iter().any(|known| known.name == field.name)
         }) {
-            return Err(format!("the field `{}` stands in no URL and no template", field.name));
+            return Err(format!("the field `{}` is used in no URL and no template", field.name));
         }
         if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
             return Err(format!("`{}` cannot be the name of a field", field.name));
@@ -667,7 +664,7 @@ impl AuthEntry {
     }
 }
 
-/// Checks that no method needs the response to an `account` request, which there is not.
+/// Checks that no method needs the response to an `account` request, since there is none.
 fn check_no_account(methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
     let asks = |source: &FieldSource| source.from == SourceKind::Account;
     for method in methods {
@@ -678,7 +675,7 @@ fn check_no_account(methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
     }
 }
 
-/// Checks where a platform says the values of these fields.
+/// Checks where a platform states the values of these fields.
 fn check_sources(sources: &[FieldSource], fields: &[Field]) -> Result<(), String> {
     for source in sources {
         let name = &source.field;
@@ -687,7 +684,7 @@ fn check_sources(sources: &[FieldSource], fields: &[Field]) -> Result<(), String
         };
         if field.secret || field.required {
             return Err(format!(
-                "`fieldSources`: the platform says `{name}`, so that it can be neither secret nor required"
+                "`fieldSources`: the platform states `{name}`, so it can be neither secret nor required"
             ));
         }
         if (source.from == SourceKind::Callback) == source.at.starts_with('/') {
@@ -707,7 +704,7 @@ fn check_sources(sources: &[FieldSource], fields: &[Field]) -> Result<(), String
 }
 
 impl FieldEntry {
-    /// The field. `own` are those of the method's kind.
+    /// `own` are the fields of the method's kind.
     fn field(self, own: &[Field], is_said: &dyn Fn(&str) -> bool) -> Field {
         let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
         let known = own.iter().find(|field| field.name == name).cloned();
@@ -726,7 +723,7 @@ impl FieldEntry {
     }
 }
 
-/// Checks where responses say what their next page is.
+/// Checks where responses link to the next page.
 fn check_pages(pages: &[Pagination], fault: &mut dyn FnMut(String)) {
     for page in pages {
         let pointers = [Some(&page.next), page.items.as_ref(), page.more.as_ref()];

@@ -1,33 +1,30 @@
-//! Words and lines: rows show clean single lines, and names are built from words.
+//! Words and lines: rows contain clean single lines, and names are built from words.
 
 use super::markup;
 use crate::util::invisible::visible;
 
-/// The most characters of a title, which is cut between words.
+/// In characters. Cut between words.
 pub const MAX_TITLE: usize = 200;
-/// The most characters of a connector's name.
+/// In characters.
 pub const MAX_NAME: usize = 120;
-/// The most characters of a connector's description, which is cut between words.
+/// In characters. Cut between words.
 pub const MAX_DESCRIPTION: usize = 500;
 
-/// How much of a text is read, in bytes; no row shows more than a part of it.
+/// How much of a text is read, in bytes; rows show less.
 const MAX_READ: usize = 16 * 1024;
 
 /// The text without markup, as one line of at most `max` characters. A longer one is cut between words and ends with
 /// `…`.
-#[must_use]
 pub fn line(text: &str, max: usize) -> String {
     cut(&one_line(&markup::plain(head(text, MAX_READ))), max)
 }
 
-/// The text as it is, as one line of at most `max` characters.
-#[must_use]
+/// The text with its markup, as one line of at most `max` characters.
 pub fn verbatim(text: &str, max: usize) -> String {
     cut(&one_line(head(text, MAX_READ)), max)
 }
 
-/// The first `most` of some texts, as in `` `a`, `b` and 3 more ``.
-#[must_use]
+/// The first `most` of some strings, as in `` `a`, `b` and 3 more ``.
 pub fn listed<'t>(texts: impl ExactSizeIterator<Item = &'t str>, most: usize) -> String {
     let more = texts.len().saturating_sub(most);
     let shown: Vec<String> =
@@ -37,7 +34,6 @@ pub fn listed<'t>(texts: impl ExactSizeIterator<Item = &'t str>, most: usize) ->
 }
 
 /// At most the first `max` bytes, ending between characters.
-#[must_use]
 pub fn head(text: &str, max: usize) -> &str {
     (0..=max.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
@@ -46,7 +42,7 @@ pub fn head(text: &str, max: usize) -> &str {
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
-        // U+FFFD stands where a character was lost.
+        // U+FFFD marks a lost character.
         let seen = visible(word).filter(|c| *c != '\u{fffd}');
         let before = line.len();
         if !line.is_empty() {
@@ -79,8 +75,7 @@ fn cut(text: &str, max: usize) -> String {
     format!("{}…", whole.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(']))
 }
 
-/// The words of an identifier, split at anything but letters and digits and at `camelCase` humps.
-#[must_use]
+/// The words of an identifier, split at anything but letters and digits and at camel case.
 pub fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for part in text.split(|c: char| !c.is_alphanumeric()) {
@@ -101,7 +96,7 @@ pub fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a word begins with `c`, which stands between `previous` and `rest`.
+/// Whether a word begins with `c`, which is between `previous` and `rest`.
 fn starts_word(previous: char, c: char, rest: &str) -> bool {
     if !c.is_uppercase() || (previous == 'O' && rest.starts_with("uth")) {
         return false;
@@ -117,7 +112,6 @@ fn starts_word(previous: char, c: char, rest: &str) -> bool {
 }
 
 /// `repos/list-for-user` → `reposListForUser`, `GetAPIKey` → `getAPIKey`, `APIKey` → `apiKey`.
-#[must_use]
 pub fn camel_case(text: &str) -> String {
     let mut parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     let mut key = String::with_capacity(text.len());
@@ -139,7 +133,6 @@ pub fn camel_case(text: &str) -> String {
 }
 
 /// `pets & dogs` → `PetsDogs`. Only the first letter of a part changes case.
-#[must_use]
 pub fn pascal_case(text: &str) -> String {
     let mut name = String::new();
     text.split(|c: char| !c.is_alphanumeric()).for_each(|part| push_capitalized(&mut name, part));
@@ -147,7 +140,6 @@ pub fn pascal_case(text: &str) -> String {
 }
 
 /// `developer_tools` → `Developer Tools`.
-#[must_use]
 pub fn title_case(text: &str) -> String {
     let mut title = String::new();
     for word in text
@@ -175,8 +167,7 @@ fn push_capitalized(to: &mut String, word: &str) {
     to.push_str(chars.as_str());
 }
 
-/// Whether a text is one clean line of 1 to `max` characters.
-#[must_use]
+/// Whether this is one clean line of 1 to `max` characters.
 pub fn is_line(text: &str, max: usize) -> bool {
     !text.is_empty()
         && text.trim() == text

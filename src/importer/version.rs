@@ -1,10 +1,9 @@
-//! What the version and other marks say: the platform's version, and how mature the connector is.
+//! The platform's version and maturity, from the document's version and other marks.
 
 use super::document::Info;
 use crate::catalog::model::Status;
 
-/// The version as a document states it. What JavaScript makes of a date in YAML becomes that date again.
-#[must_use]
+/// The version as a document states it. Restores a date in YAML that JavaScript has formatted.
 pub fn stated(version: &str) -> String {
     // `Wed Oct 15 2025 13:53:19 GMT+0000 (Coordinated Universal Time)`
     let date: Vec<&str> = version.split_whitespace().take(4).collect();
@@ -13,7 +12,6 @@ pub fn stated(version: &str) -> String {
 }
 
 /// `v<number>`: the number after a `v`, or else the first number. A date gives its year; without a number, it is `v1`.
-#[must_use]
 pub fn platform_version(version: &str) -> String {
     let lower = version.to_ascii_lowercase();
     let mut boundary = true;
@@ -40,8 +38,8 @@ pub fn platform_version(version: &str) -> String {
     format!("v{}", if is_day { number.checked_div(10_000).unwrap_or(number) } else { number })
 }
 
-/// Whether a word is a number with at most a name behind it, as in `2`, `2beta`, `2rc1`. Digits after a letter are part of
-/// a name, and a word in which digits and letters alternate more often is a hash.
+/// Whether a word is a number with at most a name behind it, as in `2`, `2beta`, `2rc1`. Digits after a letter are part
+/// of a name, and a word in which digits and letters alternate more often is a hash.
 fn is_numbered(word: &str) -> bool {
     let name = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = name.trim_start_matches(char::is_alphabetic);
@@ -49,7 +47,6 @@ fn is_numbered(word: &str) -> bool {
 }
 
 /// How mature the connector is, by the document's own marks, its version and its title.
-#[must_use]
 pub fn status<F>(info: &Info<F>) -> Status {
     let is_true = |text: &str| text.trim().eq_ignore_ascii_case("true");
     let marked = |texts: &[String]| texts.iter().any(|text| is_true(text));

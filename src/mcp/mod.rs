@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::agents::SCOPES;
 use crate::agents::endpoints::{challenge, endpoint_at};
 use crate::auth::limits::Access;
-use crate::catalog::endpoints::answer::no_platform;
+use crate::catalog::endpoints::respond::no_platform;
 use crate::catalog::reader::Catalog;
 use crate::http::config::SECRET_HEADER;
 use crate::http::handle::handle;

@@ -1,20 +1,19 @@
-//! The document's part about sign-in for agents.
+//! The endpoints of sign-in for agents.
 
-use super::about::{About, Body};
 use super::bodies::body;
+use super::endpoint_doc::{Body, EndpointDoc};
 use super::node::{Node, object};
 use super::schema::{boolean, names, record, reference, string, text_or_null, time, time_or_null};
-use super::texts::said;
+use super::string_schemas::described;
 use crate::agents::Access;
 use crate::agents::sign_in::SignInType;
 use crate::http::fields::{GRANT_FIELDS, SIGN_IN_FIELDS};
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::IdentityType;
 
-/// The tag of these endpoints.
 pub const AGENTS: &str = "Agents";
 
-/// Bodies that configure a sign-in, each with a name and a summary.
+/// Bodies that configure a sign-in, each with a name and a description.
 pub const SIGNING_IN: [(&str, &str, &str); 2] = [
     ("app", "Your own app", r#"{"type":"app","url":"https://app.example.com/agents/sign-in"}"#),
     (
@@ -25,19 +24,18 @@ pub const SIGNING_IN: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// A body that identifies a user. A test replaces the request.
+/// As above. A test replaces the request.
 pub const GRANTING: [(&str, &str, &str); 1] = [(
     "whole",
     "All fields",
     r#"{"request":"ar_eyJlIjoi…","identity":"ann@example.com","identityType":"user","platforms":["github"],"access":"read"}"#,
 )];
 
-/// The sign-in.
-pub const GET_SIGN_IN: About = About {
+pub const GET_SIGN_IN: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Get the sign-in for agents",
     description: "Returns who authenticates the users of agents, and the MCP address of the key's account and environment.",
-    answer: "The sign-in.",
+    response: "The sign-in.",
     schema: Some("AgentSignIn"),
     body: None,
     address: "/v1/agent-sign-in",
@@ -47,12 +45,11 @@ console.log(endpoint, type);
 ",
 };
 
-/// A sign-in to configure.
-pub const SET_SIGN_IN: About = About {
+pub const SET_SIGN_IN: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Configure the sign-in for agents",
     description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register `redirectUri` of the response there. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. Existing grants stay valid. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
-    answer: "The new sign-in.",
+    response: "The new sign-in.",
     schema: Some("AgentSignIn"),
     body: Some(Body { schema: "NewAgentSignIn", examples: &SIGNING_IN, sample: 0 }),
     address: "/v1/agent-sign-in",
@@ -63,11 +60,11 @@ console.log(signIn.endpoint);
 };
 
 /// A sign-in to disable.
-pub const DELETE_SIGN_IN: About = About {
+pub const DELETE_SIGN_IN: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Delete the sign-in for agents",
     description: "Disables sign-in for agents and ends every grant of the key's account and environment. If you configure it again, the MCP address is the same.",
-    answer: "Sign-in is disabled.",
+    response: "Sign-in is disabled.",
     schema: None,
     body: None,
     address: "/v1/agent-sign-in",
@@ -75,12 +72,11 @@ pub const DELETE_SIGN_IN: About = About {
 await vault.agentSignIn.delete();\n",
 };
 
-/// The grants.
-pub const LIST_GRANTS: About = About {
+pub const LIST_GRANTS: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "List grants of agents",
     description: "Lists the grants of users to agents, newest first. Expired and ended grants are not listed.",
-    answer: "A page of the list.",
+    response: "A page of the list.",
     schema: Some("AgentGrantPage"),
     body: None,
     address: "/v1/agent-grants?limit=5",
@@ -91,11 +87,11 @@ for (const { id, client, access } of rows) console.log(id, client.name, access);
 };
 
 /// A grant to create.
-pub const CREATE_GRANT: About = About {
+pub const CREATE_GRANT: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Create a grant for a user",
     description: "Identifies the user whom an agent's request has sent to your app, after you have authenticated them. Redirect the same browser to `continueUrl` within 60 seconds: there, the user sees the agent's request, and agrees or declines. The URL works once, and only in the browser in which the agent's request started. `platforms` and `access` restrict what the user can grant.",
-    answer: "The address for the user.",
+    response: "The address for the user.",
     schema: Some("AgentContinuation"),
     body: Some(Body { schema: "NewAgentGrant", examples: &GRANTING, sample: 0 }),
     address: "/v1/agent-grants",
@@ -106,12 +102,11 @@ console.log(continueUrl);
 ",
 };
 
-/// A grant to end.
-pub const DELETE_GRANT: About = About {
+pub const DELETE_GRANT: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "End a grant of an agent",
     description: "Ends the grant: the agent's tokens are rejected at once.",
-    answer: "The grant is ended.",
+    response: "The grant is ended.",
     schema: None,
     body: None,
     address: "/v1/agent-grants/$GRANT",
@@ -122,11 +117,12 @@ await vault.agentGrants.delete(process.env.GRANT);\n",
 fn identity_type(description: &str) -> Node {
     let all = IdentityType::NAMES.into_iter().map(Node::from);
     let all = all.chain([Node::Null]).collect::<Vec<_>>();
-    said(description, object! {"type": Node::texts(["string", "null"]), "enum": Node::Array(all)})
+    described(
+        description,
+        object! {"type": Node::texts(["string", "null"]), "enum": Node::Array(all)},
+    )
 }
 
-/// A sign-in.
-#[must_use]
 pub fn sign_in() -> Node {
     record(
         "Who authenticates the users of agents.",
@@ -152,8 +148,6 @@ pub fn sign_in() -> Node {
     )
 }
 
-/// The body that configures a sign-in.
-#[must_use]
 pub fn new_sign_in() -> Node {
     let about = [
         ("type", "Who authenticates users: `oidc` or `app`."),
@@ -179,8 +173,6 @@ pub fn new_sign_in() -> Node {
     body("Who authenticates the users of agents.", &SIGN_IN_FIELDS, &about, &object! {})
 }
 
-/// The body that creates a user's grant.
-#[must_use]
 pub fn new_grant() -> Node {
     let about = [
         ("request", "The parameter `request` with which the user came to your app, unchanged."),
@@ -204,8 +196,6 @@ pub fn new_grant() -> Node {
     body("A user whom your app has authenticated.", &GRANT_FIELDS, &about, &object! {})
 }
 
-/// The address for the user.
-#[must_use]
 pub fn continuation() -> Node {
     record(
         "The address where the user agrees or declines.",
@@ -216,25 +206,21 @@ pub fn continuation() -> Node {
     )
 }
 
-/// A page of grants.
-#[must_use]
 pub fn grants() -> Node {
     let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("AgentGrant")};
     record(
         "A page of grants.",
         vec![
-            ("rows", said("The grants of this page, newest first.", rows)),
+            ("rows", described("The grants of this page, newest first.", rows)),
             ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
         ],
     )
 }
 
-/// A grant.
-#[must_use]
 pub fn grant() -> Node {
     let list = |description: &str| {
         let items = object! {"type": "string"};
-        said(description, object! {"type": Node::texts(["array", "null"]), "items": items})
+        described(description, object! {"type": Node::texts(["array", "null"]), "items": items})
     };
     record(
         "A user's grant to an agent.",

@@ -1,18 +1,17 @@
-//! The document's part about the audit.
+//! The endpoint of the audit log.
 
-use super::about::{About, SERVICE};
+use super::endpoint_doc::{EndpointDoc, SERVICE};
 use super::node::{Node, object};
 use super::schema::{count, names, record, reference, string, text_or_null, time};
-use super::texts::said;
+use super::string_schemas::described;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::{ActorType, AuditAction};
 
-/// The entries.
-pub const LIST: About = About {
+pub const LIST: EndpointDoc = EndpointDoc {
     tag: SERVICE,
     summary: "List the audit",
     description: "Lists who changed API keys, OAuth clients, webhooks, the sign-in for agents, grants and connections, and who read credentials, newest first. An entry is written in the same transaction as the change. Entries contain no secrets and no values, and are deleted after 90 days by default; the operator can change this.",
-    answer: "A page of the list.",
+    response: "A page of the list.",
     schema: Some("AuditEntryPage"),
     body: None,
     address: "/v1/audit?actions=credentials.read",
@@ -22,21 +21,17 @@ for (const { at, actor, target, count } of rows) console.log(at, actor.id, targe
 ",
 };
 
-/// A page of entries.
-#[must_use]
 pub fn page() -> Node {
     let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("AuditEntry")};
     record(
         "A page of the audit.",
         vec![
-            ("rows", said("The entries of this page, newest first.", rows)),
+            ("rows", described("The entries of this page, newest first.", rows)),
             ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
         ],
     )
 }
 
-/// An entry.
-#[must_use]
 pub fn entry() -> Node {
     let actor = record(
         "Who did it.",

@@ -1,10 +1,10 @@
 //! The schemas of request bodies: from the service's tables, with a description for each field.
 
-use super::answers::Answers;
 use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
+use super::recorded_responses::RecordedResponses;
 use super::schema::reference;
-use super::texts::{self, said};
+use super::string_schemas::{self, described};
 use crate::auth::endpoints::session::new::DEFAULT_TTL;
 use crate::auth::limits::MAX_ACTIONS;
 use crate::connect::rules;
@@ -19,31 +19,27 @@ use crate::platform_calls::endpoints::run::{BUDGETS, MOST_POINTERS};
 use crate::terms::Scope;
 
 /// The body that creates a connection.
-pub fn new_connection(answers: &Answers) -> Node {
+pub fn new_connection(answers: &RecordedResponses) -> Node {
     let description = "A new connection.";
     body(description, &CREATE_FIELDS, &about_creating(), &defaults(answers))
 }
 
-/// The body that updates a connection.
 pub fn connection_changes() -> Node {
     let description = "An update of a connection.";
     body(description, &UPDATE_FIELDS, &about_changing(), &object! {})
 }
 
-/// The body that sets a connection's state.
 pub fn state_change() -> Node {
     let description = "The new state of a connection.";
     body(description, &STATE_FIELDS, &about_state(), &object! {})
 }
 
-/// The body that sets a connection's name.
 pub fn name_change() -> Node {
     let description = "The new name of a connection.";
     let about = [("name", "The display name; `null` removes it.")];
     body(description, &NAME_FIELDS, &about, &object! {})
 }
 
-/// The body that creates a token.
 pub fn new_session() -> Node {
     let description = "A new token.";
     let reads = [Scope::CatalogRead, Scope::ConnectionsRead].map(Scope::as_str);
@@ -51,13 +47,12 @@ pub fn new_session() -> Node {
     body(description, &SESSION_FIELDS, &about_opening(), &defaults)
 }
 
-/// An account to connect.
 pub fn new_attempt() -> Node {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
     let defaults = object! {"label": "default", "allowOtherAccount": false, "link": false};
     let about = about_starting();
-    // One of the two alternatives: `required` is required, and the fields of the other one are absent.
+    // One of two forms: `required` is required, and the members of the other form are left out.
     let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
         let is_own = |name: &str| !others.contains(&name);
         let fields: Vec<Field> = CONNECT_FIELDS
@@ -68,7 +63,7 @@ pub fn new_attempt() -> Node {
         let about: Vec<_> = about.iter().copied().filter(|(name, _)| is_own(name)).collect();
         object! {"title": title}.with(body(description, &fields, &about, &defaults))
     };
-    // A connection to reconnect has these already.
+    // A reconnection takes these from its connection.
     let own = ["platform", "identity", "identityType", "label"];
     object! {
         "description": description,
@@ -79,7 +74,6 @@ pub fn new_attempt() -> Node {
     }
 }
 
-/// An OAuth client to store.
 pub fn new_client() -> Node {
     let description = "The registration of your app at a platform.";
     let defaults = object! {
@@ -88,7 +82,6 @@ pub fn new_client() -> Node {
     body(description, &CLIENT_FIELDS, &about_client(), &defaults)
 }
 
-/// The input of an action.
 pub fn action_input() -> Node {
     let description =
         "The input of an action. The `input` of the action's detail is its exact schema.";
@@ -114,13 +107,12 @@ pub fn action_input() -> Node {
     body(description, &INPUT_FIELDS, &about, &object! {})
 }
 
-/// Credentials to store.
 pub fn new_credentials() -> Node {
     let description = "Credentials: those of their type, and no others. With `oauth2`, `accessToken` or `refreshToken` is required; with any other type, each of its fields that the method requires.";
     body(description, &CREDENTIALS_FIELDS, &about_credentials(), &object! {})
 }
 
-/// The schema of a body with these fields; `about` has a description for each, `defaults` their default values.
+/// The schema of a body with these fields; `about` has the description of each, `defaults` the default values.
 pub(super) fn body(
     description: &str,
     fields: &[Field],
@@ -130,7 +122,7 @@ pub(super) fn body(
     let known: Vec<_> = fields.iter().map(|field| field.name).collect();
     assert_eq!(known, about.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     let members = fields.iter().zip(about).map(|(field, (name, description))| {
-        let schema = said(description, field_schema(field));
+        let schema = described(description, field_schema(field));
         let default = defaults.get(name);
         let default = default.filter(|_| !field.required);
         let schema = match default {
@@ -158,7 +150,7 @@ fn field_schema(field: &Field) -> Node {
         ("request", _) => object! {"type": "string"},
         // Its rule is the catalog itself.
         ("platform", _) => platform_in_any_case(),
-        ("platformVersion", _) => texts::version(),
+        ("platformVersion", _) => string_schemas::version(),
         ("url" | "issuer", _) => {
             let longest = u64::try_from(crate::webhooks::rules::MAX_URL).unwrap();
             object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
@@ -181,18 +173,20 @@ fn field_schema(field: &Field) -> Node {
         }
         ("authorizationParameters", _) => {
             let own = object! {"not": object! {"enum": Node::texts(OWN_PARAMETERS)}};
-            let name = texts::text(|name| rules::parameter(name, "x")).with(own);
-            by_name(name, texts::text(|value| rules::parameter("x", value)))
+            let name = string_schemas::text(|name| rules::parameter(name, "x")).with(own);
+            by_name(name, string_schemas::text(|value| rules::parameter("x", value)))
         }
         ("fields" | "variables", _) => {
             let longest = u64::try_from(rules::MAX_SECRET).unwrap();
-            // An empty value counts as omitted.
+            // An empty value counts as missing.
             let value = object! {"type": "string", "maxLength": longest};
-            by_name(texts::text(|name| rules::field(name, "x")), value)
+            by_name(string_schemas::text(|name| rules::field(name, "x")), value)
         }
-        (_, FieldCheck::Text(rule)) => texts::text(rule),
+        (_, FieldCheck::Text(rule)) => string_schemas::text(rule),
         (_, FieldCheck::TextOrNull(rule)) => {
-            let Node::Object(members) = texts::text(rule) else { panic!("a schema is an object") };
+            let Node::Object(members) = string_schemas::text(rule) else {
+                panic!("a schema is an object")
+            };
             Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
                 "type" => (name, Node::Array(vec![value, "null".into()])),
                 _ => (name, value),
@@ -205,7 +199,7 @@ fn field_schema(field: &Field) -> Node {
             "items": object! {"type": "string", "enum": Node::texts(names)},
         },
         (_, FieldCheck::Texts(most, rule)) => object! {
-            "type": "array", "maxItems": u64::try_from(most).unwrap(), "items": texts::text(rule),
+            "type": "array", "maxItems": u64::try_from(most).unwrap(), "items": string_schemas::text(rule),
         },
         ("ttlSeconds", FieldCheck::Own(_)) => {
             object! {"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}
@@ -241,7 +235,7 @@ fn field_schema(field: &Field) -> Node {
     }
 }
 
-/// An object of strings.
+/// A map of strings.
 fn by_name(name: Node, value: Node) -> Node {
     object! {
         "type": "object",
@@ -251,13 +245,13 @@ fn by_name(name: Node, value: Node) -> Node {
     }
 }
 
-/// The pattern of a return address; the service rejects some more.
+/// The form of a URL to return to; the service rejects some more.
 const URL: &str = "^(https://|http://(localhost|127\\.0\\.0\\.1)([:/?#]|$))";
 
 /// The id of an event.
 const EVENT: &str = "^evt_[0-9]{13}$";
 
-/// The pattern of an origin; the service also rejects values that a browser would normalize.
+/// The form of an origin; the service also rejects spellings that browsers would change.
 const ORIGIN: &str =
     "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";
 
@@ -448,7 +442,7 @@ fn about_changing() -> [(&'static str, &'static str); 1] {
 }
 
 /// The members of a connection that was created with the required fields only.
-fn defaults(answers: &Answers) -> Node {
+fn defaults(answers: &RecordedResponses) -> Node {
     // The first example has only the required fields.
     let created = answers.created[0].document();
     let Some(Node::Text(key)) = created.get("key") else { panic!("a connection has a key") };

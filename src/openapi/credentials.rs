@@ -1,4 +1,4 @@
-//! The schemas of attempts, OAuth clients, credentials, and statuses.
+//! The schemas of attempts, OAuth clients, credentials and their health.
 
 use super::node::{Node, object};
 use super::parameters::platform;
@@ -6,7 +6,7 @@ use super::schema::{
     boolean, count, names, number_or_null, record, record_with, reference, string, strings,
     text_or_null, time, time_or_null,
 };
-use super::texts::said;
+use super::string_schemas::described;
 use crate::connect::attempt::Failure;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::{AttemptStatus, CredentialType, IdentityType, State};
@@ -17,14 +17,13 @@ fn id() -> Node {
 
 fn texts_by_name(description: &str) -> Node {
     let text = object! {"type": "string"};
-    said(description, object! {"type": "object", "additionalProperties": text})
+    described(description, object! {"type": "object", "additionalProperties": text})
 }
 
 fn or_null(description: &str, schema: Node) -> Node {
-    said(description, object! {"oneOf": vec![schema, object! {"type": "null"}]})
+    described(description, object! {"oneOf": vec![schema, object! {"type": "null"}]})
 }
 
-/// The health of a connection.
 pub fn status() -> Node {
     let reason = record(
         "Why a connection is in its state.",
@@ -74,7 +73,6 @@ pub fn status() -> Node {
     )
 }
 
-/// The connected account.
 pub fn connected_account() -> Node {
     or_null(
         "The connected account at the platform; null if it is not known.",
@@ -82,7 +80,6 @@ pub fn connected_account() -> Node {
     )
 }
 
-/// An account at a platform.
 pub fn platform_account() -> Node {
     record(
         "An account at a platform.",
@@ -98,18 +95,17 @@ pub fn platform_account() -> Node {
     )
 }
 
-/// An attempt that waits for the user.
 pub fn pending_attempt() -> Node {
     let pending = object! {"type": "string", "const": "pending"};
     let url = object! {"type": "string", "format": "uri"};
     record(
         "An attempt that waits for the user.",
         vec![
-            ("id", said("Identifies the attempt.", id())),
-            ("status", said("Always `pending`.", pending)),
+            ("id", described("Identifies the attempt.", id())),
+            ("status", described("Always `pending`.", pending)),
             (
                 "authorizationUrl",
-                said(
+                described(
                     "A link for the user. Its page asks them to confirm that they started this, and redirects to the platform. It works in one browser, until the attempt is over.",
                     url,
                 ),
@@ -119,7 +115,6 @@ pub fn pending_attempt() -> Node {
     )
 }
 
-/// The error of a failed attempt.
 fn attempt_error() -> Node {
     let error = record(
         "The error of a failed attempt.",
@@ -138,13 +133,12 @@ fn attempt_status() -> Node {
     )
 }
 
-/// An attempt to connect an account.
 pub fn attempt() -> Node {
     record(
         "An attempt to connect an account.",
         vec![
-            ("id", said("Identifies the attempt.", id())),
-            ("platform", said("The platform's identifier.", platform())),
+            ("id", described("Identifies the attempt.", id())),
+            ("platform", described("The platform's identifier.", platform())),
             ("status", attempt_status()),
             (
                 "connection",
@@ -156,28 +150,26 @@ pub fn attempt() -> Node {
     )
 }
 
-/// A page of attempts.
 pub fn attempts() -> Node {
     let rows =
         object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("AttemptSummary")};
     record(
         "A page of attempts to connect.",
         vec![
-            ("rows", said("The attempts of this page, the newest first.", rows)),
+            ("rows", described("The attempts of this page, the newest first.", rows)),
             ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
         ],
     )
 }
 
-/// A row of the list of attempts.
 pub fn attempt_summary() -> Node {
     let connection = "The id of the connection that it has created, or that it reconnects; null if there is none.";
     let identity_type = names("The type of the identity.", IdentityType::NAMES);
     record(
         "An attempt to connect an account, in a list.",
         vec![
-            ("id", said("Identifies the attempt.", id())),
-            ("platform", said("The platform's identifier.", platform())),
+            ("id", described("Identifies the attempt.", id())),
+            ("platform", described("The platform's identifier.", platform())),
             ("authMethod", string("The id of one of the connector's `authMethods`.")),
             ("identity", string("The identity that the connection belongs to.")),
             ("identityType", identity_type),
@@ -190,12 +182,10 @@ pub fn attempt_summary() -> Node {
     )
 }
 
-/// An OAuth client.
 pub fn client() -> Node {
     record("The registration of an app at a platform.", client_members())
 }
 
-/// An OAuth client, as returned when it is set.
 pub fn stored_client() -> Node {
     let warnings = strings(
         "Possible problems with the client, for example that it requests no scopes although the platform has some. Absent if there are none.",
@@ -210,7 +200,7 @@ pub fn stored_client() -> Node {
 fn client_members() -> Vec<(&'static str, Node)> {
     let uri = object! {"type": "string", "format": "uri"};
     vec![
-        ("platform", said("The platform's identifier.", platform())),
+        ("platform", described("The platform's identifier.", platform())),
         ("authMethod", text_or_null("The auth method that it is for; null for all of OAuth 2.0.")),
         ("clientId", string("The client's id at the platform.")),
         ("hasSecret", boolean("Whether the service has the client's secret.")),
@@ -226,7 +216,7 @@ fn client_members() -> Vec<(&'static str, Node)> {
         ),
         (
             "pkce",
-            said(
+            described(
                 "Whether authorization requests use PKCE (RFC 7636); null for the catalog's value.",
                 object! {
                     "type": Node::texts(["string", "null"]), "enum": Node::Array(vec![
@@ -235,7 +225,7 @@ fn client_members() -> Vec<(&'static str, Node)> {
                 },
             ),
         ),
-        ("redirectUri", said("The redirect URI to register at the platform.", uri)),
+        ("redirectUri", described("The redirect URI to register at the platform.", uri)),
         (
             "rejectedSince",
             time_or_null(
@@ -247,9 +237,9 @@ fn client_members() -> Vec<(&'static str, Node)> {
     ]
 }
 
-/// Credentials: one schema for each type.
+/// One schema for each type.
 pub fn credentials() -> Node {
-    let members = said(
+    let members = described(
         "Further members of the platform's token response that requests need.",
         object! {"type": "object"},
     );
@@ -307,7 +297,7 @@ pub fn credentials() -> Node {
     object! {"description": "Credentials, ready to use.", "oneOf": Node::Array(types.into())}
 }
 
-/// Asserts that one of the schemas matches a response: it has all required members and no unknown ones.
+/// Asserts that one of the schemas matches a response: all required members are there, and no unknown ones.
 pub fn check(schema: &Node, answer: &Node) {
     let Some(Node::Array(types)) = schema.get("oneOf") else { panic!("one schema for each type") };
     let kind = |schema: &Node| schema.get("properties")?.get("type")?.get("const").cloned();

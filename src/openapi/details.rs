@@ -2,15 +2,13 @@
 
 use super::node::{Node, object};
 use super::schema::{boolean, names, record, reference, string, strings, text_or_null, variants};
-use super::texts::said;
-use crate::catalog::action::stored::Place;
+use super::string_schemas::described;
+use crate::catalog::action::stored::ParameterLocation;
 use crate::catalog::detail::{
     ExpiresUnit, Grant, In, Pkce, RevocationToken, SourceKind, TokenAuth, TokenBody,
 };
 use crate::terms::Method;
 
-/// A connector's row and the members that its detail adds.
-#[must_use]
 pub fn connector(row: &Node) -> Node {
     let detail = record(
         "",
@@ -62,7 +60,7 @@ pub fn connector(row: &Node) -> Node {
     joined(description, row, &detail, object! {})
 }
 
-/// A row, the members that its detail adds, and optional members.
+/// The members of a row and its detail, and optional ones.
 fn joined(description: &str, row: &Node, detail: &Node, optional: Node) -> Node {
     let both = |name: &str| match (row.get(name), detail.get(name)) {
         (Some(Node::Array(own)), Some(Node::Array(more))) => {
@@ -79,15 +77,13 @@ fn joined(description: &str, row: &Node, detail: &Node, optional: Node) -> Node 
     }
 }
 
-/// An action's row and the members that its detail adds.
-#[must_use]
 pub fn action(row: &Node) -> Node {
-    let schema = |description: &str| said(description, object! {"type": "object"});
+    let schema = |description: &str| described(description, object! {"type": "object"});
     let parameter = record(
         "",
         vec![
             ("name", string("The platform's name for it.")),
-            ("in", names("Where it is sent.", variants::<Place>())),
+            ("in", names("Where it is sent.", variants::<ParameterLocation>())),
             ("required", boolean("Whether the platform needs it.")),
             ("schema", any_schema("Its values. References point into this response.")),
             ("style", string("How a list or an object is written, as in OpenAPI.")),
@@ -131,7 +127,7 @@ pub fn action(row: &Node) -> Node {
         },
     );
     let of_members = object! {
-        "encoding": said(
+        "encoding": described(
             "For a form: the serialization of members, where the document specifies it; otherwise absent.",
             object! {"type": "object", "additionalProperties": encoding},
         ),
@@ -183,7 +179,7 @@ pub fn action(row: &Node) -> Node {
             ("contentType", text_or_null("The media type; null without a body.")),
             (
                 "schema",
-                said(
+                described(
                     "A JSON Schema (2020-12) of the content; null if unknown.",
                     object! {"type": Node::texts(["object", "boolean", "null"])},
                 ),
@@ -196,15 +192,15 @@ pub fn action(row: &Node) -> Node {
 }
 
 fn any_schema(description: &str) -> Node {
-    said(description, object! {"type": Node::texts(["object", "boolean"])})
+    described(description, object! {"type": Node::texts(["object", "boolean"])})
 }
 
 fn list(description: &str, items: Node) -> Node {
-    said(description, object! {"type": "array", "items": items})
+    described(description, object! {"type": "array", "items": items})
 }
 
 fn nullable(description: &str, schema: Node) -> Node {
-    said(description, object! {"oneOf": Node::Array(vec![schema, object! {"type": "null"}])})
+    described(description, object! {"oneOf": Node::Array(vec![schema, object! {"type": "null"}])})
 }
 
 /// A URL that can have variables in braces, and is then not a URI.
@@ -213,7 +209,7 @@ fn url(description: &str) -> Node {
 }
 
 fn texts_by_name(description: &str) -> Node {
-    said(
+    described(
         description,
         object! {"type": "object", "additionalProperties": object! {"type": "string"}},
     )
@@ -253,7 +249,7 @@ fn request_members() -> Vec<(&'static str, Node)> {
                 "The path below the first server whose variables are all among the method's fields, or an absolute URL.",
             ),
         ),
-        ("body", said("The JSON body; null for none.", object! {})),
+        ("body", described("The JSON body; null for none.", object! {})),
     ]
 }
 
@@ -262,7 +258,7 @@ fn verify() -> Node {
         "A value in a JSON response.",
         vec![
             ("pointer", string("Its position: a JSON Pointer.")),
-            ("value", said("The value; an array lists several.", object! {})),
+            ("value", described("The value; an array lists several.", object! {})),
         ],
     );
     let mut members = request_members();
@@ -321,8 +317,7 @@ fn account() -> Node {
     record("A request to the platform that identifies the connected account.", members)
 }
 
-/// A way to connect: one schema for each type.
-#[must_use]
+/// One schema for each type.
 pub fn auth_method() -> Node {
     let of = |kind: &'static str, description: &str, own: Vec<(&'static str, Node)>| {
         let mut members = vec![
@@ -539,8 +534,6 @@ fn field_source() -> Node {
     )
 }
 
-/// A field that the user fills in.
-#[must_use]
 pub fn field() -> Node {
     record(
         "A field that the user fills in.",
@@ -553,7 +546,7 @@ pub fn field() -> Node {
             ("pattern", text_or_null("A regular expression that the whole value matches.")),
             (
                 "enum",
-                said(
+                described(
                     "All allowed values; null for any.",
                     object! {
                         "type": Node::texts(["array", "null"]), "items": object! {"type": "string"},

@@ -1,19 +1,19 @@
-//! The document's part about events.
+//! The endpoint of events.
 
-use super::about::{About, EVENTS};
 use super::credentials::connected_account;
+use super::endpoint_doc::{EVENTS, EndpointDoc};
 use super::node::{Node, object};
 use super::schema::{names, number_or_null, record, reference, string, text_or_null, time};
-use super::texts::said;
+use super::string_schemas::described;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::EventType;
 
 /// The events.
-pub const LIST: About = About {
+pub const LIST: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "List events",
     description: "Lists the events of the key's account and environment, oldest first unless `order` is `newest`. Every change of a connection writes an event in the same transaction, so the list has each exactly once. Read it page by page: pass `next` as `after`, and store it. If `next` is the value that you passed, you have read everything so far; poll again later with the same value. Events are kept for 30 days by default; the operator can change this. Only API keys can have the scope.",
-    answer: "A page of the list.",
+    response: "A page of the list.",
     schema: Some("EventPage"),
     body: None,
     address: "/v1/events?types=connection.degraded,connection.failed",
@@ -24,20 +24,17 @@ for await (const event of vault.events.list({ types: [\"connection.failed\"] }))
 ",
 };
 
-/// A page of events.
-#[must_use]
 pub fn page() -> Node {
     let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("Event")};
     record(
         "A page of events.",
         vec![
-            ("rows", said("The events of this page, in the requested order.", rows)),
+            ("rows", described("The events of this page, in the requested order.", rows)),
             ("next", string("The cursor for `after`: the id of the last examined event.")),
         ],
     )
 }
 
-/// A call to a platform.
 fn call() -> Node {
     let milliseconds = object! {"type": Node::texts(["integer"])};
     object! {
@@ -51,7 +48,7 @@ fn call() -> Node {
             ("approval", string("The id of the approval. Absent in `connection.called`, which alone has the next three.")),
             ("status", number_or_null("The status of the platform's response; null without one.")),
             ("error", text_or_null("The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller disconnected first.")),
-            ("durationMs", said("Milliseconds until the platform's response began.", milliseconds)),
+            ("durationMs", described("Milliseconds until the platform's response began.", milliseconds)),
             ("keyId", string("The id of the API key that was used, or with which the token was created.")),
             ("identity", text_or_null("The identity of the token that was used; null for a key.")),
         ]),
@@ -78,8 +75,6 @@ fn with_reason(description: &str, name: &str, member: Node, more: Vec<(&str, Nod
     }
 }
 
-/// An event.
-#[must_use]
 pub fn event() -> Node {
     let client = record(
         "The OAuth client that the platform rejects.",
@@ -116,7 +111,7 @@ pub fn event() -> Node {
             ("id", string("Identifies the event. Later events have greater ids.")),
             ("type", names("What happened.", EventType::NAMES)),
             ("occurredAt", time("When it happened.")),
-            ("data", said("The objects that the event is about, and its reason.", data)),
+            ("data", described("The objects that the event is about, and its reason.", data)),
         ],
     )
 }

@@ -1,15 +1,15 @@
-//! The document's part about API keys.
+//! The endpoints of API keys.
 
-use super::about::{About, Body, SERVICE};
 use super::bodies::body;
+use super::endpoint_doc::{Body, EndpointDoc, SERVICE};
 use super::node::{Node, object};
 use super::schema::{boolean, names, record, reference, string, text_or_null, time, time_or_null};
-use super::texts::said;
+use super::string_schemas::described;
 use crate::http::fields::KEY_FIELDS;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::{KeyState, Scope};
 
-/// Bodies that create an API key, each with a name and a summary.
+/// Bodies that create an API key, each with a name and a description.
 pub const CREATING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"scopes":["connections:read"]}"#),
     (
@@ -19,12 +19,11 @@ pub const CREATING: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The keys.
-pub const LIST: About = About {
+pub const LIST: EndpointDoc = EndpointDoc {
     tag: SERVICE,
     summary: "List API keys",
     description: "Lists the API keys of the key's account and environment, newest first, including revoked and expired ones. For the next page, pass `next` as `before`. Secrets are never returned.",
-    answer: "A page of the list.",
+    response: "A page of the list.",
     schema: Some("ApiKeyPage"),
     body: None,
     address: "/v1/keys?limit=5",
@@ -33,12 +32,11 @@ for await (const { id, name, state, lastUsedOn } of vault.keys.list()) console.l
 ",
 };
 
-/// A key to create.
-pub const CREATE: About = About {
+pub const CREATE: EndpointDoc = EndpointDoc {
     tag: SERVICE,
     summary: "Create an API key",
     description: "Creates an API key for the account and the environment of the key that you send, with scopes that this key has itself. It never outlives this key: it expires no later, and is revoked when this key is revoked. An environment can have 100 valid keys. The secret is returned only here.",
-    answer: "The new key, with its secret.",
+    response: "The new key, with its secret.",
     schema: Some("ApiKeyWithSecret"),
     body: Some(Body { schema: "NewApiKey", examples: &CREATING, sample: 0 }),
     address: "/v1/keys",
@@ -48,12 +46,11 @@ console.log(key.id, key.secret.length);
 ",
 };
 
-/// A key to replace.
-pub const ROTATE: About = About {
+pub const ROTATE: EndpointDoc = EndpointDoc {
     tag: SERVICE,
     summary: "Rotate an API key",
     description: "Creates a key that replaces this one: with the same name and scopes, all of which the key that you send must have too. The new key expires when the old one does, or when the key that you send does if that is earlier. The old key stays valid for 24 hours, to leave time for the switch; revoke it to end it earlier. Keys that the old one created then belong to the new one. The secret is returned only here.",
-    answer: "The new key, with its secret.",
+    response: "The new key, with its secret.",
     schema: Some("ApiKeyWithSecret"),
     body: None,
     address: "/v1/keys/$API_KEY/rotate",
@@ -63,12 +60,11 @@ console.log(id, secret.length);
 ",
 };
 
-/// A key to revoke.
-pub const REVOKE: About = About {
+pub const REVOKE: EndpointDoc = EndpointDoc {
     tag: SERVICE,
     summary: "Revoke an API key",
     description: "Revokes a key immediately and permanently, with its tokens and the keys that it created. A key that replaces it stays valid. A revoked key stays in the list.",
-    answer: "The key is revoked.",
+    response: "The key is revoked.",
     schema: None,
     body: None,
     address: "/v1/keys/$API_KEY",
@@ -82,14 +78,17 @@ fn members() -> Vec<(&'static str, Node)> {
     };
     let day = object! {"type": Node::texts(["string", "null"]), "format": "date"};
     vec![
-        ("id", said("Identifies the key without revealing it.", id())),
+        ("id", described("Identifies the key without revealing it.", id())),
         ("name", text_or_null("What it is for.")),
-        ("scopes", said("What it may do.", scopes)),
+        ("scopes", described("What it may do.", scopes)),
         ("state", names("Whether it can be used.", KeyState::NAMES)),
         ("createdAt", time("When it was created.")),
         ("expiresAt", time_or_null("When it expires; `null` for never.")),
         ("revokedAt", time_or_null("When it was revoked; `null` if it was not.")),
-        ("lastUsedOn", said("The day of its last use, in UTC; `null` if no use is recorded.", day)),
+        (
+            "lastUsedOn",
+            described("The day of its last use, in UTC; `null` if no use is recorded.", day),
+        ),
         ("replacedBy", text_or_null("The id of the key that replaces it.")),
         (
             "createdBy",
@@ -99,41 +98,31 @@ fn members() -> Vec<(&'static str, Node)> {
     ]
 }
 
-/// The id of a key.
-#[must_use]
 pub fn id() -> Node {
     object! {"type": "string", "format": "uuid"}
 }
 
-/// A key.
-#[must_use]
 pub fn key() -> Node {
     record("An API key.", members())
 }
 
-/// A key with its secret, as returned when it is created.
-#[must_use]
 pub fn with_secret() -> Node {
     let secret = string("The key itself: `sk_test_…` or `sk_live_…`. Returned only once.");
     let members = members().into_iter().chain([("secret", secret)]).collect();
     record("An API key, with its secret.", members)
 }
 
-/// A page of keys.
-#[must_use]
 pub fn page() -> Node {
     let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("ApiKey")};
     record(
         "A page of API keys.",
         vec![
-            ("rows", said("The keys of this page, newest first.", rows)),
+            ("rows", described("The keys of this page, newest first.", rows)),
             ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
         ],
     )
 }
 
-/// The body that creates a key.
-#[must_use]
 pub fn new() -> Node {
     let about = [
         ("name", "Its purpose; `null` for none."),

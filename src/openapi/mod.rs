@@ -1,49 +1,48 @@
-//! The `OpenAPI` document, made from the table of endpoints, the parameters, the fields and the types, and from recorded
-//! responses. `connector-vault openapi` prints it; the Worker serves `www/public/v1/openapi.json`, which contains it, to
-//! everybody.
+//! The `OpenAPI` document, made from the endpoint table, the parameters, the fields and the types, and from recorded
+//! responses. `connector-vault openapi` prints it; the Worker serves the copy in `www/public/v1/openapi.json` without
+//! authentication.
 
-pub mod about;
 pub mod agents;
-pub mod answers;
 pub mod audit;
 mod bodies;
-pub mod calling;
-mod code;
-pub mod connecting;
+pub mod connect;
 mod credentials;
 mod details;
+pub mod endpoint_doc;
 pub mod endpoints;
 pub mod events;
 pub mod keys;
-pub mod named;
 pub mod node;
 mod operation;
-pub mod pages;
 mod parameters;
+pub mod platform_calls;
+pub mod problem_pages;
+pub mod recorded_responses;
 mod responses;
+mod samples;
 pub mod schema;
+pub mod schema_names;
 pub mod schemas;
-mod texts;
+mod string_schemas;
 pub mod webhooks;
 
 use crate::http::config::SECRET_HEADER;
 use crate::http::endpoint::{Endpoint, Keyed, Open};
 use crate::http::problem::Code;
-use about::{CATALOG, CONNECTING, EVENTS, SERVICE, VAULT};
-pub use answers::Answers;
+use endpoint_doc::{CATALOG, CONNECTING, EVENTS, SERVICE, VAULT};
 use node::{Node, object};
+pub use recorded_responses::RecordedResponses;
 
 pub use parameters::query;
 
-/// The introduction, in Markdown.
+/// What applies to all operations, in Markdown.
 pub const ABOUT: &str = include_str!("introduction.md");
 
 /// The document, with these responses as its examples.
 ///
 /// # Panics
 /// If the responses do not match the endpoints, or an endpoint, a parameter or a field has no description.
-#[must_use]
-pub fn document(answers: &Answers) -> Node {
+pub fn document(answers: &RecordedResponses) -> Node {
     let mut shared = Vec::new();
     let mut paths: Vec<(&str, Vec<(String, Node)>)> = Vec::new();
     for endpoint in Endpoint::ALL {
@@ -51,7 +50,7 @@ pub fn document(answers: &Answers) -> Node {
             Endpoint::Keyed(keyed) => operation::keyed(*keyed, answers, &mut shared),
             Endpoint::Open(Open::Health) => operation::health(answers, &mut shared),
             Endpoint::Open(Open::Document) => own_operation(),
-            // Not part of the API: a well-known file, and pages for browsers.
+            // Not part of the API: a file that every host may have, and pages for browsers.
             Endpoint::Open(
                 Open::SecurityTxt
                 | Open::ConnectWindow
@@ -92,7 +91,7 @@ pub fn document(answers: &Answers) -> Node {
         "name": SECRET_HEADER,
         "description": "An API key, `sk_test_…` or `sk_live_…`, which belongs to one account and environment. The operator can allow further header names for it: send only one of them, once.",
     };
-    let recorded = |endpoint| answers.of(Endpoint::Keyed(endpoint));
+    let recorded = |endpoint| answers.for_endpoint(Endpoint::Keyed(endpoint));
     let problem = |code: Code| &recorded(Keyed::Whoami).problems[code.as_str()];
     let with_headers = [
         &recorded(Keyed::ReadConnection).success,
@@ -116,7 +115,7 @@ pub fn document(answers: &Answers) -> Node {
         "tags": vec![
             tag(CATALOG, "Platforms that can be connected, and their actions."),
             tag(VAULT, "Connections of identities to platforms."),
-            tag(calling::CALLING, "Calls to platforms, as the connected users."),
+            tag(platform_calls::CALLING, "Calls to platforms, as the connected users."),
             tag(CONNECTING, "Connecting accounts: attempts, credentials, and the OAuth clients that they need."),
             tag(EVENTS, "Events, and the webhooks that receive them."),
             tag(agents::AGENTS, "Users' grants to agents that use the Model Context Protocol."),
@@ -125,7 +124,7 @@ pub fn document(answers: &Answers) -> Node {
         "paths": Node::members(paths),
         "components": object! {
             "securitySchemes": object! {"apiKey": key},
-            "schemas": named::named(schemas::all(answers)),
+            "schemas": schema_names::named(schemas::all(answers)),
             "parameters": parameters::headers(),
             "headers": responses::components(&with_headers),
             "responses": Node::members(shared),
@@ -133,12 +132,13 @@ pub fn document(answers: &Answers) -> Node {
     }
 }
 
-/// The operation that returns this document: a file of the site, with the headers that every response of the service has.
+/// The operation that returns this document: a file of the site, with the headers that every response of the service
+/// has.
 fn own_operation() -> Node {
     let text = |description: &str| {
         object! {"description": description, "required": true, "schema": object! {"type": "string"}}
     };
-    // Headers of every file of the site; other responses of the service do not have them.
+    // Headers of every file of the site that other responses of the service don't have.
     let of_files = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
     let of_all = |name: &str| object! {"$ref": format!("#/components/headers/{name}")};
     let headers = object! {
@@ -169,7 +169,7 @@ fn own_operation() -> Node {
         "tags": Node::texts([SERVICE]),
         "summary": "Get the OpenAPI document",
         "description": "Returns the OpenAPI document of the service. Needs no API key, and pages of every origin may read it.",
-        "x-codeSamples": code::of_the_document(),
+        "x-codeSamples": samples::document_sample(),
         "security": Vec::new(),
         "parameters": vec![object! {"$ref": "#/components/parameters/IfNoneMatch"}],
         "responses": object! {

@@ -1,28 +1,21 @@
-//! JSON that keeps the order of members, so that the document is readable from the top.
+//! JSON whose members keep their order, so that the document reads from its beginning.
 
 use crate::util::json::{self, Value};
 
-/// The maximum length of a line.
+/// The longest line that is not broken.
 const WIDTH: usize = 120;
 
-/// A JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
-    /// Null.
     Null,
-    /// True or false.
     Boolean(bool),
-    /// A whole number.
     Integer(u64),
-    /// A string.
     Text(String),
-    /// A list.
     Array(Vec<Node>),
-    /// An object, with its members in order.
+    /// In order.
     Object(Vec<(String, Node)>),
 }
 
-/// An object with these members.
 macro_rules! object {
     ($($name:literal: $value:expr),* $(,)?) => {
         Node::Object(vec![$(($name.to_owned(), Node::from($value))),*])
@@ -31,24 +24,19 @@ macro_rules! object {
 pub(super) use object;
 
 impl Node {
-    /// The JSON of a response or a body.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         json::parse(text).unwrap().into()
     }
 
-    /// A list of strings.
     pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::Array(texts.into_iter().map(|text| text.as_ref().into()).collect())
     }
 
-    /// An object with these members.
     pub fn members<N: Into<String>>(members: impl IntoIterator<Item = (N, Self)>) -> Self {
         Self::Object(members.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 
     /// The same object with these members after its own.
-    #[must_use]
     pub fn with(mut self, more: Self) -> Self {
         let (Self::Object(members), Self::Object(more)) = (&mut self, more) else {
             panic!("only an object has members");
@@ -60,22 +48,17 @@ impl Node {
         self
     }
 
-    /// The names of the object's members.
-    #[must_use]
     pub fn names(&self) -> Vec<&str> {
         let Self::Object(members) = self else { panic!("only an object has members") };
         members.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// The value of a member.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
         members.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// The formatted text of a file: values that fit on a line are on one.
-    #[must_use]
+    /// Formats JSON for a file: what fits on a line is on one.
     pub fn to_source(&self) -> String {
         self.source(0, 0) + "\n"
     }

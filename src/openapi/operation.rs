@@ -1,26 +1,26 @@
-//! The operations of the service's paths.
+//! The operations of a path.
 
 use std::collections::BTreeMap;
 
-use super::about::{About, Body, SERVICE};
-use super::answers::{Answer, Answers, Recorded};
+use super::endpoint_doc::{Body, EndpointDoc, SERVICE};
 use super::endpoints::{CREATING, about, others};
 use super::node::{Node, object};
+use super::recorded_responses::{EndpointResponses, RecordedResponse, RecordedResponses};
 use super::responses::{self, Examples, Shared};
-use super::{code, parameters, schema};
+use super::{parameters, samples, schema};
 use crate::http::endpoint::{Endpoint, Keyed, Open};
 use crate::http::message::{MAX_BODY, NO_STORE};
 use crate::http::problem::{Code, Problem};
 use crate::storage::read_replica::BOOKMARK;
 use crate::terms::Scope;
 
-/// The server that responds if the Worker itself can't.
+/// Responds when the Worker itself can't.
 const ENTRY: &str = include_str!("../edge/entry.js");
-/// The service's address in examples.
+/// The service's origin in examples.
 const ORIGIN: &str = "https://vault.example";
 
 /// The operation of an endpoint that needs a key. Its error responses are added to `shared`.
-pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
+pub fn keyed(endpoint: Keyed, answers: &RecordedResponses, shared: &mut Shared) -> Node {
     let about = about(endpoint);
     let reads_body = endpoint.spec().body.is_some();
     assert_eq!(reads_body, about.body.is_some(), "the body of {endpoint:?}");
@@ -31,14 +31,14 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
         "tags": Node::texts([about.tag]),
         "summary": about.summary,
         "description": format!("{}{}", about.description, needs.unwrap_or_default()),
-        "x-codeSamples": code::of(endpoint, &about),
+        "x-codeSamples": samples::sample(endpoint, &about),
     };
     if let Some(scope) = scope {
         let key = object! {"apiKey": Node::texts([scope])};
         operation = operation.with(object! {"security": vec![key]});
     }
-    let recorded = answers.of(Endpoint::Keyed(endpoint));
-    let parameters = parameters::of(endpoint, recorded.not_modified.is_some());
+    let recorded = answers.for_endpoint(Endpoint::Keyed(endpoint));
+    let parameters = parameters::convert(endpoint, recorded.not_modified.is_some());
     if !parameters.is_empty() {
         operation = operation.with(object! {"parameters": parameters});
     }
@@ -59,30 +59,29 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
         ]),
         _ => Examples::Own,
     };
-    let About { answer, schema, .. } = about;
+    let EndpointDoc { response, schema, .. } = about;
     // The recorded requests do not use read replicas.
-    let marked = |answer: &Answer| {
+    let marked = |answer: &RecordedResponse| {
         let mut answer = answer.clone();
         if endpoint.takes_bookmark() {
             answer.headers.push((BOOKMARK.to_owned(), String::new()));
         }
         answer
     };
-    let success = responses::success(answer, schema, &marked(&recorded.success), examples);
+    let success = responses::success(response, schema, &marked(&recorded.success), examples);
     let mut successes = vec![(recorded.success.status, success)];
     let (other, also) = (others(endpoint), &recorded.others);
     assert_eq!(other.len(), also.len(), "the answers of {endpoint:?}");
     successes.extend(other.iter().zip(also).map(|(other, answer)| {
         let schema = Some(other.schema);
-        (answer.status, responses::success(other.answer, schema, &marked(answer), Examples::Own))
+        (answer.status, responses::success(other.response, schema, &marked(answer), Examples::Own))
     }));
     operation.with(object! {"responses": all(successes, recorded, shared)})
 }
 
-/// The operation of `/health`.
-pub fn health(answers: &Answers, shared: &mut Shared) -> Node {
+pub fn health(answers: &RecordedResponses, shared: &mut Shared) -> Node {
     let health = Endpoint::Open(Open::Health);
-    let recorded = answers.of(health);
+    let recorded = answers.for_endpoint(health);
     let success = responses::success(
         "The service is running.",
         Some("Health"),
@@ -94,19 +93,19 @@ pub fn health(answers: &Answers, shared: &mut Shared) -> Node {
         "tags": Node::texts([SERVICE]),
         "summary": "Check whether the service runs",
         "description": "Needs no API key, and does not query storage.",
-        "x-codeSamples": code::of_health(),
+        "x-codeSamples": samples::health_sample(),
         "security": Vec::new(),
         "responses": all(vec![(recorded.success.status, success)], recorded, shared),
     }
 }
 
 /// All responses of an operation, by status.
-fn all(successes: Vec<(u16, Node)>, recorded: &Recorded, shared: &mut Shared) -> Node {
+fn all(successes: Vec<(u16, Node)>, recorded: &EndpointResponses, shared: &mut Shared) -> Node {
     let mut answers: BTreeMap<u16, Node> = successes.into_iter().collect();
     if let Some(answer) = &recorded.not_modified {
         answers.insert(answer.status, responses::not_modified(answer, shared));
     }
-    let mut by_status: BTreeMap<u16, Vec<(Code, &Answer)>> = BTreeMap::new();
+    let mut by_status: BTreeMap<u16, Vec<(Code, &RecordedResponse)>> = BTreeMap::new();
     for code in Code::ALL {
         if let Some(answer) = recorded.problems.get(code.as_str()) {
             by_status.entry(answer.status).or_default().push((code, answer));
@@ -120,7 +119,7 @@ fn all(successes: Vec<(u16, Node)>, recorded: &Recorded, shared: &mut Shared) ->
     Node::members(answers.into_iter().map(|(status, answer)| (status.to_string(), answer)))
 }
 
-/// The operation's name in programs.
+/// The `operationId`.
 fn id(endpoint: Endpoint) -> String {
     let (first, rest) = endpoint.name().split_at(1);
     first.to_lowercase() + rest
@@ -144,7 +143,7 @@ fn request_body(endpoint: Keyed, body: &Body) -> Node {
 }
 
 /// The response to a bug in the Worker. A test can't cause it, so it is built here like in the Worker's entry.
-fn internal() -> Answer {
+fn internal() -> RecordedResponse {
     let detail = "Something went wrong in the service. Its operator can find the cause in the log, by `requestId`.";
     assert!(ENTRY.contains(detail), "the Worker's entry says it otherwise");
     let id = "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1";
@@ -154,7 +153,7 @@ fn internal() -> Answer {
         ("cache-control", NO_STORE),
         ("x-request-id", id),
     ];
-    Answer {
+    RecordedResponse {
         status: Code::Internal.describe().0,
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         body: String::from_utf8_lossy(&body).into_owned(),

@@ -2,7 +2,7 @@
 
 use super::audit;
 use super::node::{Node, object};
-use super::texts::{self, longest};
+use super::string_schemas::{self, longest};
 use crate::catalog::key;
 use crate::http::endpoint::Keyed;
 use crate::http::paging::DEFAULT_LIMIT;
@@ -11,15 +11,15 @@ use crate::storage::read_replica::{self, BOOKMARK, FIRST_PRIMARY, FIRST_UNCONSTR
 use crate::terms::{AttemptStatus, AuditAction, EventType, Method};
 
 /// Names, defaults and descriptions, in the order of the service's table.
-type About = (&'static str, Node, String);
+type ParameterDoc = (&'static str, Node, String);
 
-/// All parameters of an endpoint; `heeds_if_none_match` is whether it supports `If-None-Match`.
-pub fn of(endpoint: Keyed, heeds_if_none_match: bool) -> Vec<Node> {
+/// All parameters of an endpoint; `supports_if_none_match` is whether it supports `If-None-Match`.
+pub fn convert(endpoint: Keyed, supports_if_none_match: bool) -> Vec<Node> {
     let facts = endpoint.spec();
     let mut parameters: Vec<Node> = path(endpoint).collect();
     parameters.append(&mut query(endpoint));
     for (name, is_heeded) in [
-        ("IfNoneMatch", heeds_if_none_match),
+        ("IfNoneMatch", supports_if_none_match),
         ("IfMatch", facts.if_match),
         ("Bookmark", endpoint.takes_bookmark()),
     ] {
@@ -30,8 +30,6 @@ pub fn of(endpoint: Keyed, heeds_if_none_match: bool) -> Vec<Node> {
     parameters
 }
 
-/// The query parameters of an endpoint.
-#[must_use]
 pub fn query(endpoint: Keyed) -> Vec<Node> {
     let parameters = endpoint.spec().query;
     let about = match endpoint {
@@ -102,7 +100,7 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
     parameters.iter().zip(about).map(|(parameter, about)| parameter_of(*parameter, about)).collect()
 }
 
-fn parameter_of(parameter: Parameter, (name, default, description): About) -> Node {
+fn parameter_of(parameter: Parameter, (name, default, description): ParameterDoc) -> Node {
     let (description, example) = with_example(parameter, description);
     let mut schema = schema(parameter);
     if let Some(example) = example {
@@ -124,10 +122,10 @@ fn parameter_of(parameter: Parameter, (name, default, description): About) -> No
     node.with(required).with(style).with(object! {"schema": schema})
 }
 
-/// The end of a description before an example in backquotes.
+/// How a description ends before an example in backquotes.
 const EXAMPLE: &str = " For example, `";
 
-/// The description, and the example that it names as a value.
+/// The description, and the value of its example.
 fn with_example(parameter: Parameter, description: String) -> (String, Option<Node>) {
     let Some((_, example)) = description.split_once(EXAMPLE) else { return (description, None) };
     let example = example.strip_suffix("`.").unwrap();
@@ -164,7 +162,7 @@ fn schema(parameter: Parameter) -> Node {
         Check::Words(most) => {
             object! {"type": "string", "minLength": 1, "maxLength": count(most), "pattern": "\\S"}
         }
-        Check::Rule(_) if parameter.name == "platformVersion" => texts::version(),
+        Check::Rule(_) if parameter.name == "platformVersion" => string_schemas::version(),
         Check::Rule(rule) if rule(SOME_UUID).is_none() => {
             object! {"type": "string", "format": "uuid"}
         }
@@ -177,7 +175,7 @@ fn schema(parameter: Parameter) -> Node {
         Check::Rule(rule) if rule("aud_0000000000000000000000000").is_none() => {
             object! {"type": "string", "pattern": audit::ID}
         }
-        // The only other rule is that of cursors: a fixed number of hexadecimal digits.
+        // The only other rule is that of cursors: hexadecimal digits.
         Check::Rule(rule) => {
             let digits = longest(|count| rule(&"0".repeat(count)).is_none());
             object! {"type": "string", "pattern": format!("^[0-9a-f]{{{digits}}}$")}
@@ -185,7 +183,7 @@ fn schema(parameter: Parameter) -> Node {
     }
 }
 
-/// A list of at most `most` of these names.
+/// At most `most` of these names.
 fn names<const N: usize>(names: [&'static str; N], most: usize) -> Node {
     object! {
         "type": "array",
@@ -196,7 +194,7 @@ fn names<const N: usize>(names: [&'static str; N], most: usize) -> Node {
 }
 
 /// The parameters that all lists have.
-fn paging() -> [About; 2] {
+fn paging() -> [ParameterDoc; 2] {
     [
         ("limit", DEFAULT_LIMIT.into(), "Rows per page.".into()),
         (
@@ -208,11 +206,11 @@ fn paging() -> [About; 2] {
     ]
 }
 
-fn plain(name: &'static str, description: &str) -> About {
+fn plain(name: &'static str, description: &str) -> ParameterDoc {
     (name, Node::Null, description.into())
 }
 
-fn connectors() -> Vec<About> {
+fn connectors() -> Vec<ParameterDoc> {
     let own = [
         plain("platform", "The platform: exact, ignoring case. For example, `github`."),
         ("authkit", false.into(), "`true`: only connectors that the operator has enabled for hosted authorization. `false`: all connectors.".into()),
@@ -226,7 +224,7 @@ fn connectors() -> Vec<About> {
     own.into_iter().chain(paging()).collect()
 }
 
-fn method() -> About {
+fn method() -> ParameterDoc {
     let methods = Method::ALL.map(|method| format!("`{}`", method.as_str())).join(", ");
     let description = format!(
         "The HTTP method, ignoring case: {methods}. Any other value matches nothing. For example, `POST`."
@@ -234,7 +232,7 @@ fn method() -> About {
     ("method", Node::Null, description)
 }
 
-fn search() -> Vec<About> {
+fn search() -> Vec<ParameterDoc> {
     let own = [
         plain(
             "q",
@@ -249,7 +247,7 @@ fn search() -> Vec<About> {
     own.into_iter().chain(paging()).collect()
 }
 
-fn actions() -> Vec<About> {
+fn actions() -> Vec<ParameterDoc> {
     let own = [
         plain("title", "The title: exact, ignoring case. For example, `List branches`."),
         plain("key", "The action's key: exact, case-sensitive. For example, `reposListBranches`."),
@@ -262,7 +260,7 @@ fn actions() -> Vec<About> {
     own.into_iter().chain(paging()).collect()
 }
 
-fn connections() -> Vec<About> {
+fn connections() -> Vec<ParameterDoc> {
     let own = [
         plain("key", "Connection keys, separated by commas: matches any of them. Exact, case-sensitive. For example, `test::github::default::ann@example.com`."),
         plain("platformVersion", "The version of the platform: exact, case-sensitive. For example, `v1`."),
@@ -285,8 +283,7 @@ fn connections() -> Vec<About> {
     own.into_iter().chain(paging()).chain([after]).collect()
 }
 
-/// The parameters of the list of events.
-fn events() -> Vec<About> {
+fn events() -> Vec<ParameterDoc> {
     let [limit, _] = paging();
     vec![
         plain(
@@ -307,8 +304,7 @@ fn events() -> Vec<About> {
     ]
 }
 
-/// The parameters of the audit.
-fn entries() -> Vec<About> {
+fn entries() -> Vec<ParameterDoc> {
     let [limit, _] = paging();
     vec![
         plain(
@@ -331,7 +327,6 @@ fn entries() -> Vec<About> {
     ]
 }
 
-/// The parameters of a path.
 fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
     let path = endpoint.spec().path;
     let names = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
@@ -371,7 +366,7 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
     })
 }
 
-/// The request headers that some operations understand, by the name of their component.
+/// The request headers of some operations, by the name of their component.
 pub fn headers() -> Node {
     object! {
         "IfNoneMatch": object! {
@@ -395,12 +390,12 @@ pub fn headers() -> Node {
     }
 }
 
-/// The platform's schema where the service shows or takes it in small letters.
+/// The platform's schema where the service requires lower case.
 pub fn platform() -> Node {
-    texts::text(key::platform)
+    string_schemas::text(key::platform)
 }
 
-/// The schema of a platform where case is ignored.
+/// The platform's schema where case is ignored.
 pub fn platform_in_any_case() -> Node {
-    texts::text(|text| key::platform(&text.to_ascii_lowercase()))
+    string_schemas::text(|text| key::platform(&text.to_ascii_lowercase()))
 }

@@ -1,7 +1,7 @@
-//! The responses, with headers and bodies of recorded ones.
+//! The responses: their headers and bodies are those of recorded ones.
 
-use super::answers::Answer;
 use super::node::{Node, object};
+use super::recorded_responses::RecordedResponse;
 use super::schema;
 use crate::http::problem::Code;
 use crate::platform_calls::headers::SOURCE;
@@ -10,11 +10,11 @@ use crate::storage::read_replica::BOOKMARK;
 /// Responses that several operations share, by name.
 pub type Shared = Vec<(String, Node)>;
 
-/// The successful response, with the description and schema of the endpoint.
+/// The response on success, with the words and the schema of the endpoint's documentation.
 pub fn success(
     description: &str,
     schema: Option<&str>,
-    answer: &Answer,
+    answer: &RecordedResponse,
     examples: Examples,
 ) -> Node {
     let node = object! {"description": description, "headers": headers(answer)};
@@ -45,7 +45,7 @@ pub enum Examples {
 }
 
 /// The response to a matching `If-None-Match`.
-pub fn not_modified(response: &Answer, shared: &mut Shared) -> Node {
+pub fn not_modified(response: &RecordedResponse, shared: &mut Shared) -> Node {
     let answer = object! {
         "description": "Not modified: `If-None-Match` names the current response. No body.",
         "headers": headers(response),
@@ -54,9 +54,9 @@ pub fn not_modified(response: &Answer, shared: &mut Shared) -> Node {
 }
 
 /// The error response of these codes, which share a status.
-pub fn problems(problems: &[(Code, &Answer)], shared: &mut Shared) -> Node {
+pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut Shared) -> Node {
     let codes: Vec<Code> = problems.iter().map(|(code, _)| *code).collect();
-    let said: Vec<String> =
+    let described: Vec<String> =
         codes.iter().map(|code| format!("{} (`{}`)", code.describe().2, code.as_str())).collect();
     let always = ["errors", "connectionId"].into_iter().filter(|member| {
         problems.iter().all(|(_, response)| response.document().get(member).is_some())
@@ -82,17 +82,17 @@ pub fn problems(problems: &[(Code, &Answer)], shared: &mut Shared) -> Node {
     let (_, response) = &problems[0];
     let media_type = response.header("content-type").unwrap().to_owned();
     let answer = object! {
-        "description": said.join(", or ") + ".",
+        "description": described.join(", or ") + ".",
         "headers": headers(response),
         "content": Node::members([(media_type, content)]),
     };
     let names: Vec<_> = codes.iter().map(|code| pascal(code.as_str())).collect();
-    // Calls name the source of the response.
+    // Responses of calls name their source.
     let of_calls = if response.header(SOURCE).is_some() { "OfCall" } else { "" };
     share(names.join("Or") + of_calls, answer, shared)
 }
 
-/// Stores a response under a name, and returns the reference. If examples differ, the first ones stay.
+/// Records a response under a name, and returns a reference to it. Of different examples, the first ones stay.
 fn share(name: String, answer: Node, shared: &mut Shared) -> Node {
     let reference = object! {"$ref": format!("#/components/responses/{name}")};
     match shared.iter().find(|(known, _)| *known == name) {
@@ -108,7 +108,7 @@ fn pascal(code: &str) -> String {
 }
 
 /// The headers of a response, each as a reference to its description.
-fn headers(response: &Answer) -> Node {
+fn headers(response: &RecordedResponse) -> Node {
     let known = components(&[]);
     let own = response.headers.iter().filter(|(name, _)| name != "content-type");
     Node::members(own.map(|(name, _)| {
@@ -118,7 +118,7 @@ fn headers(response: &Answer) -> Node {
 }
 
 /// The description of each header, with an example from the first of `answers` that has it.
-pub fn components(answers: &[&Answer]) -> Node {
+pub fn components(answers: &[&RecordedResponse]) -> Node {
     let headers = [
         (
             "cache-control",

@@ -6,22 +6,18 @@ use serde::de::{Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::node::{Node, object};
-use super::texts::said;
+use super::string_schemas::described;
 
-/// A reference to a schema.
-#[must_use]
 pub fn reference(name: &str) -> Node {
     object! {"$ref": format!("#/components/schemas/{name}")}
 }
 
 /// An object whose members are all required.
-#[must_use]
 pub fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
     record_with(description, members, object! {})
 }
 
-/// An object with these members, and with some optional ones.
-#[must_use]
+/// An object with required and optional members.
 pub fn record_with(description: &str, always: Vec<(&str, Node)>, optional: Node) -> Node {
     let required = Node::texts(always.iter().map(|(name, _)| *name));
     object! {
@@ -32,62 +28,47 @@ pub fn record_with(description: &str, always: Vec<(&str, Node)>, optional: Node)
     }
 }
 
-/// A string.
-#[must_use]
 pub fn string(description: &str) -> Node {
-    said(description, object! {"type": "string"})
+    described(description, object! {"type": "string"})
 }
 
-/// A string, or null.
-#[must_use]
 pub fn text_or_null(description: &str) -> Node {
-    said(description, object! {"type": Node::texts(["string", "null"])})
+    described(description, object! {"type": Node::texts(["string", "null"])})
 }
 
-/// A whole number, or null.
-#[must_use]
 pub fn number_or_null(description: &str) -> Node {
-    said(description, object! {"type": Node::texts(["integer", "null"])})
+    described(description, object! {"type": Node::texts(["integer", "null"])})
 }
 
-/// A time (RFC 3339).
-#[must_use]
+/// RFC 3339.
 pub fn time(description: &str) -> Node {
-    said(description, object! {"type": "string", "format": "date-time"})
+    described(description, object! {"type": "string", "format": "date-time"})
 }
 
-/// A time (RFC 3339), or null.
-#[must_use]
+/// RFC 3339.
 pub fn time_or_null(description: &str) -> Node {
-    said(description, object! {"type": Node::texts(["string", "null"]), "format": "date-time"})
+    described(description, object! {"type": Node::texts(["string", "null"]), "format": "date-time"})
 }
 
-/// True or false.
-#[must_use]
 pub fn boolean(description: &str) -> Node {
-    said(description, object! {"type": "boolean"})
+    described(description, object! {"type": "boolean"})
 }
 
-/// A count.
-#[must_use]
+/// A number of things.
 pub fn count(description: &str) -> Node {
-    said(description, object! {"type": "integer", "minimum": 0})
+    described(description, object! {"type": "integer", "minimum": 0})
 }
 
 /// One of these names.
-#[must_use]
 pub fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Node {
-    said(description, object! {"type": "string", "enum": Node::texts(names)})
+    described(description, object! {"type": "string", "enum": Node::texts(names)})
 }
 
-/// A list of strings.
-#[must_use]
 pub fn strings(description: &str) -> Node {
-    said(description, object! {"type": "array", "items": object! {"type": "string"}})
+    described(description, object! {"type": "array", "items": object! {"type": "string"}})
 }
 
-/// The serde names of an enumeration's variants.
-#[must_use]
+/// The serde names of an enum's variants.
 pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     struct Asked<'a>(&'a mut Vec<&'static str>);
 

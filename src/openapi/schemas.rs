@@ -1,14 +1,14 @@
 //! The schemas of requests and responses.
 
-use super::answers::{Answer, Answers};
 use super::endpoints::{about, others};
 use super::node::{Node, object};
 use super::parameters::platform;
+use super::recorded_responses::{RecordedResponse, RecordedResponses};
 use super::schema::{
     boolean, count, names, record, record_with, reference, string, strings, variants,
 };
-use super::texts::said;
-use super::{agents, audit, bodies, credentials, details, events, keys, texts, webhooks};
+use super::string_schemas::described;
+use super::{agents, audit, bodies, credentials, details, events, keys, string_schemas, webhooks};
 use crate::auth::limits::Access;
 use crate::auth::token::MAX_TOKEN;
 use crate::catalog::model::Status;
@@ -22,8 +22,7 @@ use crate::terms::{Environment, IdentityType, Method, Scope, State};
 const MAX_SAFE: u64 = (1 << 53) - 1;
 
 /// All schemas by name, compared with the recorded responses.
-#[must_use]
-pub fn all(answers: &Answers) -> Node {
+pub fn all(answers: &RecordedResponses) -> Node {
     let schemas = object! {
         "ConnectorPage": page("Connector", "connectors"),
         "Connector": connector(),
@@ -56,7 +55,7 @@ pub fn all(answers: &Answers) -> Node {
         "Credentials": credentials::credentials(),
         "NewCredentials": bodies::new_credentials(),
         "ActionInput": bodies::action_input(),
-        "ActionAnswer": super::calling::answer(),
+        "ActionAnswer": super::platform_calls::answer(),
         "OauthClientPage": page("OauthClient", "OAuth clients"),
         "OauthClient": credentials::client(),
         "StoredOauthClient": credentials::stored_client(),
@@ -95,13 +94,17 @@ pub fn all(answers: &Answers) -> Node {
     for endpoint in Endpoint::ALL {
         match endpoint {
             Endpoint::Open(Open::Health) => {
-                assert_alike("Health", &schemas, &answers.of(*endpoint).success.document());
+                assert_alike(
+                    "Health",
+                    &schemas,
+                    &answers.for_endpoint(*endpoint).success.document(),
+                );
             }
-            // Pages for people, and a file that describes itself.
+            // Responses that programs don't read, and a file that describes itself.
             Endpoint::Open(_) => {}
             Endpoint::Keyed(keyed) => {
                 let Some(name) = about(*keyed).schema else { continue };
-                let recorded = answers.of(*endpoint);
+                let recorded = answers.for_endpoint(*endpoint);
                 check(*keyed, name, &schemas, &recorded.success, answers);
                 for (other, answer) in others(*keyed).iter().zip(&recorded.others) {
                     assert_alike(other.schema, &schemas, &answer.document());
@@ -113,7 +116,13 @@ pub fn all(answers: &Answers) -> Node {
 }
 
 /// Asserts that the schema matches the response.
-fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: &Answers) {
+fn check(
+    endpoint: Keyed,
+    name: &str,
+    schemas: &Node,
+    answer: &RecordedResponse,
+    answers: &RecordedResponses,
+) {
     let answer = answer.document();
     if endpoint == Keyed::Whoami {
         // Only a token has some members.
@@ -124,7 +133,7 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
         return;
     }
     if endpoint == Keyed::GetAction {
-        // The last member is present on request, as here.
+        // The last member is present on request, as it is here.
         let schema = schemas.get(name).unwrap();
         let (names, optional) = (answer.names(), 1);
         assert_eq!(schema.get("properties").unwrap().names(), names);
@@ -137,13 +146,14 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
         return;
     }
     if endpoint == Keyed::RunAction {
-        // One member is present only if the body is too large.
+        // One member is present only when the body is too large.
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
         return;
     }
     if matches!(endpoint, Keyed::SearchActions | Keyed::CreateSession | Keyed::SetOauthClient) {
-        // One member is present only if there are more matches than are counted, with a scope, or with a warning.
+        // One member is present only when there are more matches than are counted, with a scope, or when something may
+        // be wrong.
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
         return;
@@ -155,7 +165,7 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
     }
 }
 
-/// Asserts that the schema has the members of the response in the same order, and that all of them are required.
+/// Asserts that the members of a schema are those of a response, in the same order, and that all of them are required.
 fn assert_alike(name: &str, schemas: &Node, answer: &Node) {
     let schema = schemas.get(name).unwrap();
     let properties = schema.get("properties").unwrap();
@@ -175,21 +185,24 @@ fn page(row: &str, what: &str) -> Node {
     record(
         &format!("A page of the list of {what}."),
         vec![
-            ("rows", said("The rows of this page; empty past the last page.", rows)),
+            ("rows", described("The rows of this page; empty past the last page.", rows)),
             ("total", count("The exact number of rows in the whole list.")),
             ("pages", count("The number of pages; 0 if there are no rows.")),
-            ("page", said("The number of this page.", object! {"type": "integer", "minimum": 1})),
+            (
+                "page",
+                described("The number of this page.", object! {"type": "integer", "minimum": 1}),
+            ),
         ],
     )
 }
 
 fn search_page() -> Node {
     let page = page("Action", "actions");
-    let more = said(
+    let more = described(
         "`true` if there are more matches than `total`; otherwise omitted.",
         object! {"type": "boolean", "const": true},
     );
-    let notes = said(
+    let notes = described(
         "What is easily misunderstood, such as that a platform that the question names has no actions; otherwise omitted.",
         object! {"type": "array", "items": object! {"type": "string"}, "minItems": 1},
     );
@@ -212,17 +225,20 @@ fn connector() -> Node {
     record(
         "A platform that users can connect.",
         vec![
-            ("id", said("Derived from `key`, so it stays the same after every import.", id)),
+            ("id", described("Derived from `key`, so it stays the same after every import.", id)),
             ("name", string("The display name.")),
             ("key", string("`api::<platform>::<platformVersion>`")),
-            ("platform", said("The platform's identifier.", platform())),
-            ("platformVersion", said("The version of the platform's API.", texts::version())),
+            ("platform", described("The platform's identifier.", platform())),
+            (
+                "platformVersion",
+                described("The version of the platform's API.", string_schemas::version()),
+            ),
             ("status", names("The release stage of the connector.", variants::<Status>())),
             ("description", string("A description in one line.")),
             ("category", string("The category; `Other` if unknown.")),
             (
                 "image",
-                said(
+                described(
                     "The logo's absolute URL. Logos of well-known brands are on the service's own origin.",
                     image,
                 ),
@@ -243,7 +259,7 @@ fn action() -> Node {
             ("title", string("A title in one line.")),
             ("key", string("Unique within the platform.")),
             ("method", names("The HTTP method that the action uses.", Method::NAMES)),
-            ("platform", said("The platform that the action belongs to.", platform())),
+            ("platform", described("The platform that the action belongs to.", platform())),
             (
                 "modelName",
                 string("The resource that the action works on, in PascalCase; can be empty."),
@@ -260,7 +276,6 @@ fn connection() -> Node {
     record("A stored link between an identity and a platform.", connection_members())
 }
 
-/// A row of the list of connections.
 fn listed_connection() -> Node {
     record_with(
         "A stored link between an identity and a platform. With `include=account`, it has the connected account.",
@@ -276,16 +291,19 @@ fn connection_members() -> Vec<(&'static str, Node)> {
     let version = object! {"type": "string", "pattern": "^[1-9][0-9]*$"};
     let time = object! {"type": "string", "format": "date-time"};
     vec![
-        ("id", said("A UUID in lower case.", id)),
-        ("platformVersion", said("The version of the platform's API.", texts::version())),
-        ("name", said("The display name; null if unset.", name)),
-        ("type", said("Always `api`.", kind)),
+        ("id", described("A UUID in lower case.", id)),
+        (
+            "platformVersion",
+            described("The version of the platform's API.", string_schemas::version()),
+        ),
+        ("name", described("The display name; null if unset.", name)),
+        ("type", described("Always `api`.", kind)),
         (
             "key",
             string("`<environment>::<platform>::<label>::<identity>`; unique within an account."),
         ),
         ("environment", environment()),
-        ("platform", said("The platform's identifier.", platform())),
+        ("platform", described("The platform's identifier.", platform())),
         ("identity", string("The identity that the connection belongs to.")),
         ("identityType", names("The type of the identity.", IdentityType::NAMES)),
         ("description", string("The connector's description when the connection was created.")),
@@ -297,9 +315,9 @@ fn connection_members() -> Vec<(&'static str, Node)> {
             ),
         ),
         ("tags", strings("The tags, exactly as they were sent.")),
-        ("version", said("Starts at \"1\" and goes up by one with every change.", version)),
+        ("version", described("Starts at \"1\" and goes up by one with every change.", version)),
         ("active", boolean("Whether the connection is active.")),
-        ("createdAt", said("When the connection was created: UTC, with milliseconds.", time)),
+        ("createdAt", described("When the connection was created: UTC, with milliseconds.", time)),
     ]
 }
 
@@ -313,7 +331,7 @@ fn summary() -> Node {
     let platforms = record(
         "A platform and its number of connections.",
         vec![
-            ("platform", said("The platform's identifier.", platform())),
+            ("platform", described("The platform's identifier.", platform())),
             ("total", count("The number of its connections.")),
         ],
     );
@@ -327,7 +345,10 @@ fn summary() -> Node {
             ("identityType", counts("By identity type.", &IdentityType::NAMES)),
             (
                 "platforms",
-                said("The platforms with the most connections, in descending order.", platforms),
+                described(
+                    "The platforms with the most connections, in descending order.",
+                    platforms,
+                ),
             ),
             ("otherPlatforms", count("The number of connections of all other platforms.")),
         ],
@@ -348,7 +369,7 @@ fn whoami() -> Node {
         account,
         environment,
         ("scopes", scopes("The scopes of the key or the token.", &Scope::ALL)),
-        ("expiresAt", said("When the key or the token expires; null for never.", expiry)),
+        ("expiresAt", described("When the key or the token expires; null for never.", expiry)),
     ];
     let description = "The API key or the token. Only tokens have the members after `expiresAt`.";
     let Node::Object(members) = record(description, always) else { panic!("no object") };
@@ -361,23 +382,22 @@ fn whoami() -> Node {
 fn scopes(description: &str, scopes: &[Scope]) -> Node {
     let names = scopes.iter().map(|scope| scope.as_str());
     let scope = object! {"type": "string", "enum": Node::texts(names)};
-    said(description, object! {"type": "array", "uniqueItems": true, "items": scope})
+    described(description, object! {"type": "array", "uniqueItems": true, "items": scope})
 }
 
-/// The restriction of a token.
 fn restriction() -> Vec<(&'static str, Node)> {
     let mut types: Vec<Node> = IdentityType::NAMES.map(Node::from).into();
     types.push(Node::Null);
     let list = |description: &str| {
         let items = object! {"type": "string"};
-        said(description, object! {"type": Node::texts(["array", "null"]), "items": items})
+        described(description, object! {"type": Node::texts(["array", "null"]), "items": items})
     };
     let identity_type = object! {"type": Node::texts(["string", "null"]), "enum": types};
     vec![
         ("identity", string("The identity whose connections the token can access.")),
         (
             "identityType",
-            said("The identity type that it is restricted to; null for all.", identity_type),
+            described("The identity type that it is restricted to; null for all.", identity_type),
         ),
         ("platforms", list("The platforms that it is restricted to; null for all.")),
         ("access", names("`read`: it calls platforms by `GET` and `HEAD` only.", Access::NAMES)),
@@ -401,13 +421,13 @@ fn session() -> Node {
     let time = object! {"type": "string", "format": "date-time"};
     let token = object! {"type": "string", "maxLength": u64::try_from(MAX_TOKEN).unwrap()};
     let mut members = vec![
-        ("token", said("The token. Send it in the same header as a key.", token)),
-        ("expiresAt", said("When it expires.", time)),
+        ("token", described("The token. Send it in the same header as a key.", token)),
+        ("expiresAt", described("When it expires.", time)),
         ("environment", environment()),
     ];
     members.extend(restriction());
     members.insert(5, ("scopes", scopes("The scopes of the token.", &Scope::OF_TOKENS)));
-    let url = said(
+    let url = described(
         "With the scope `connections:connect`: the address of the window in which the token's user connects accounts. It works once.",
         object! {"type": "string", "format": "uri"},
     );
@@ -424,20 +444,20 @@ fn problem() -> Node {
         "description": "An error (RFC 9457).",
         "required": Node::texts(["type", "title", "status", "detail", "code", "requestId"]),
         "properties": object! {
-            "type": said("The URL of a page about the code.", uri),
+            "type": described("The URL of a page about the code.", uri),
             "title": string("A title for the code."),
-            "status": said("The HTTP status.", object! {"type": "integer", "minimum": *least, "maximum": *most}),
+            "status": described("The HTTP status.", object! {"type": "integer", "minimum": *least, "maximum": *most}),
             "detail": string("What went wrong in this case, for people."),
             "code": names("What went wrong, for programs.", Code::ALL.map(Code::as_str)),
-            "requestId": said("Identifies the request in the service's log.", id.clone()),
-            "errors": said(
+            "requestId": described("Identifies the request in the service's log.", id.clone()),
+            "errors": described(
                 "With status 400: the errors of the request. `code` is that of the first one.",
                 object! {"type": "array", "minItems": 1, "items": reference("Fault")},
             ),
-            "suggestions": said("Similar valid values.", object! {
+            "suggestions": described("Similar valid values.", object! {
                 "type": "array", "minItems": 1, "items": object! {"type": "string"},
             }),
-            "connectionId": said("The id of the connection that already has the key.", id),
+            "connectionId": described("The id of the connection that already has the key.", id),
         },
     }
 }

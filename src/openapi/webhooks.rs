@@ -1,19 +1,19 @@
-//! The document's part about webhooks.
+//! The endpoints of webhooks.
 
-use super::about::{About, Body, EVENTS};
 use super::bodies::body;
+use super::endpoint_doc::{Body, EVENTS, EndpointDoc};
 use super::node::{Node, object};
 use super::schema::{
     boolean, count, names, number_or_null, record, reference, string, strings, text_or_null, time,
     time_or_null,
 };
-use super::texts::said;
+use super::string_schemas::described;
 use crate::http::fields::{NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, WEBHOOK_FIELDS};
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::DeliveryState;
 use crate::webhooks::rules::MAX_WEBHOOKS;
 
-/// Bodies that create a webhook, each with a name and a summary.
+/// Bodies that create a webhook, each with a name and a description.
 pub const CREATING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"url":"https://app.example.com/webhooks"}"#),
     (
@@ -24,24 +24,23 @@ pub const CREATING: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Bodies that change a webhook, as above.
+/// As above.
 pub const CHANGING: [(&str, &str, &str); 2] = [
     ("types", "Other types of events", r#"{"types":["connection.failed"]}"#),
     ("active", "Pause", r#"{"active":false}"#),
 ];
 
-/// Bodies that replay events, as above.
+/// As above.
 pub const REPLAYING: [(&str, &str, &str); 2] = [
     ("from", "From an event on", r#"{"from":"evt_0000000000001"}"#),
     ("one", "One event", r#"{"from":"evt_0000000000002","to":"evt_0000000000002"}"#),
 ];
 
-/// The webhooks.
-pub const LIST: About = About {
+pub const LIST: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "List webhooks",
     description: "Lists the webhooks of the key's account and environment, oldest first. There are at most 20. Secrets are never returned.",
-    answer: "The webhooks.",
+    response: "The webhooks.",
     schema: Some("WebhookPage"),
     body: None,
     address: "/v1/webhooks",
@@ -50,12 +49,11 @@ for (const { id, url, active } of await vault.webhooks.list()) console.log(id, u
 ",
 };
 
-/// A webhook to create.
-pub const CREATE: About = About {
+pub const CREATE: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Create a webhook",
     description: "From now on, the service sends each new event with a `POST` to the URL, signed according to [Standard Webhooks](https://www.standardwebhooks.com): with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The body is the event as in `GET /v1/events`. An event arrives at least once, and possibly out of order: its `id` is in `webhook-id`. Respond with a 2xx within 15 seconds; otherwise, the event is sent again after 5 seconds, 5 and 30 minutes, and 2, 5, 10, 14, 20 and 24 hours, or later if `Retry-After` says so. Redirects are not followed. If the URL returns 410, or nothing was delivered for 5 days, the webhook is disabled, and an event `webhook.disabled` is written. The secret is returned only here.",
-    answer: "The new webhook, with its secret.",
+    response: "The new webhook, with its secret.",
     schema: Some("WebhookWithSecret"),
     body: Some(Body { schema: "NewWebhook", examples: &CREATING, sample: 0 }),
     address: "/v1/webhooks",
@@ -68,12 +66,11 @@ console.log(webhook.id, webhook.secret.length);
 ",
 };
 
-/// One webhook.
-pub const GET: About = About {
+pub const GET: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Get a webhook",
     description: "Returns a webhook: whether events are sent, since when deliveries have failed, and why the service has disabled it.",
-    answer: "The webhook.",
+    response: "The webhook.",
     schema: Some("Webhook"),
     body: None,
     address: "/v1/webhooks/$WEBHOOK",
@@ -83,12 +80,11 @@ console.log(url, active, failingSince);
 ",
 };
 
-/// A webhook to change.
-pub const UPDATE: About = About {
+pub const UPDATE: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Update a webhook",
     description: "Changes the fields that you send. A new URL also receives pending deliveries. With `\"active\": false`, no more events are sent, and pending deliveries become `failed`. When you enable the webhook again, it receives new events; replay the missed ones.",
-    answer: "The updated webhook.",
+    response: "The updated webhook.",
     schema: Some("Webhook"),
     body: Some(Body { schema: "WebhookChanges", examples: &CHANGING, sample: 0 }),
     address: "/v1/webhooks/$WEBHOOK",
@@ -98,12 +94,11 @@ console.log(webhook.types.join());
 ",
 };
 
-/// A webhook to delete.
-pub const DELETE: About = About {
+pub const DELETE: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Delete a webhook",
     description: "Deletes a webhook with its deliveries. Pending deliveries are not sent.",
-    answer: "The webhook is deleted.",
+    response: "The webhook is deleted.",
     schema: None,
     body: None,
     address: "/v1/webhooks/$WEBHOOK",
@@ -111,12 +106,11 @@ pub const DELETE: About = About {
 await vault.webhooks.delete(process.env.WEBHOOK);\n",
 };
 
-/// A secret to replace.
-pub const ROTATE: About = About {
+pub const ROTATE: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Rotate the secret of a webhook",
     description: "Gives the webhook a new secret. For 24 hours, deliveries are signed with the new and the previous one, so that you can replace it without losing any. The secret is returned only here.",
-    answer: "The webhook, with its new secret.",
+    response: "The webhook, with its new secret.",
     schema: Some("WebhookWithSecret"),
     body: None,
     address: "/v1/webhooks/$WEBHOOK/rotate",
@@ -127,11 +121,11 @@ console.log(secret.length);
 };
 
 /// A test.
-pub const TEST: About = About {
+pub const TEST: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Test a webhook",
     description: "Sends an event of the type `webhook.test` once, immediately, and returns the receiver's response. The event is not listed and not retried. This also works for an inactive webhook.",
-    answer: "The receiver's response.",
+    response: "The receiver's response.",
     schema: Some("WebhookTest"),
     body: None,
     address: "/v1/webhooks/$WEBHOOK/test",
@@ -142,11 +136,11 @@ console.log(delivered, httpStatus ?? error);
 };
 
 /// A replay.
-pub const REPLAY: About = About {
+pub const REPLAY: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Replay events",
     description: "Sends events again, from one event to another or to the latest: those whose types the webhook receives, whether or not they were delivered. Up to 1,000 are queued by one request; if there are more, `next` is the `from` of the following one.",
-    answer: "The number of events that are sent.",
+    response: "The number of events that are sent.",
     schema: Some("Replayed"),
     body: Some(Body { schema: "Replay", examples: &REPLAYING, sample: 0 }),
     address: "/v1/webhooks/$WEBHOOK/replay",
@@ -156,12 +150,11 @@ console.log(queued, next);
 ",
 };
 
-/// The deliveries.
-pub const DELIVERIES: About = About {
+pub const DELIVERIES: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "List deliveries",
     description: "Lists the deliveries of a webhook, those of the latest events first. For the next page, pass `next` as `before`. Deliveries are kept as long as their events.",
-    answer: "A page of the list.",
+    response: "A page of the list.",
     schema: Some("DeliveryPage"),
     body: None,
     address: "/v1/webhooks/$WEBHOOK/deliveries?limit=5",
@@ -197,42 +190,32 @@ fn members() -> Vec<(&'static str, Node)> {
                 "The time since which deliveries have failed; `null` if the last one succeeded.",
             ),
         ),
-        ("disabled", said("Why the service has disabled it; `null` if it has not.", disabled)),
+        ("disabled", described("Why the service has disabled it; `null` if it has not.", disabled)),
         ("createdAt", time("When it was created.")),
         ("updatedAt", time("When it was last changed.")),
     ]
 }
 
-/// A webhook.
-#[must_use]
 pub fn webhook() -> Node {
     record("A webhook: a URL that receives events.", members())
 }
 
-/// A webhook with its secret, as returned when it is created.
-#[must_use]
 pub fn with_secret() -> Node {
     let secret = string("The key that signs deliveries. Returned only once.");
     let members = members().into_iter().chain([("secret", secret)]).collect();
     record("A webhook, with its secret.", members)
 }
 
-/// All webhooks.
-#[must_use]
 pub fn list() -> Node {
     let rows = object! {"type": "array", "maxItems": MAX_WEBHOOKS, "items": reference("Webhook")};
-    record("The webhooks.", vec![("rows", said("The webhooks, oldest first.", rows))])
+    record("The webhooks.", vec![("rows", described("The webhooks, oldest first.", rows))])
 }
 
-/// The body that creates a webhook.
-#[must_use]
 pub fn new() -> Node {
     let defaults = object! {"types": Vec::new(), "active": true};
     body("A new webhook.", &NEW_WEBHOOK_FIELDS, &ABOUT, &defaults)
 }
 
-/// The body that updates a webhook.
-#[must_use]
 pub fn changes() -> Node {
     body("An update of a webhook.", &WEBHOOK_FIELDS, &ABOUT, &object! {})
 }
@@ -244,8 +227,6 @@ const ABOUT: [(&str, &str); 4] = [
     ("active", "Whether to send events."),
 ];
 
-/// The body of a replay.
-#[must_use]
 pub fn replay() -> Node {
     let about = [
         ("from", "The first event to send: its `id`."),
@@ -254,8 +235,6 @@ pub fn replay() -> Node {
     body("The events to send again.", &REPLAY_FIELDS, &about, &object! {})
 }
 
-/// The response to a replay.
-#[must_use]
 pub fn replayed() -> Node {
     record(
         "The number of events that are sent.",
@@ -266,8 +245,6 @@ pub fn replayed() -> Node {
     )
 }
 
-/// The response to a test.
-#[must_use]
 pub fn test() -> Node {
     record(
         "A receiver's response.",
@@ -283,21 +260,20 @@ pub fn test() -> Node {
 const NO_ANSWER: &str =
     "Why there was no response: `unreachable`, `timed_out` or `address_refused`.";
 
-/// A page of deliveries.
-#[must_use]
 pub fn deliveries() -> Node {
     let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("Delivery")};
     record(
         "A page of deliveries.",
         vec![
-            ("rows", said("The deliveries of this page, those of the latest events first.", rows)),
+            (
+                "rows",
+                described("The deliveries of this page, those of the latest events first.", rows),
+            ),
             ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
         ],
     )
 }
 
-/// A delivery.
-#[must_use]
 pub fn delivery() -> Node {
     let error =
         format!("{NO_ANSWER} `webhook_inactive` if the webhook was disabled before it was sent.");

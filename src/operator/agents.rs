@@ -1,4 +1,4 @@
-//! `agents list`: the MCP addresses at which agents sign in.
+//! `agents list`: the MCP endpoints where agents sign in.
 
 use std::process::ExitCode;
 
@@ -9,35 +9,34 @@ use serde_json::{Value, json};
 
 use super::clients::{base, url};
 use super::keys::arguments::account;
-use super::place::Place;
 use super::shards::{STAYS, Shards};
-use super::sql::Text;
+use super::sql::StringLiteral;
+use super::storage_target::StorageTarget;
 use crate::agents::sign_in::address;
 
-/// The commands under `agents`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// List the MCP addresses of accounts, and who authenticates their users
+    /// List the MCP endpoints of accounts, and the identity providers of their users
     List(List),
 }
 
 /// `agents list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
-    /// Only this account's addresses
+    /// Only the endpoints of this account
     #[arg(long, value_parser = account)]
     account: Option<String>,
-    /// The service's address, as in its variable `BASE_URL`. Default on this machine: `http://localhost:8787`
+    /// The URL of the service, as in its variable `BASE_URL`. Default on this machine: `http://localhost:8787`
     #[arg(long, value_parser = url)]
     url: Option<String>,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
-/// An endpoint, and how many grants it has.
+/// An endpoint, and the number of its grants.
 #[derive(Debug, Deserialize)]
 struct Row {
     id: String,
@@ -47,23 +46,20 @@ struct Row {
     grants: u64,
 }
 
-/// Runs one of the commands under `agents`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn run(command: &Command) -> Result<ExitCode> {
     let Command::List(args) = command;
-    let only = args.account.as_deref().map(|name| format!(" AND account = {}", Text(name)));
-    // The row in the database that an account is being moved to counts once the account is served there.
+    let only =
+        args.account.as_deref().map(|name| format!(" AND account = {}", StringLiteral(name)));
+    // While an account moves, the row in the target database does not count until the account is served there.
     let sql = format!(
         "SELECT id, account, environment, type, (SELECT count(*) FROM agent_grants g WHERE g.account = e.account AND g.environment = e.environment AND g.state = 'active') AS grants FROM agent_endpoints e WHERE {STAYS}{} AND account NOT IN (SELECT account FROM account_moves WHERE step = 'arriving')",
         only.unwrap_or_default()
     );
-    let mut rows: Vec<Row> = Shards::open(&args.place)?.rows(&sql)?;
+    let mut rows: Vec<Row> = Shards::open(&args.storage_target)?.rows(&sql)?;
     rows.sort_by(|one, other| {
         (&one.account, &one.environment).cmp(&(&other.account, &other.environment))
     });
-    let base = base(args.url.as_ref(), &args.place)?;
+    let base = base(args.url.as_ref(), &args.storage_target)?;
     print!("{}", shown(&rows, &base, args.json)?);
     Ok(ExitCode::SUCCESS)
 }
@@ -107,7 +103,7 @@ mod tests {
     use super::{Row, shown};
 
     #[test]
-    fn each_address_is_shown_with_who_authenticates_its_users() {
+    fn lists_endpoints_with_identity_providers() {
         let row = |r#type: Option<&str>| Row {
             id: "abc".into(),
             account: "acme".into(),

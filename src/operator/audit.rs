@@ -5,20 +5,20 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::keys::arguments::{account, environment};
-use super::place::Place;
 use super::shards::{STAYS, Shards};
-use super::sql::Text;
+use super::sql::StringLiteral;
+use super::storage_target::StorageTarget;
+use crate::audit::Entry;
 use crate::terms::{AuditAction, Environment};
 use crate::util::rfc3339::{parse_to_millisecond, rfc3339};
 
-/// The commands under `audit`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// List the entries of the audit, newest first
+    /// List the entries of the audit log, newest first
     List(List),
 }
 
@@ -38,7 +38,7 @@ pub struct List {
     /// Only entries of this action, such as `credentials.read`. Can be repeated
     #[arg(long, value_parser = action)]
     action: Vec<AuditAction>,
-    /// Only entries about what has this id, or about the OAuth client of this platform
+    /// Only entries about the object with this id, or about the OAuth client of this platform
     #[arg(long)]
     target: Option<String>,
     /// Only entries from this time on, such as `2027-01-15T08:00:00Z`
@@ -47,11 +47,11 @@ pub struct List {
     /// Only entries before this time
     #[arg(long, value_parser = time)]
     to: Option<u64>,
-    /// The most entries
+    /// The maximum number of entries
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -65,41 +65,37 @@ fn time(text: &str) -> Result<u64, String> {
     parse_to_millisecond(text).ok_or_else(|| "a time is like 2027-01-15T08:00:00Z".into())
 }
 
-/// An entry.
 #[derive(Debug, Deserialize)]
 struct Row {
-    id: String,
     account: String,
     environment: String,
-    at: u64,
-    action: String,
-    actor_type: String,
-    actor: Option<String>,
-    key_id: Option<String>,
-    target_type: String,
-    target: String,
-    request_id: Option<String>,
-    count: u64,
+    #[serde(flatten)]
+    entry: Entry,
 }
 
-/// Runs one of the commands under `audit`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
+/// An entry as the API shows it, with its tenant.
+#[derive(Serialize)]
+struct EntryOutput<'a, E> {
+    account: &'a str,
+    environment: &'a str,
+    #[serde(flatten)]
+    entry: E,
+}
+
 pub fn run(command: &Command) -> Result<ExitCode> {
     let Command::List(args) = command;
-    let mut rows: Vec<Row> = Shards::open(&args.place)?.rows(&select(args))?;
-    rows.sort_by(|one, other| other.id.cmp(&one.id));
+    let mut rows: Vec<Row> = Shards::open(&args.storage_target)?.rows(&select(args))?;
+    rows.sort_by(|one, other| other.entry.id.cmp(&one.entry.id));
     rows.truncate(usize::try_from(args.limit)?);
-    print!("{}", shown(&rows, args.json)?);
+    print!("{}", format_entries(&rows, args.json)?);
     Ok(ExitCode::SUCCESS)
 }
 
 fn select(args: &List) -> String {
-    let text = |text: &str| Text(text).to_string();
+    let text = |text: &str| StringLiteral(text).to_string();
     let mut conditions = vec![
         STAYS.to_owned(),
-        // What is copied counts once the account is served there.
+        // Copied rows count once the account is served there.
         "account NOT IN (SELECT account FROM account_moves WHERE step = 'arriving')".to_owned(),
     ];
     conditions.extend(args.account.as_deref().map(|name| format!("account = {}", text(name))));
@@ -123,20 +119,14 @@ fn select(args: &List) -> String {
     )
 }
 
-fn shown(rows: &[Row], as_json: bool) -> Result<String> {
+fn format_entries(rows: &[Row], as_json: bool) -> Result<String> {
     if as_json {
-        let rows: Vec<Value> = rows
-            .iter()
-            .map(|row| {
-                json!({
-                    "id": row.id, "account": row.account, "environment": row.environment, "at": rfc3339(row.at),
-                    "action": row.action,
-                    "actor": {"type": row.actor_type, "id": row.actor, "keyId": row.key_id},
-                    "target": {"type": row.target_type, "id": row.target},
-                    "requestId": row.request_id, "count": row.count,
-                })
-            })
-            .collect();
+        let output = |row: &'_ Row| {
+            let (account, environment) = (row.account.as_str(), row.environment.as_str());
+            let entry = row.entry.view(0)?;
+            serde_json::to_value(EntryOutput { account, environment, entry }).ok()
+        };
+        let rows: Vec<Value> = rows.iter().filter_map(output).collect();
         return Ok(serde_json::to_string_pretty(&rows)? + "\n");
     }
     if rows.is_empty() {
@@ -146,17 +136,19 @@ fn shown(rows: &[Row], as_json: bool) -> Result<String> {
         "{:<24}  {:<24}  {:<4}  {:<26}  {:>5}  {:<45}  ACTOR\n",
         "AT", "ACCOUNT", "ENV", "ACTION", "COUNT", "TARGET"
     );
-    for row in rows {
-        // Identities are the callers' words: a terminal must not obey them.
-        let actor = match &row.actor {
-            Some(id) => format!("{} {}", row.actor_type, id.escape_debug()),
-            None => row.actor_type.clone(),
+    for Row { account, environment, entry } in rows {
+        let [action, actor_type, target] = [&entry.action, &entry.actor_type, &entry.target]
+            .map(|value| value.as_deref().unwrap_or_default());
+        // Callers choose their identities, so control characters must not reach the terminal.
+        let actor = match &entry.actor {
+            Some(id) => format!("{actor_type} {}", id.escape_debug()),
+            None => actor_type.to_owned(),
         };
-        let at = rfc3339(row.at).unwrap_or_default();
+        let at = entry.at.and_then(rfc3339).unwrap_or_default();
+        let count = entry.count.unwrap_or_default();
         let _ = writeln!(
             text,
-            "{at:<24}  {:<24}  {:<4}  {:<26}  {:>5}  {:<45}  {actor}",
-            row.account, row.environment, row.action, row.count, row.target
+            "{at:<24}  {account:<24}  {environment:<4}  {action:<26}  {count:>5}  {target:<45}  {actor}"
         );
     }
     Ok(text)
@@ -188,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_the_operator_are_listed_as_such() {
+    fn operator_changes_name_the_operator() {
         let db = database();
         let key = |id: &str| {
             format!(
@@ -214,25 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn a_text_shows_who_did_what() {
-        let row = Row {
-            id: "aud_1".into(),
-            account: "acme".into(),
-            environment: "test".into(),
-            at: 1_800_000_000_000,
-            action: "credentials.read".into(),
-            actor_type: "token".into(),
-            actor: Some("ann\u{1b}[2J".into()),
-            key_id: Some("k".into()),
-            target_type: "connection".into(),
-            target: "c".into(),
-            request_id: None,
-            count: 3,
-        };
-        let text = shown(&[row], false).unwrap();
+    fn control_characters_of_an_actor_are_escaped() {
+        let entry = serde_json::json!({
+            "id": "aud_1", "account": "acme", "environment": "test", "at": 1_800_000_000_000_u64,
+            "action": "credentials.read", "actor_type": "token", "actor": "ann\u{1b}[2J", "key_id": "k",
+            "target_type": "connection", "target": "c", "request_id": null, "count": 3,
+        });
+        let row: Row = serde_json::from_value(entry).unwrap();
+        let text = format_entries(&[row], false).unwrap();
         let line = text.lines().nth(1).unwrap();
         assert!(line.starts_with("2027-01-15T08:00:00.000Z  acme "), "{line}");
         assert!(line.ends_with("token ann\\u{1b}[2J"), "{line}");
-        assert_eq!(shown(&[], true).unwrap(), "[]\n");
+        assert_eq!(format_entries(&[], true).unwrap(), "[]\n");
     }
 }

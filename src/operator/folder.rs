@@ -1,4 +1,4 @@
-//! The version that a catalog folder holds, checked to be complete and to fit into Workers KV.
+//! The version in a catalog folder, checked to be complete and to fit into Workers KV.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::catalog::stored::{Manifest, SegmentId};
+use crate::catalog::format::stored::{Manifest, SegmentId};
 use crate::catalog::write::{Platform, Version};
 use crate::importer::check::Opened;
 use crate::importer::folder::{Folder as Files, lay_out};
@@ -20,17 +20,13 @@ pub struct Folder {
     files: Files,
     /// The record that serves the version.
     pub current: Vec<u8>,
-    /// What belongs to the version.
     pub manifest: Manifest,
-    /// The segments that perhaps no file holds, as the version is not the folder's.
+    /// Segments that may not be in the folder, because the version was derived from the folder's.
     made: BTreeMap<SegmentId, Vec<u8>>,
 }
 
 impl Folder {
     /// Opens the current version.
-    ///
-    /// # Errors
-    /// When there is no catalog, it is in another format, or one of its files is missing or too large.
     pub fn open(path: &Path) -> Result<Self> {
         let files = Files(path.to_owned());
         let current = files.read_current()?;
@@ -55,21 +51,15 @@ impl Folder {
         Ok(Self { files, current: record, manifest, made: BTreeMap::new() })
     }
 
-    /// Opens the current version, and makes another one of it with these platforms only.
-    ///
-    /// # Errors
-    /// When there is no catalog, it cannot be read, or it has no platform of a name.
+    /// Opens the current version and derives one with only these platforms.
     pub fn open_part(path: &Path, names: &[String]) -> Result<Self> {
         let files = Files(path.to_owned());
         let platforms = Opened::new(&files)?.platforms(names)?;
-        Self::of(files, &platforms)
+        Self::from_platforms(files, &platforms)
     }
 
-    /// Opens the current version, and makes another one of it with the platforms of a second folder too. A platform that the
-    /// first folder has, perhaps under a former name, is not taken from the second.
-    ///
-    /// # Errors
-    /// When there is no catalog in one of the folders, or it cannot be read.
+    /// Opens the current version and derives one that adds the platforms of a second folder. If a platform of the
+    /// second folder is in the first one, perhaps under a former name, the first one wins.
     pub fn open_with(path: &Path, second: &Path) -> Result<Self> {
         let files = Files(path.to_owned());
         let mut platforms = Opened::new(&files)?.every_platform()?;
@@ -82,11 +72,11 @@ impl Folder {
         });
         platforms.append(&mut added);
         platforms.sort_by(|a, b| a.connector.key.cmp(&b.connector.key));
-        Self::of(files, &platforms)
+        Self::from_platforms(files, &platforms)
     }
 
-    /// A version with these platforms only, in list order.
-    fn of(files: Files, platforms: &[Platform]) -> Result<Self> {
+    /// Builds a version of these platforms, in list order.
+    fn from_platforms(files: Files, platforms: &[Platform]) -> Result<Self> {
         let mut made = BTreeMap::new();
         let Version { current, manifest } = lay_out(platforms, |id, bytes| {
             made.insert(id, bytes.to_owned());
@@ -95,16 +85,11 @@ impl Folder {
         Ok(Self { files, current, manifest, made })
     }
 
-    /// All segments of the version, each once.
-    #[must_use]
+    /// All distinct segments of the version.
     pub fn segments(&self) -> BTreeSet<SegmentId> {
         self.manifest.segments.iter().copied().collect()
     }
 
-    /// The bytes of one segment.
-    ///
-    /// # Errors
-    /// When it cannot be read, or its content does not match its id.
     pub fn read(&self, id: SegmentId) -> Result<Vec<u8>> {
         self.made.get(&id).map_or_else(|| self.files.read_segment(id), |bytes| Ok(bytes.clone()))
     }

@@ -1,4 +1,4 @@
-//! `check-inputs`: what the service says of inputs of actions, for a proof that compares it with another validator.
+//! `check-inputs`: validates action inputs like the service does, to compare it with another validator.
 
 use std::io::{BufRead as _, Write as _, stdin, stdout};
 use std::process::ExitCode;
@@ -12,20 +12,17 @@ use crate::platform_calls::schema::faults;
 
 /// A line of standard input.
 #[derive(Deserialize)]
-struct Asked {
+struct InputBatch {
     schema: Value,
     values: Vec<Value>,
 }
 
-/// Runs `check-inputs`. For each line of standard input, an object with a `schema` and a list of `values`, prints a list of
-/// how many faults each value has.
-///
-/// # Errors
-/// When a line is something else, or can't be read or written.
+/// For each line of standard input, an object with a `schema` and a list of `values`, prints a list with the number of
+/// faults of each value.
 pub fn check() -> Result<ExitCode> {
     let mut out = stdout().lock();
     for line in stdin().lock().lines() {
-        let Asked { schema, values } =
+        let InputBatch { schema, values } =
             serde_json::from_str(&line?).context("a line of standard input")?;
         let counts: Vec<usize> =
             values.iter().map(|value| faults(&schema, value, &NativePatterns).len()).collect();

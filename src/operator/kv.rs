@@ -1,4 +1,4 @@
-//! The catalog's Workers KV namespace: reads and writes many keys at a time.
+//! The Workers KV namespace of the catalog: bulk reads and writes.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,21 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::catalog::stored::SegmentId;
+use crate::catalog::format::stored::SegmentId;
 
 use super::project::CATALOG;
 use super::scratch::Scratch;
-use super::storage::{Storage, Way};
+use super::storage::{Backend, Storage};
 use super::wrangler::{Wrangler, json_in};
 
 /// The most pairs in one upload: wrangler sends 1,000 per request.
 const PAIRS_PER_UPLOAD: usize = 1_000;
-/// The most bytes of JSON in one upload: the API accepts 100 MB per request, and an interrupted upload should cost
+/// The most bytes of JSON in one upload. The API accepts 100 MB per request, but an interrupted upload should cost
 /// little.
 const BYTES_PER_UPLOAD: usize = 40_000_000;
-/// The most keys in one bulk read that the API answers.
+/// The API's limit of keys per bulk read.
 const KEYS_PER_READ: usize = 100;
 
-/// The metadata of a key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
@@ -35,14 +34,11 @@ pub struct Metadata {
     pub version: Option<SegmentId>,
 }
 
-/// A value to be written to the namespace.
+/// A value to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// The key.
     pub key: String,
-    /// The bytes.
     pub value: Vec<u8>,
-    /// Stored with the value.
     pub metadata: Option<Metadata>,
 }
 
@@ -61,19 +57,15 @@ struct Listed {
     metadata: Option<Metadata>,
 }
 
-/// The namespace.
 #[derive(Debug, Clone)]
 pub struct Kv<'a>(pub &'a Storage);
 
 impl Kv<'_> {
     /// All keys in order, with their metadata.
-    ///
-    /// # Errors
-    /// When storage cannot be reached.
     pub fn keys(&self) -> Result<BTreeMap<String, Metadata>> {
-        let listed: Vec<Listed> = match &self.0.way {
-            Way::Local(local) => local.keys()?,
-            Way::Wrangler(wrangler) => {
+        let listed: Vec<Listed> = match &self.0.backend {
+            Backend::Local(local) => local.keys()?,
+            Backend::Wrangler(wrangler) => {
                 let text = wrangler.run(["kv", "key", "list", "--binding", CATALOG])?;
                 json_in(&text, '[').context("wrangler's list of keys")?
             }
@@ -81,29 +73,23 @@ impl Kv<'_> {
         Ok(listed.into_iter().map(|key| (key.name, key.metadata.unwrap_or_default())).collect())
     }
 
-    /// One value. Returns `None` when it is missing or not JSON of this shape.
-    ///
-    /// # Errors
-    /// When storage cannot be reached.
+    /// Returns `None` when the value is missing or not JSON of this shape.
     pub fn get<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<Option<T>> {
-        let text = match &self.0.way {
-            Way::Local(local) => local.values(&[key.to_owned()])?.remove(key).flatten(),
-            Way::Wrangler(wrangler) => one(wrangler, key)?,
+        let text = match &self.0.backend {
+            Backend::Local(local) => local.values(&[key.to_owned()])?.remove(key).flatten(),
+            Backend::Wrangler(wrangler) => one(wrangler, key)?,
         };
         Ok(text.and_then(|text| serde_json::from_str(text.trim()).ok()))
     }
 
-    /// The bytes of a value. Returns `None` when it is missing.
-    ///
-    /// # Errors
-    /// When storage cannot be reached.
+    /// Returns `None` when the value is missing.
     pub fn bytes(&self, key: &str) -> Result<Option<Vec<u8>>> {
-        match &self.0.way {
-            Way::Local(local) => {
+        match &self.0.backend {
+            Backend::Local(local) => {
                 let text = local.bytes(key)?;
                 text.map(|text| STANDARD.decode(text).context("the helper's response")).transpose()
             }
-            Way::Wrangler(wrangler) => {
+            Backend::Wrangler(wrangler) => {
                 let read = wrangler.run_for_bytes(["kv", "key", "get", key, "--binding", CATALOG]);
                 match read {
                     Ok(bytes) => Ok(Some(bytes)),
@@ -114,19 +100,16 @@ impl Kv<'_> {
         }
     }
 
-    /// Many JSON values by key. Values that are missing or of another shape are left out.
-    ///
-    /// # Errors
-    /// When storage cannot be reached.
+    /// Many JSON values by key, without those that are missing or of another shape.
     pub fn get_all<T: for<'de> Deserialize<'de>>(
         &self,
         keys: &[String],
     ) -> Result<BTreeMap<String, T>> {
         let mut found = BTreeMap::new();
         for chunk in keys.chunks(KEYS_PER_READ) {
-            let values = match &self.0.way {
-                Way::Local(local) => local.values(chunk)?,
-                Way::Wrangler(wrangler) => many(wrangler, chunk)?,
+            let values = match &self.0.backend {
+                Backend::Local(local) => local.values(chunk)?,
+                Backend::Wrangler(wrangler) => many(wrangler, chunk)?,
             };
             let values = values.into_iter().filter_map(|(key, text)| Some((key, text?)));
             found.extend(
@@ -136,11 +119,8 @@ impl Kv<'_> {
         Ok(found)
     }
 
-    /// Writes pairs in as few uploads as the limits allow. Calls `done` with the number written so far after each
-    /// upload.
-    ///
-    /// # Errors
-    /// When a value cannot be read, or storage rejects one. Earlier uploads stay.
+    /// Writes pairs in as few uploads as the limits allow. Calls `done` after each upload with the number written so
+    /// far.
     pub fn put_all(
         &self,
         pairs: impl IntoIterator<Item = Result<Pair>>,
@@ -162,9 +142,9 @@ impl Kv<'_> {
     }
 
     fn upload(&self, upload: &Chunk) -> Result<usize> {
-        match &self.0.way {
-            Way::Local(local) => local.put(&upload.json)?,
-            Way::Wrangler(wrangler) => {
+        match &self.0.backend {
+            Backend::Local(local) => local.put(&upload.json)?,
+            Backend::Wrangler(wrangler) => {
                 let file = Scratch::with("json", &upload.json)?;
                 wrangler.run(["kv", "bulk", "put", file.path(), "--binding", CATALOG])?;
             }
@@ -172,17 +152,13 @@ impl Kv<'_> {
         Ok(upload.pairs)
     }
 
-    /// Deletes keys.
-    ///
-    /// # Errors
-    /// When storage cannot be reached.
     pub fn delete_all(&self, keys: &[String]) -> Result<()> {
         if keys.is_empty() {
             return Ok(());
         }
-        match &self.0.way {
-            Way::Local(local) => local.delete(keys),
-            Way::Wrangler(wrangler) => {
+        match &self.0.backend {
+            Backend::Local(local) => local.delete(keys),
+            Backend::Wrangler(wrangler) => {
                 let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
                 let delete = ["kv", "bulk", "delete", file.path(), "--force", "--binding", CATALOG];
                 wrangler.run(delete).map(drop)
@@ -191,7 +167,7 @@ impl Kv<'_> {
     }
 }
 
-/// Reads one value as text through wrangler.
+/// Reads one value through wrangler.
 fn one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
     // For a missing key, local wrangler prints "Value not found", which is not JSON, and succeeds.
     match wrangler.run(["kv", "key", "get", key, "--binding", CATALOG, "--text"]) {
@@ -201,21 +177,21 @@ fn one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
     }
 }
 
-/// Reads values as text through wrangler.
+/// Reads values through wrangler.
 fn many(wrangler: &Wrangler, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
     let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
     let text = wrangler.run(["kv", "bulk", "get", file.path(), "--binding", CATALOG])?;
     let values: BTreeMap<String, Value> = json_in(&text, '{').context("wrangler's values")?;
     let text = |value: &Value| {
-        // Local wrangler wraps each value in an object; Cloudflare's values come bare.
+        // Local wrangler wraps each value in an object; Cloudflare does not.
         value.get("value").unwrap_or(value).as_str().map(str::to_owned)
     };
     Ok(values.iter().map(|(key, value)| (key.clone(), text(value))).collect())
 }
 
-/// Whether wrangler failed because Cloudflare has no value for this key.
-fn is_missing(said: &str, key: &str) -> bool {
-    said.contains(&format!("/values/{key} - 404:"))
+/// Whether wrangler failed because the key does not exist at Cloudflare.
+fn is_missing(message: &str, key: &str) -> bool {
+    message.contains(&format!("/values/{key} - 404:"))
 }
 
 /// The JSON array of one upload.
@@ -225,14 +201,14 @@ struct Chunk {
     pairs: usize,
 }
 
-/// Collects pairs into uploads below the limits.
+/// Collects pairs into uploads within the limits.
 #[derive(Debug, Default)]
 struct Uploads {
     open: Chunk,
 }
 
 impl Uploads {
-    /// Adds a pair. Returns the previous upload if the pair no longer fitted into it.
+    /// Adds a pair. Returns the previous upload if the pair did not fit into it.
     fn add(&mut self, pair: &Pair) -> Result<Option<Chunk>> {
         let value = STANDARD.encode(&pair.value);
         let item = serde_json::to_vec(&Upload {
@@ -250,7 +226,7 @@ impl Uploads {
         Ok(full)
     }
 
-    /// Ends the open upload and returns it. Returns `None` when it is empty.
+    /// Finishes the current upload. Returns `None` when it is empty.
     fn take(&mut self) -> Option<Chunk> {
         let mut chunk = std::mem::take(&mut self.open);
         if chunk.pairs == 0 {
@@ -269,7 +245,7 @@ mod tests {
         Pair { key: key.into(), value: vec![7; bytes], metadata: None }
     }
 
-    /// How many pairs each upload has.
+    /// The number of pairs of each upload.
     fn uploads(pairs: impl IntoIterator<Item = Pair>) -> Vec<usize> {
         let mut uploads = Uploads::default();
         let mut sizes = Vec::new();
@@ -292,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upload_is_what_wrangler_reads() {
+    fn upload_has_wranglers_format() {
         let mut uploads = Uploads::default();
         uploads
             .add(&Pair { key: "segment:1".into(), value: vec![0, 255], metadata: None })
@@ -317,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_missing_value_counts_as_missing() {
+    fn recognizes_missing_values_only() {
         let failed = "Failed to fetch https://api.cloudflare.com/client/v4/accounts/a/storage/kv/namespaces/n/values/current";
         assert!(is_missing(&format!("{failed} - 404: Not Found"), "current"));
         for other in [" - 403: Forbidden", " - 500: 404 not found", "2 - 404: Not Found"] {

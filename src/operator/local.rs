@@ -1,5 +1,5 @@
-//! This machine's storage, through a helper process that keeps it open for all commands: `scripts/storage/helper.mjs`,
-//! which also documents the protocol. The first command starts it, and it ends by itself.
+//! Local storage, through a helper process that keeps it open for all commands. `scripts/storage/helper.mjs` documents
+//! the protocol. The first command starts the helper, which exits when it is idle.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,17 +21,15 @@ use serde_json::value::RawValue;
 use super::project::{Ids, Project};
 use crate::auth::Shard;
 
-/// The helper's program.
 const SCRIPT: &str = "scripts/storage/helper.mjs";
-/// The file in the storage's folder that says how to reach the helper.
+/// The file in the storage folder that says how to reach the helper.
 const RECORD: &str = "storage-helper.json";
 
-/// A helper that does not greet within this time counts as absent.
+/// A helper that does not connect_to within this time counts as absent.
 const GREETING: Duration = Duration::from_secs(5);
-/// A helper may be ending just when it is contacted; its successor lives for seconds at least.
+/// A helper may be exiting just when it is contacted; its successor lives for several seconds.
 const ATTEMPTS: u8 = 3;
 
-/// A connection to the helper.
 #[derive(Debug)]
 pub struct Local {
     connection: RefCell<BufReader<TcpStream>>,
@@ -39,7 +37,7 @@ pub struct Local {
     folder: PathBuf,
 }
 
-/// Where a helper listens, and the secrets by which it and its clients recognize each other.
+/// Where a helper listens, and the secrets with which it and its clients authenticate each other.
 #[derive(Deserialize)]
 struct Record {
     folder: PathBuf,
@@ -79,12 +77,11 @@ enum Keys<'a> {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Answer<T> {
+enum Response<T> {
     Failed { error: String },
     Done(T),
 }
 
-/// What a database answered.
 #[derive(Debug, Deserialize)]
 pub struct Results {
     /// The rows of each statement, as an array of objects.
@@ -109,10 +106,7 @@ struct OneValue {
 }
 
 impl Local {
-    /// Connects to the folder's helper, starting one if there is none.
-    ///
-    /// # Errors
-    /// When the helper cannot be started.
+    /// Connects to the folder's helper. Starts one if there is none.
     pub fn connect(project: &Project, ids: &Ids, folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder).with_context(|| format!("the folder {}", folder.display()))?;
         let folder = fs::canonicalize(folder).context("the folder of the local storage")?;
@@ -123,14 +117,14 @@ impl Local {
         };
         let recorded = fs::read(folder.join(RECORD)).ok();
         let recorded = recorded.and_then(|json| serde_json::from_slice::<Record>(&json).ok());
-        // In a copied folder, the record still points to the original's helper.
+        // In a copied folder, the record still names the helper of the original.
         let own = recorded.filter(|record| record.folder == folder);
-        if let Some(connection) = own.and_then(|record| greet(&record).ok()) {
+        if let Some(connection) = own.and_then(|record| connect_to(&record).ok()) {
             return Ok(opened(connection));
         }
         let mut result = Err(anyhow::anyhow!("no attempt"));
         for _ in 0..ATTEMPTS {
-            result = start(project, &folder).and_then(|record| greet(&record));
+            result = start(project, &folder).and_then(|record| connect_to(&record));
             if result.is_ok() {
                 break;
             }
@@ -138,61 +132,40 @@ impl Local {
         result.map(opened).context("the helper that opens this machine's storage")
     }
 
-    /// The folder of the storage.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Runs statements in one transaction of a shard's database.
-    ///
-    /// # Errors
-    /// When the database rejects one.
     pub fn batch(&self, shard: Shard, sql: &[String]) -> Result<Results> {
         let database = self.ids.databases.get(&shard).context("there is no such database")?;
         self.ask(Statements { database, sql })
     }
 
     /// All keys of the namespace, in order.
-    ///
-    /// # Errors
-    /// When the helper fails.
     pub fn keys<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
         let Listed { keys } = self.ask(Keys::List)?;
         Ok(keys)
     }
 
-    /// The values of keys, as text; `None` for a key that does not exist.
-    ///
-    /// # Errors
-    /// When the helper fails.
+    /// `None` for a key that does not exist.
     pub fn values(&self, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
         let Values { values } = self.ask(Keys::Get { keys })?;
         Ok(values)
     }
 
     /// The bytes of a value in base64; `None` for a key that does not exist.
-    ///
-    /// # Errors
-    /// When the helper fails.
     pub fn bytes(&self, key: &str) -> Result<Option<String>> {
         let OneValue { value } = self.ask(Keys::Bytes { key })?;
         Ok(value)
     }
 
     /// Writes pairs, given as a JSON array in the format of `wrangler kv bulk put`, with values in base64.
-    ///
-    /// # Errors
-    /// When the helper fails; some of the pairs may have been written.
     pub fn put(&self, pairs: &[u8]) -> Result<()> {
         let pairs: &RawValue = serde_json::from_slice(pairs)?;
         self.ask::<IgnoredAny>(Keys::Put { pairs }).map(drop)
     }
 
-    /// Deletes keys.
-    ///
-    /// # Errors
-    /// When the helper fails; some of the keys may have been deleted.
     pub fn delete(&self, keys: &[String]) -> Result<()> {
         self.ask::<IgnoredAny>(Keys::Delete { keys }).map(drop)
     }
@@ -204,14 +177,14 @@ impl Local {
         say(&mut connection, &request)
             .and_then(|()| hear(&mut connection))
             .context("the helper for this machine's storage ended before it responded: run the command again")
-            .and_then(|answer: Answer<T>| match answer {
-                Answer::Done(answer) => Ok(answer),
-                Answer::Failed { error } => bail!("the storage on this machine: {error}"),
+            .and_then(|answer: Response<T>| match answer {
+                Response::Done(answer) => Ok(answer),
+                Response::Failed { error } => bail!("the storage on this machine: {error}"),
             })
     }
 }
 
-/// Starts a helper. Returns its record, or that of another helper that was started at the same time.
+/// Starts a helper. Returns its record, or that of another helper that was started concurrently.
 fn start(project: &Project, folder: &Path) -> Result<Record> {
     let mut command = project.command("node")?;
     // The helper outlives this command and must not receive its Ctrl-C.
@@ -228,15 +201,15 @@ fn start(project: &Project, folder: &Path) -> Result<Record> {
     let mut line = String::new();
     BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;
     if line.is_empty() {
-        let mut said = String::new();
-        child.stderr.take().context("its errors")?.read_to_string(&mut said)?;
-        bail!("{SCRIPT} failed ({}):\n{}", child.wait()?, said.trim());
+        let mut message = String::new();
+        child.stderr.take().context("its errors")?.read_to_string(&mut message)?;
+        bail!("{SCRIPT} failed ({}):\n{}", child.wait()?, message.trim());
     }
     serde_json::from_str(&line).context("its record")
 }
 
-/// Connects to the helper that a record describes. Fails when it is not there.
-fn greet(record: &Record) -> Result<BufReader<TcpStream>> {
+/// Connects to the helper that a record describes. Fails when it is not running.
+fn connect_to(record: &Record) -> Result<BufReader<TcpStream>> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, record.port));
     let stream = TcpStream::connect_timeout(&address, GREETING)?;
     stream.set_nodelay(true)?;
@@ -267,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_what_the_helper_takes() {
+    fn requests_have_the_helpers_format() {
         let keys = ["a".to_owned()];
         let pairs = RawValue::from_string("[{\"key\":\"a\"}]".into()).unwrap();
         let json = |what| {
@@ -295,10 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_a_failure_or_what_was_asked_for() {
-        let read = |json| match serde_json::from_str::<Answer<Results>>(json).unwrap() {
-            Answer::Failed { error } => Err(error),
-            Answer::Done(Results { results, size }) => Ok((results.len(), size)),
+    fn response_is_an_error_or_the_requested_value() {
+        let read = |json| match serde_json::from_str::<Response<Results>>(json).unwrap() {
+            Response::Failed { error } => Err(error),
+            Response::Done(Results { results, size }) => Ok((results.len(), size)),
         };
         assert_eq!(read(r#"{"results":[[],[{"a":1}]],"size":4096}"#), Ok((2, 4096)));
         assert_eq!(read(r#"{"error":"D1_ERROR: no"}"#), Err("D1_ERROR: no".into()));

@@ -1,11 +1,12 @@
-//! The operator's commands that use storage: this machine's through a helper, Cloudflare's through `wrangler`.
+//! The operator's commands that use storage: on this machine through a helper process, at Cloudflare through
+//! `wrangler`.
 //!
-//! | file | what it knows |
+//! | module | content |
 //! |---|---|
-//! | [`place`], [`project`] | which storage a command uses; the project's tools and `wrangler.toml` |
-//! | [`storage`] | the only switch between [`local`], this machine's storage, and [`wrangler`], Cloudflare's |
+//! | [`storage_target`], [`project`] | the storage that a command uses; the project's tools and `wrangler.toml` |
+//! | [`storage`] | the only switch between [`local`] storage and Cloudflare's, through [`wrangler`] |
 //! | [`d1`] | the databases of keys and connections; `migrate` |
-//! | [`kv`], [`folder`] | the catalog in Workers KV, and the part of a catalog folder that is uploaded |
+//! | [`kv`], [`folder`] | the catalog in Workers KV; the part of a catalog folder that is uploaded |
 //! | [`scratch`] | temporary files for wrangler |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
@@ -13,12 +14,12 @@
 //! | [`agents`] | `agents list` |
 //! | [`audit`] | `audit list` |
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
-//! | [`shards`] | where accounts live; `shards list`, `shards add`, `shards move`, `shards clean` |
+//! | [`shards`] | the databases of accounts; `shards list`, `shards add`, `shards move`, `shards clean` |
 //! | [`seed`] | `seed`: generated connections |
-//! | [`inputs`] | `check-inputs`: what the service says of inputs of actions |
-//! | [`progress`] | how far a seed or a move is |
+//! | [`inputs`] | `check-inputs`: validates action inputs |
+//! | [`progress`] | the progress of a seed or a move |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
-//! | [`ports`] | the core's ports over this storage, for what a command does by the service's code |
+//! | [`ports`] | the core's ports over this storage, for commands that run the service's code |
 
 use std::process::ExitCode;
 
@@ -27,8 +28,8 @@ use clap::{Args, Subcommand};
 
 use crate::auth::Shard;
 use d1::Database;
-use place::Place;
 use storage::Storage;
+use storage_target::StorageTarget;
 
 pub mod agents;
 pub mod audit;
@@ -39,7 +40,6 @@ pub mod inputs;
 pub mod keys;
 pub mod kv;
 pub mod local;
-pub mod place;
 pub mod ports;
 pub mod progress;
 pub mod project;
@@ -50,12 +50,13 @@ pub mod seed;
 pub mod shards;
 pub mod sql;
 pub mod storage;
+pub mod storage_target;
 pub mod vault_keys;
 pub mod versions;
 pub mod when;
 pub mod wrangler;
 
-/// The commands under `catalog` that talk to storage.
+/// The commands under `catalog` that use storage.
 #[derive(Debug, Clone, Subcommand)]
 pub enum CatalogCommand {
     /// Publish the catalog folder, so that the service serves it
@@ -64,16 +65,12 @@ pub enum CatalogCommand {
     List(versions::List),
     /// Remove old versions from storage
     ///
-    /// A version that was served within the last two minutes stays, because parts of the service may still read it.
-    /// Do not run this during a publish to the same storage. After it, wait a minute before you publish to
-    /// Cloudflare: its listings can be that old.
+    /// A version that was served within the last two minutes stays, because parts of the service may still read it. Do
+    /// not run this during a publish to the same storage. Wait a minute after it before you publish to Cloudflare,
+    /// whose listings can be that old.
     Prune(versions::Prune),
 }
 
-/// Runs one of the commands under `catalog`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn run_catalog(command: &CatalogCommand) -> Result<ExitCode> {
     match command {
         CatalogCommand::Publish(args) => publish::publish(args)?,
@@ -85,16 +82,16 @@ pub fn run_catalog(command: &CatalogCommand) -> Result<ExitCode> {
 
 /// Create the tables of all databases, or bring them up to date
 ///
-/// `npm start` and `npm run deploy` also do this. It applies the files in schema/ that a database lacks, and prints
-/// their names. `wrangler d1 migrations list` shows which ones it lacks.
+/// `npm start` and `npm run deploy` also do this. It applies the missing files of schema/ and prints their names.
+/// `wrangler d1 migrations list` shows which ones are missing.
 #[derive(Debug, Clone, Args)]
 pub struct Migrate {
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
 }
 
-/// Applies the files of `schema/` that databases lack. Returns their names. If one of the databases can't be upgraded, none
-/// is changed.
+/// Applies the missing files of `schema/`. Returns their names. If one of the databases can't be upgraded, none is
+/// changed.
 fn migrate_all(databases: &[Database]) -> Result<Vec<(Shard, Vec<String>)>> {
     let context = |database: &Database| database.shard.binding();
     let pending = databases
@@ -110,12 +107,8 @@ fn migrate_all(databases: &[Database]) -> Result<Vec<(Shard, Vec<String>)>> {
         .collect()
 }
 
-/// Runs `migrate`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn migrate(args: &Migrate) -> Result<ExitCode> {
-    for (shard, names) in migrate_all(&Storage::open(&args.place)?.databases())? {
+    for (shard, names) in migrate_all(&Storage::open(&args.storage_target)?.databases())? {
         for name in names {
             match shard {
                 Shard::FIRST => println!("{name}"),

@@ -1,4 +1,4 @@
-//! The core's ports over the operator's storage: what the service does with storage, a command then does by the same code.
+//! The core's ports over the operator's storage, so that a command runs the service's code.
 
 use std::any::Any;
 use std::pin::pin;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::d1::Database;
 use super::kv::Kv;
-use super::sql::filled;
+use super::sql::interpolate;
 use super::when::Moment;
 use crate::catalog::action::unit::inflate;
 use crate::ports::{
@@ -18,11 +18,11 @@ use crate::ports::{
 };
 use crate::util::json;
 
-/// The operator's storage as ports. No other service is asked through them.
+/// Only storage: the other ports fail.
 #[derive(Debug)]
 pub struct OperatorPorts(pub Database);
 
-/// Waits for a future of these ports, each of which is ready as soon as it is polled.
+/// Polls a future of these ports once: all of them are ready at once.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {
@@ -42,7 +42,7 @@ impl Db for OperatorPorts {
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        let sql: Vec<String> = statements.iter().map(filled).collect();
+        let sql: Vec<String> = statements.iter().map(interpolate).collect();
         let answers = self.0.query(&sql).map_err(|error| failed(&error))?;
         let set = |nth| {
             let rows: Vec<serde_json::Value> = answers.rows(nth).map_err(|error| failed(&error))?;
@@ -53,9 +53,9 @@ impl Db for OperatorPorts {
 }
 
 impl Background for OperatorPorts {
-    /// A command waits for background work. If it fails, only that write is missing.
+    /// A command runs it at once. Errors are ignored.
     fn run_in_background(&self, statement: Statement) {
-        let _ = self.0.query(&[filled(&statement)]);
+        let _ = self.0.query(&[interpolate(&statement)]);
     }
 }
 
@@ -107,7 +107,7 @@ impl Patterns for OperatorPorts {
 }
 
 impl Signatures for OperatorPorts {
-    /// The operator's commands have no sign-in for agents.
+    /// The operator's commands verify no sign-ins.
     async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Reports how far a long command has come: a progress bar on a terminal, an occasional line elsewhere.
+//! Reports the progress of a long command: a progress bar on a terminal, an occasional line elsewhere.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 /// How often a line is written when stderr is not a terminal.
-const TELL_EVERY: Duration = Duration::from_secs(10);
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The progress of one command, in rows.
+/// The progress of a command, in rows.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
@@ -19,8 +19,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts at `before` of `total`: what an interrupted command has done.
-    #[must_use]
+    /// `before` of `total` rows were done by an interrupted command.
     pub fn new(before: u64, total: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(total).with_message(format!("of {}", HumanCount(total)));
@@ -29,7 +28,7 @@ impl Progress {
             {
                 bar.set_style(style);
             }
-            // A batch takes seconds; meanwhile, the ticking bar shows that work is going on.
+            // A batch takes seconds. Meanwhile, the ticking bar shows that the command is running.
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
@@ -44,14 +43,13 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_position(done);
             bar.set_message(message);
-        } else if self.told.elapsed() >= TELL_EVERY {
+        } else if self.told.elapsed() >= REPORT_INTERVAL {
             self.told = Instant::now();
             eprintln!("{} {message}", HumanCount(done));
         }
     }
 
-    /// Removes the bar. Returns how long it took.
-    #[must_use]
+    /// Removes the bar. Returns the elapsed time.
     pub fn end(&self) -> Duration {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -60,7 +58,8 @@ impl Progress {
     }
 }
 
-/// Formats progress, as `of 1,000,000, 5,120 a second, 3 minutes left`. `now` were done in the time that it `took`.
+/// Formats progress, as `of 1,000,000, 5,120 a second, 3 minutes left`. `now` rows were done in the time that it
+/// `took`.
 fn message(now: u64, (done, total): (u64, u64), took: Duration) -> String {
     let rate =
         u128::from(now).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default();
@@ -75,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rate_and_remaining_time_follow_from_what_is_done() {
+    fn computes_rate_and_remaining_time() {
         assert_eq!(
             message(250_000, (250_000, 1_000_000), Duration::from_secs(50)),
             "of 1,000,000, 5,000 a second, 3 minutes left"

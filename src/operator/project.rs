@@ -14,7 +14,7 @@ use crate::auth::Shard;
 use crate::http::Config;
 use crate::http::config::Variables;
 
-/// The binding of the Workers KV namespace of the catalog.
+/// The binding of the catalog's Workers KV namespace.
 pub const CATALOG: &str = "CATALOG";
 
 /// The project's folder.
@@ -24,9 +24,8 @@ pub struct Project(PathBuf);
 /// The ids that separate this project's local storage from that of other projects in the same folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ids {
-    /// The id of each shard's database; there is a first one.
+    /// The id of each shard's database. Shard 0 always exists.
     pub databases: BTreeMap<Shard, String>,
-    /// The namespace's id.
     pub namespace: String,
 }
 
@@ -49,9 +48,6 @@ struct Bound {
 
 impl Project {
     /// Finds the project around the current folder.
-    ///
-    /// # Errors
-    /// When there is no `wrangler.toml` here or in a folder above, or the project's tools are not installed.
     pub fn find() -> Result<Self> {
         let here = env::current_dir().context("the current folder")?;
         let found = here.ancestors().find(|folder| folder.join("wrangler.toml").is_file());
@@ -66,8 +62,6 @@ impl Project {
         Ok(project)
     }
 
-    /// The project's folder.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.0
     }
@@ -77,9 +71,6 @@ impl Project {
     }
 
     /// A command that runs one of the project's tools in the project's folder.
-    ///
-    /// # Errors
-    /// When a folder's name cannot be part of `PATH`.
     pub fn command(&self, tool: &str) -> Result<Command> {
         let mut command = Command::new(self.tools().join(tool));
         command
@@ -93,27 +84,18 @@ impl Project {
     }
 
     /// The ids in wrangler.toml.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or lacks a binding.
     pub fn ids(&self) -> Result<Ids> {
         let (file, text) = self.configuration()?;
         ids(&text).with_context(|| format!("{}", file.display()))
     }
 
-    /// The most bytes of a database, as the Worker's variables have it.
-    ///
-    /// # Errors
-    /// When wrangler.toml cannot be read.
+    /// The maximum size of a database, as the Worker's variables state it.
     pub fn max_database_bytes(&self) -> Result<u64> {
         let (file, text) = self.configuration()?;
         max_database_bytes(&text).with_context(|| format!("{}", file.display()))
     }
 
-    /// wrangler.toml: where it is, and what it says.
-    ///
-    /// # Errors
-    /// When it cannot be read.
+    /// The path and the content of wrangler.toml.
     pub fn configuration(&self) -> Result<(PathBuf, String)> {
         let file = self.0.join("wrangler.toml");
         let text = fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
@@ -122,16 +104,13 @@ impl Project {
 }
 
 impl Bound {
-    /// The id that `wrangler dev` uses.
+    /// As `wrangler dev` chooses.
     fn into_id(self) -> String {
         self.preview_id.or(self.id).unwrap_or(self.binding)
     }
 }
 
-/// The ids that `wrangler dev` uses.
-///
-/// # Errors
-/// When the text is not TOML, or lacks a binding.
+/// As `wrangler dev` chooses.
 pub fn ids(text: &str) -> Result<Ids> {
     let Configuration { kv_namespaces, d1_databases } = toml::from_str(text)?;
     let shard = |bound: Bound| Some((Shard::from_binding(&bound.binding)?, bound.into_id()));
@@ -176,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_that_of_the_worker() {
+    fn reads_the_limit_of_the_worker() {
         for (text, bytes) in [
             ("", 10_000_000_000),
             ("[vars]\nAPP_NAME = \"Acme\"", 10_000_000_000),
@@ -188,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_those_that_wrangler_dev_uses() {
+    fn reads_the_ids_that_wrangler_dev_uses() {
         let text = |kv: &str, d1: &str| {
             format!(
                 "[[kv_namespaces]]\nbinding = \"CATALOG\"\n{kv}\n[[d1_databases]]\nbinding = \"VAULT\"\n{d1}"

@@ -1,8 +1,8 @@
-//! `catalog publish`: makes a catalog folder the version that the service serves.
+//! `catalog publish`: makes the service serve the version in a catalog folder.
 //!
-//! Values that are named by their content are written first, then the version's manifest, and last, separately, the
-//! record that names the served version. So an interrupted publish leaves the old version served, and the next run only
-//! has the rest to do.
+//! Values that are named by their content are written first, then the version's manifest, and finally, separately, the
+//! record that names the served version. An interrupted publish therefore leaves the old version served, and the next
+//! run writes only what is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,24 +13,24 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde::Deserialize;
 
-use crate::catalog::stored::{CURRENT_KEY, SegmentId};
+use crate::catalog::format::stored::{CURRENT_KEY, SegmentId};
 use crate::importer::report::counted;
 
 use super::folder::Folder;
 use super::kv::{Kv, Metadata, Pair};
-use super::place::Place;
 use super::project::Project;
 use super::storage::Storage;
+use super::storage_target::StorageTarget;
 use super::when::Moment;
 
-/// How often segments that vanished from storage during a publish are uploaded again.
-const WHOLE_ATTEMPTS: u8 = 3;
+/// How often segments that disappeared from storage during a publish are uploaded again.
+const MAX_REPAIRS: u8 = 3;
 
 /// `catalog publish`
 #[derive(Debug, Clone, Args)]
 pub struct Publish {
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// The catalog folder
     #[arg(long, value_name = "DIR", default_value = ".catalog")]
     catalog: PathBuf,
@@ -45,8 +45,8 @@ pub struct Publish {
     dry_run: bool,
 }
 
-/// The folder in the local storage of a catalog that is published there with every other: that of the demo platform, which
-/// `npm start` runs. It is not part of `.catalog`, so no publish to Cloudflare can contain it.
+/// The folder in the local storage with a catalog that every local publish adds: the demo platform's, which `npm start`
+/// runs. It is not part of `.catalog`, so no publish to Cloudflare can contain it.
 const LOCAL_CATALOG: &str = "v3/local-catalog";
 
 impl Publish {
@@ -55,8 +55,8 @@ impl Publish {
         if !self.only.is_empty() {
             return Folder::open_part(&self.catalog, &self.only);
         }
-        if !self.place.remote {
-            let local = self.place.folder(&Project::find()?)?.join(LOCAL_CATALOG);
+        if !self.storage_target.remote {
+            let local = self.storage_target.folder(&Project::find()?)?.join(LOCAL_CATALOG);
             if local.join("current.json").exists() {
                 return Folder::open_with(&self.catalog, &local);
             }
@@ -65,17 +65,13 @@ impl Publish {
     }
 }
 
-/// The most values that the free plan of Workers KV lets one write per day.
-const WRITES_A_DAY: usize = 1_000;
+/// The free plan of Workers KV allows this many writes per day.
+const FREE_WRITES_PER_DAY: usize = 1_000;
 
-/// Publishes a catalog folder and reports on stderr what it did.
-///
-/// # Errors
-/// When the folder holds no complete catalog, or storage cannot be reached. The previous version then stays served.
 pub fn publish(args: &Publish) -> Result<()> {
     let start = Instant::now();
     let folder = args.folder()?;
-    let storage = Storage::open(&args.place)?;
+    let storage = Storage::open(&args.storage_target)?;
     let kv = Kv(&storage);
     let (present, served) = state(&kv)?;
 
@@ -90,35 +86,38 @@ pub fn publish(args: &Publish) -> Result<()> {
     if missing.is_empty() && is_served && present.contains_key(&version_key) {
         eprintln!(
             "This catalog is already served {}: {}. Nothing to do.",
-            args.place.name(),
+            args.storage_target.name(),
             summary(&folder)
         );
         return Ok(());
     }
 
     let total = missing.len();
-    eprintln!("{}", announcement(total, folder.segments().len(), args.place.remote));
+    eprintln!("{}", announcement(total, folder.segments().len(), args.storage_target.remote));
     if args.dry_run {
         return Ok(());
     }
-    // Cloudflare's listing may not yet show what was just written; this machine's is always current.
-    let written: BTreeSet<SegmentId> =
-        if args.place.remote { missing.iter().copied().collect() } else { BTreeSet::new() };
+    // Cloudflare's listing may not show recent writes; this machine's is always current.
+    let written: BTreeSet<SegmentId> = if args.storage_target.remote {
+        missing.iter().copied().collect()
+    } else {
+        BTreeSet::new()
+    };
     let pairs = missing.into_iter().map(|id| pair(&folder, id));
     kv.put_all(pairs, |done| {
         if start.elapsed() > Duration::from_secs(2) {
             eprintln!("  {done} of {total} segments uploaded ({} s)", start.elapsed().as_secs());
         }
     })
-    .map_err(|error| error.context(stopped(args.place.remote)))?;
+    .map_err(|error| error.context(stopped(args.storage_target.remote)))?;
 
     let published_at = Some(Moment::now().to_string());
     let metadata = Some(Metadata { published_at, ..Metadata::default() });
     let manifest = serde_json::to_vec(&folder.manifest)?;
     kv.put_all([Ok(Pair { key: version_key, value: manifest, metadata })], |_| {})?;
-    ensure_whole(
+    ensure_complete(
         &folder.segments().difference(&written).copied().collect(),
-        args.place.remote,
+        args.storage_target.remote,
         || kv.keys(),
         |vanished| kv.put_all(vanished.iter().map(|id| pair(&folder, *id)), |_| {}),
     )?;
@@ -127,11 +126,11 @@ pub fn publish(args: &Publish) -> Result<()> {
     kv.put_all([Ok(record)], |_| {})?;
     eprintln!(
         "Published {}: {}; {total} of {} segments were new ({:.1} s).{}",
-        args.place.name(),
+        args.storage_target.name(),
         summary(&folder),
         folder.segments().len(),
         start.elapsed().as_secs_f32(),
-        if args.place.remote { " All locations serve it within 90 seconds." } else { "" },
+        if args.storage_target.remote { " All locations serve it within 90 seconds." } else { "" },
     );
     Ok(())
 }
@@ -140,11 +139,11 @@ pub fn publish(args: &Publish) -> Result<()> {
 fn announcement(missing: usize, segments: usize, is_remote: bool) -> String {
     let writes = missing.saturating_add(2);
     let mut text = format!("Writes {writes} values: {missing} of {segments} segments are new.");
-    if is_remote && writes > WRITES_A_DAY {
-        let days = writes.div_ceil(WRITES_A_DAY);
+    if is_remote && writes > FREE_WRITES_PER_DAY {
+        let days = writes.div_ceil(FREE_WRITES_PER_DAY);
         let _ = write!(
             text,
-            " The free plan of Workers KV takes {WRITES_A_DAY} a day: there it takes {days} days, \
+            " The free plan of Workers KV takes {FREE_WRITES_PER_DAY} a day: there it takes {days} days, \
              with a run on each."
         );
     }
@@ -154,7 +153,7 @@ fn announcement(missing: usize, segments: usize, is_remote: bool) -> String {
 /// What to do after an upload stopped.
 fn stopped(is_remote: bool) -> String {
     let limit = format!(
-        "; where the free plan's limit of {WRITES_A_DAY} writes a day stopped it, run it again after \
+        "; where the free plan's limit of {FREE_WRITES_PER_DAY} writes a day stopped it, run it again after \
          00:00 UTC"
     );
     format!(
@@ -168,16 +167,15 @@ fn pair(folder: &Folder, id: SegmentId) -> Result<Pair> {
     Ok(Pair { key: id.key(), value: folder.read(id)?, metadata: None })
 }
 
-/// Checks, just before a version is served, that storage still has the segments that were found there.
-///
-/// With `trust_upload`, segments uploaded here are not checked again.
-fn ensure_whole(
+/// Checks, just before a version is served, that storage still has the segments that were found there. With
+/// `trust_upload`, segments uploaded by this run are not checked again.
+fn ensure_complete(
     wanted: &BTreeSet<SegmentId>,
     trust_upload: bool,
     mut keys: impl FnMut() -> Result<BTreeMap<String, Metadata>>,
     mut upload: impl FnMut(&[SegmentId]) -> Result<()>,
 ) -> Result<()> {
-    for _ in 0..WHOLE_ATTEMPTS {
+    for _ in 0..MAX_REPAIRS {
         let present = keys()?;
         let vanished: Vec<SegmentId> =
             wanted.iter().filter(|id| !present.contains_key(&id.key())).copied().collect();
@@ -198,15 +196,15 @@ fn ensure_whole(
 
 /// The record `current` of format 1.
 #[derive(Deserialize)]
-struct OldCurrent {
+struct Format1Current {
     connectors: SegmentId,
 }
 
-/// The keys in storage, and the version that is served.
+/// The keys in storage, and the served version.
 pub(super) fn state(kv: &Kv<'_>) -> Result<(BTreeMap<String, Metadata>, Option<SegmentId>)> {
     let present = kv.keys()?;
     let served = match present.get(CURRENT_KEY).map(|metadata| metadata.version) {
-        Some(None) => kv.get::<OldCurrent>(CURRENT_KEY)?.map(|current| current.connectors),
+        Some(None) => kv.get::<Format1Current>(CURRENT_KEY)?.map(|current| current.connectors),
         version => version.flatten(),
     };
     Ok((present, served))
@@ -224,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_will_be_written_is_said_beforehand() {
+    fn announces_what_will_be_written() {
         for (missing, segments, is_remote, expected) in [
             (3, 200, true, "Writes 5 values: 3 of 200 segments are new."),
             (998, 998, true, "Writes 1000 values: 998 of 998 segments are new."),
@@ -237,12 +235,12 @@ mod tests {
     }
 
     #[test]
-    fn what_vanished_is_uploaded_before_the_switch() {
+    fn uploads_missing_segments_before_the_switch() {
         let ids = [SegmentId([1; 16]), SegmentId([2; 16])];
         let wanted = BTreeSet::from(ids);
         let stored = std::cell::RefCell::new(BTreeMap::from([(ids[0].key(), Metadata::default())]));
         let mut uploads = Vec::new();
-        ensure_whole(
+        ensure_complete(
             &wanted,
             false,
             || Ok(stored.borrow().clone()),
@@ -259,9 +257,9 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_vanishing_is_not_served() {
+    fn does_not_serve_segments_that_keep_disappearing() {
         let wanted = BTreeSet::from([SegmentId([1; 16])]);
-        assert!(ensure_whole(&wanted, false, || Ok(BTreeMap::new()), |_| Ok(())).is_err());
-        assert!(ensure_whole(&wanted, true, || Ok(BTreeMap::new()), |_| Ok(())).is_ok());
+        assert!(ensure_complete(&wanted, false, || Ok(BTreeMap::new()), |_| Ok(())).is_err());
+        assert!(ensure_complete(&wanted, true, || Ok(BTreeMap::new()), |_| Ok(())).is_ok());
     }
 }

@@ -1,9 +1,9 @@
 //! The SQL files that create the tables of a database: `schema/`, in the order of their names. A database records the
-//! names of those that it has applied.
+//! names of the applied files.
 //!
-//! `0001_init.sql` creates all tables. Until the first release, a change of the schema edits that file, so a database that
-//! an earlier commit created can't be upgraded: this module finds that out. After the first release, no file changes any
-//! more: each change of the schema adds a file, and databases are only upgraded, never downgraded.
+//! `0001_init.sql` creates all tables. Until the first release, a change of the schema edits that file, so a database
+//! that an earlier commit created can't be upgraded; this module detects that. After the first release, files never
+//! change: each change of the schema adds a file, and databases are only upgraded, never downgraded.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,15 +11,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The project's folder of SQL files.
 pub const FOLDER: &str = "schema";
 
-/// A SQL file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaFile {
-    /// Its name, which a database records.
+    /// As databases record it.
     pub name: String,
-    /// Its statements.
     pub sql: String,
 }
 
@@ -29,20 +26,16 @@ pub struct Schema {
     files: Vec<SchemaFile>,
 }
 
-/// What a database has of a schema.
+/// The state of a database's schema.
 #[derive(Debug, Clone, Default)]
 pub struct DatabaseSchema {
-    /// The names of the files that it has applied.
+    /// The names of the applied files.
     pub applied: BTreeSet<String>,
     /// The statements that would create its tables, indexes, views and triggers, as `sqlite_schema` contains them.
     pub statements: Vec<String>,
 }
 
 impl Schema {
-    /// Reads the files of a folder.
-    ///
-    /// # Errors
-    /// When the folder or a file can't be read.
     pub fn read(folder: &Path) -> Result<Self> {
         let read = || -> Result<Vec<SchemaFile>> {
             let mut files = Vec::new();
@@ -60,28 +53,26 @@ impl Schema {
         Ok(Self { files })
     }
 
-    /// The files that a database lacks.
     pub fn pending(&self, applied: &BTreeSet<String>) -> impl Iterator<Item = &SchemaFile> {
         self.files.iter().filter(|file| !applied.contains(&file.name))
     }
 
-    /// Whether these files created the database, so that it can be upgraded. An empty database can be, and so can one of a
-    /// later release, which has applied files that follow these.
-    #[must_use]
+    /// Whether these files created the database, so that it can be upgraded. This holds for an empty database, and for
+    /// one of a later release, which has applied additional files.
     pub fn is_of(&self, database: &DatabaseSchema) -> bool {
         let Some(last) = self.files.last() else { return database.applied.is_empty() };
         let is_known =
             |name: &String| *name > last.name || self.files.iter().any(|file| file.name == *name);
         database.applied.iter().all(is_known)
             && match self.files.as_slice() {
-                // Nothing has been released: the file may have changed after the database applied it.
+                // Before the first release, the file may have changed after the database applied it.
                 [init] if database.applied.len() == 1 => creates(&init.sql, &database.statements),
                 _ => true,
             }
     }
 }
 
-/// Whether a file that consists of `CREATE` statements creates exactly these. Comments and white space don't count.
+/// Whether a file of `CREATE` statements creates exactly these. Comments and white space are ignored.
 fn creates(file: &str, statements: &[String]) -> bool {
     let mut rest = compact(file);
     for statement in statements {
@@ -137,7 +128,7 @@ mod tests {
         Schema { files: files.iter().map(file).collect() }
     }
 
-    /// A database to which files of these names and contents were applied.
+    /// A database to which files with these names and contents were applied.
     fn created(files: &[(&str, &str)]) -> DatabaseSchema {
         let db = rusqlite::Connection::open_in_memory().unwrap();
         for (_, sql) in files {
@@ -156,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn pending_files_are_those_that_a_database_lacks_in_order() {
+    fn pending_files_are_the_missing_ones_in_order() {
         let schema = schema(&[("0001_init.sql", INIT), ("0002_a.sql", ""), ("0003_b.sql", "")]);
         let pending = |applied: &[&str]| -> Vec<String> {
             let applied = applied.iter().map(|name| (*name).to_owned()).collect();

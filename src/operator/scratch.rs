@@ -1,4 +1,4 @@
-//! Temporary files for wrangler to read.
+//! Temporary files for wrangler.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,10 +11,6 @@ use anyhow::{Context, Result};
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Creates a temporary file with this content.
-    ///
-    /// # Errors
-    /// When the system has no randomness, or its temporary folder cannot be written to.
     pub fn with(extension: &str, bytes: &[u8]) -> Result<Self> {
         let mut name = [0; 8];
         getrandom::fill(&mut name).context("randomness from the system")?;
@@ -33,8 +29,6 @@ impl Scratch {
         Ok(file)
     }
 
-    /// The file's path.
-    #[must_use]
     pub fn path(&self) -> &str {
         self.0.to_str().unwrap_or_default()
     }
@@ -52,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scratch_file_goes_with_its_holder() {
+    fn scratch_file_is_deleted_on_drop() {
         let file = Scratch::with("json", b"[]").unwrap();
         let path = file.0.clone();
         assert_eq!(fs::read(&path).unwrap(), b"[]");

@@ -1,17 +1,15 @@
-//! The few values that the operator's commands put into SQL text.
-//!
-//! wrangler accepts SQL only without bound parameters. So every value is of a type that cannot carry SQL: a number, or
-//! a text that was checked when it was parsed. Texts are quoted here all the same.
+//! The few values that the operator's commands put into SQL. Wrangler does not accept bound parameters, so every value
+//! has a type that cannot carry SQL: a number, or a string that was validated when it was parsed. Strings are quoted
+//! here nevertheless.
 
 use std::fmt;
 
 use crate::ports::{Param, Statement};
 
-/// The text of a statement of the core, with its parameters as literals in place of `?1`, `?2` and so on.
-#[must_use]
-pub fn filled(statement: &Statement) -> String {
+/// A statement of the core, with its parameters as literals in place of `?1`, `?2` and so on.
+pub fn interpolate(statement: &Statement) -> String {
     let mut sql = String::new();
-    // Every other piece stands between quotes; a quote in a literal is doubled, which makes an empty piece outside.
+    // Every other piece is inside quotes. A quote in a literal is doubled, which makes an empty piece outside.
     for (nth, piece) in statement.sql.split('\'').enumerate() {
         if nth > 0 {
             sql.push('\'');
@@ -28,7 +26,7 @@ pub fn filled(statement: &Statement) -> String {
             let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             sql.push_str(&match at.and_then(|at| statement.params.get(at)) {
                 Some(Param::Integer(number)) => number.to_string(),
-                Some(Param::Text(text)) => Text(text).to_string(),
+                Some(Param::Text(text)) => StringLiteral(text).to_string(),
                 Some(Param::Null) | None => "NULL".to_owned(),
             });
             sql.push_str(rest);
@@ -37,13 +35,13 @@ pub fn filled(statement: &Statement) -> String {
     sql
 }
 
-/// A text literal. `Display` quotes it.
+/// A string literal. `Display` quotes it.
 #[derive(Debug, Clone, Copy)]
-pub struct Text<'a>(pub &'a str);
+pub struct StringLiteral<'a>(pub &'a str);
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for StringLiteral<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A NUL would end the statement early in some places; no valid text has one.
+        // A NUL would end the statement early in some places; no valid string has one.
         let safe = self.0.replace('\0', "").replace('\'', "''");
         write!(f, "'{safe}'")
     }
@@ -67,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_cannot_leave_its_quotes() {
+    fn string_literal_cannot_be_escaped() {
         for (text, literal) in [
             ("acme", "'acme'"),
             ("", "''"),
@@ -76,22 +74,23 @@ mod tests {
             ("a\0b", "'ab'"),
             ("\\'", "'\\'''"),
         ] {
-            assert_eq!(Text(text).to_string(), literal);
+            assert_eq!(StringLiteral(text).to_string(), literal);
         }
     }
 
     #[test]
-    fn literals_reach_sqlite_as_they_were() {
+    fn literals_round_trip_through_sqlite() {
         let db = rusqlite::Connection::open_in_memory().unwrap();
         for text in ["acme", "o'hara", "''", "'; SELECT 1; --", "ü\\\"\n"] {
-            let back: String =
-                db.query_row(&format!("SELECT {}", Text(text)), [], |row| row.get(0)).unwrap();
+            let back: String = db
+                .query_row(&format!("SELECT {}", StringLiteral(text)), [], |row| row.get(0))
+                .unwrap();
             assert_eq!(back, text);
         }
     }
 
     #[test]
-    fn parameters_become_literals_but_not_between_quotes() {
+    fn interpolates_parameters_outside_of_quotes() {
         let statement = Statement {
             sql: "SELECT '?1', ?2, ?1 || 'it''s ?3' WHERE ?3 IS NULL AND 1 = ?12".into(),
             params: (0..12)
@@ -103,7 +102,7 @@ mod tests {
                 .collect(),
         };
         let expected = "SELECT '?1', 1, 'o''hara?2' || 'it''s ?3' WHERE NULL IS NULL AND 1 = 11";
-        assert_eq!(filled(&statement), expected);
+        assert_eq!(interpolate(&statement), expected);
     }
 
     #[test]

@@ -7,28 +7,28 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
 
-use crate::catalog::stored::{FORMAT, Manifest, SegmentId};
+use crate::catalog::format::stored::{FORMAT, Manifest, SegmentId};
 use crate::importer::fetched::coverage;
 use crate::importer::folder::Folder;
 use crate::importer::report::counted;
 
 use super::keys::arguments;
 use super::kv::{Kv, Metadata};
-use super::place::Place;
 use super::publish::state;
 use super::storage::Storage;
+use super::storage_target::StorageTarget;
 use super::when::Moment;
 
 /// `catalog list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// Print JSON
     #[arg(long, conflicts_with = "coverage")]
     json: bool,
-    /// Print for each platform of providers.toml how users connect, whether credentials can be checked, its number of actions,
-    /// and where they come from, in the folder of --catalog instead of storage
+    /// For each platform of providers.toml, print how users connect, whether credentials can be checked, its number of
+    /// actions, and where they come from. Reads the folder of --catalog instead of storage
     #[arg(long)]
     coverage: bool,
     /// The catalog folder
@@ -36,18 +36,19 @@ pub struct List {
     catalog: PathBuf,
 }
 
-/// How long a replaced version stays, in milliseconds: an isolate trusts `current` for 30 s, KV's cache for 60 s.
+/// How long a replaced version stays, in milliseconds: an isolate caches `current` for 30 s, KV for 60 s.
 const GRACE_MS: i64 = 120_000;
 
 /// `catalog prune`
 #[derive(Debug, Clone, Args)]
 pub struct Prune {
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// How many versions to keep, including the one that is served
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = arguments::number::<u16>(1, 65_535))]
     keep: u16,
-    /// Also remove segments that belong to no version, which interrupted uploads leave behind; not during a publish
+    /// Also remove segments that belong to no version, which interrupted uploads leave behind. Only when no publish is
+    /// running
     #[arg(long)]
     orphans: bool,
     /// Remove them; without this, only print what would be removed
@@ -61,7 +62,6 @@ pub struct Prune {
 struct Version {
     id: String,
     current: bool,
-    /// The number of its layout.
     format: Option<u32>,
     /// `None`, like `actions`, when the manifest cannot be read.
     connectors: Option<u32>,
@@ -72,13 +72,13 @@ struct Version {
 }
 
 /// All versions and keys in storage.
-struct Stored {
+struct StoredVersions {
     versions: Vec<Version>,
     keys: BTreeMap<String, Metadata>,
 }
 
 /// Reads all versions: the served one first, then the others, most recently published first.
-fn read(kv: &Kv<'_>) -> Result<Stored> {
+fn read(kv: &Kv<'_>) -> Result<StoredVersions> {
     let (keys, served) = state(kv)?;
     let names: Vec<String> =
         keys.keys().filter(|key| key.starts_with("version:")).cloned().collect();
@@ -87,7 +87,7 @@ fn read(kv: &Kv<'_>) -> Result<Stored> {
     for version in versions.iter().filter(|version| !version.is_readable()) {
         eprintln!("warning: version {} cannot be read: damaged, or of another format", version.id);
     }
-    Ok(Stored { versions, keys })
+    Ok(StoredVersions { versions, keys })
 }
 
 impl Version {
@@ -137,23 +137,19 @@ fn versions(
     versions
 }
 
-/// Prints the versions in storage to stdout.
-///
-/// # Errors
-/// When storage cannot be reached.
 pub fn list(args: &List) -> Result<()> {
     if args.coverage {
-        print!("{}", coverage::of(&Folder(args.catalog.clone()))?);
+        print!("{}", coverage::report(&Folder(args.catalog.clone()))?);
         return Ok(());
     }
-    let storage = Storage::open(&args.place)?;
+    let storage = Storage::open(&args.storage_target)?;
     let stored = read(&Kv(&storage))?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&stored.versions)?);
         return Ok(());
     }
     if stored.versions.is_empty() {
-        println!("No catalog is published {}.", args.place.name());
+        println!("No catalog is published {}.", args.storage_target.name());
         return Ok(());
     }
     let count = |rows: Option<u32>| rows.map_or_else(|| "unreadable".into(), |n| n.to_string());
@@ -173,8 +169,8 @@ pub fn list(args: &List) -> Result<()> {
 
 /// The keys to delete so that only the first `keep` readable versions remain: manifests, and segments that no remaining
 /// version refers to. With `orphans`, this includes segments that no version refers to at all.
-fn superfluous(
-    stored: &Stored,
+fn keys_to_delete(
+    stored: &StoredVersions,
     keep: usize,
     orphans: bool,
     now: Moment,
@@ -185,7 +181,7 @@ fn superfluous(
             readable = readable.saturating_add(usize::from(version.is_readable()));
             version.current
                 || version.is_readable() && readable <= keep
-                || was_served_lately(version, &stored.versions, now)
+                || was_served_recently(version, &stored.versions, now)
         });
     let named = |versions: &[&Version]| -> BTreeSet<String> {
         versions.iter().flat_map(|version| version.segments.iter().cloned()).collect()
@@ -203,7 +199,7 @@ fn superfluous(
 }
 
 /// Whether a version was published or replaced less than [`GRACE_MS`] ago.
-fn was_served_lately(version: &Version, all: &[Version], now: Moment) -> bool {
+fn was_served_recently(version: &Version, all: &[Version], now: Moment) -> bool {
     let Some(published) = version.published_at.as_deref().and_then(millis) else { return false };
     let next = all
         .iter()
@@ -217,19 +213,16 @@ fn millis(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
 
-/// Removes old versions and reports on stderr what it did.
-///
-/// # Errors
-/// When no version is served, or storage cannot be reached.
+/// Removes old versions and reports on stderr what it removed.
 pub fn prune(args: &Prune) -> Result<()> {
-    let storage = Storage::open(&args.place)?;
+    let storage = Storage::open(&args.storage_target)?;
     let kv = Kv(&storage);
     let stored = read(&kv)?;
     stored.versions.first().filter(|first| first.current && first.is_readable()).context(
         "no complete version is served, so none is safe to remove: run `publish --force` first",
     )?;
     let (manifests, segments) =
-        superfluous(&stored, usize::from(args.keep), args.orphans, Moment::now());
+        keys_to_delete(&stored, usize::from(args.keep), args.orphans, Moment::now());
     let stays = |version: &&Version| !manifests.contains(&format!("version:{}", version.id));
     if args.orphans && stored.versions.iter().filter(stays).any(|version| !version.is_readable()) {
         bail!(
@@ -238,14 +231,14 @@ pub fn prune(args: &Prune) -> Result<()> {
     }
     if manifests.is_empty() && segments.is_empty() {
         let versions = counted(stored.versions.len(), "version");
-        eprintln!("Nothing to remove: {versions} {}.", args.place.name());
+        eprintln!("Nothing to remove: {versions} {}.", args.storage_target.name());
         return Ok(());
     }
     let what = format!(
         "{} and {} {}",
         counted(manifests.len(), "version"),
         counted(segments.len(), "segment"),
-        args.place.name()
+        args.storage_target.name()
     );
     if !args.yes {
         for key in &manifests {
@@ -264,7 +257,7 @@ pub fn prune(args: &Prune) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::stored::{FORMAT, SegmentId};
+    use crate::catalog::format::stored::{FORMAT, SegmentId};
 
     fn id(byte: u8) -> SegmentId {
         SegmentId([byte; 16])
@@ -281,7 +274,7 @@ mod tests {
     }
 
     /// Versions 1, 2 and 3, published in this order, each with its own segment and one that all share.
-    fn stored(served: u8) -> Stored {
+    fn stored(served: u8) -> StoredVersions {
         let mut keys = BTreeMap::new();
         let mut manifests = BTreeMap::new();
         for (byte, own) in [(1, 17), (2, 18), (3, 19)] {
@@ -294,7 +287,7 @@ mod tests {
         }
         keys.insert(id(99).key(), Metadata::default());
         keys.insert("current".into(), Metadata::default());
-        Stored { versions: versions(&manifests, &keys, Some(id(served))), keys }
+        StoredVersions { versions: versions(&manifests, &keys, Some(id(served))), keys }
     }
 
     fn order(served: u8) -> Vec<String> {
@@ -322,20 +315,20 @@ mod tests {
     }
 
     #[test]
-    fn pruning_spares_what_a_kept_version_refers_to() {
+    fn prune_keeps_segments_of_kept_versions() {
         let now = at("2026-02-01T00:00:00Z");
-        let (manifests, segments) = superfluous(&stored(1), 2, false, now);
+        let (manifests, segments) = keys_to_delete(&stored(1), 2, false, now);
         assert_eq!(manifests, [id(2).version_key()]);
         assert_eq!(segments, [2, 18].map(|byte| id(byte).key()));
-        let (manifests, segments) = superfluous(&stored(1), 9, false, now);
+        let (manifests, segments) = keys_to_delete(&stored(1), 9, false, now);
         assert!(manifests.is_empty() && segments.is_empty());
-        let (_, segments) = superfluous(&stored(1), 9, true, now);
+        let (_, segments) = keys_to_delete(&stored(1), 9, true, now);
         assert_eq!(segments, [id(99).key()]);
     }
 
     #[test]
-    fn pruning_spares_what_was_served_until_just_now() {
-        let removed = |moment: &str| superfluous(&stored(3), 1, false, at(moment)).0;
+    fn prune_keeps_recently_served_versions() {
+        let removed = |moment: &str| keys_to_delete(&stored(3), 1, false, at(moment)).0;
         assert_eq!(removed("2026-01-03T00:01:59Z"), [id(1).version_key()]);
         assert_eq!(removed("2026-01-03T00:02:00Z"), [2, 1].map(|byte| id(byte).version_key()));
     }
@@ -346,7 +339,7 @@ mod tests {
         stored.keys.insert(id(7).version_key(), Metadata::default());
         stored.versions = versions(&BTreeMap::new(), &stored.keys, Some(id(3)));
         assert!(stored.versions.iter().all(|version| !version.is_readable()));
-        let (manifests, segments) = superfluous(&stored, 2, false, at("2026-02-01T00:00:00Z"));
+        let (manifests, segments) = keys_to_delete(&stored, 2, false, at("2026-02-01T00:00:00Z"));
         assert_eq!(manifests, [2, 1, 7].map(|byte| id(byte).version_key()));
         assert!(segments.is_empty());
     }

@@ -1,4 +1,4 @@
-//! Times: how operators write them, and how they are shown.
+//! Times: parsing of arguments, and output.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,20 +15,16 @@ const DAY_MS: i64 = 86_400_000;
 pub struct Moment(i64);
 
 impl Moment {
-    /// The current time.
-    #[must_use]
     pub fn now() -> Self {
         Self(Timestamp::now().as_millisecond())
     }
 
-    /// From milliseconds since 1970-01-01 UTC.
-    #[must_use]
+    /// Milliseconds since 1970-01-01 UTC.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
     /// Milliseconds since 1970-01-01 UTC.
-    #[must_use]
     pub const fn millis(self) -> i64 {
         self.0
     }
@@ -49,13 +45,11 @@ pub struct Day(i64);
 
 impl Day {
     /// From days since 1970-01-01 UTC.
-    #[must_use]
     pub const fn from_days(days: i64) -> Self {
         Self(days)
     }
 
     /// The number of days from `earlier` to this day.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -77,20 +71,15 @@ impl fmt::Display for Day {
     }
 }
 
-/// When a key expires: after a duration, or at a time.
+/// When a key expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
     /// This long after its creation.
     After(SignedDuration),
-    /// At this time.
     At(Moment),
 }
 
 impl Expiry {
-    /// When a key created at `now` expires.
-    ///
-    /// # Errors
-    /// When that is not in the future, or is beyond the year 9999.
     pub fn from(self, now: Moment) -> Result<Moment> {
         let moment = match self {
             Self::At(moment) => moment,
@@ -137,10 +126,7 @@ impl FromStr for Expiry {
 pub struct Overlap(SignedDuration);
 
 impl Overlap {
-    /// When the overlap ends; `None` when there is no overlap.
-    ///
-    /// # Errors
-    /// When that is beyond the year 9999.
+    /// When the overlap ends; `None` when there is none.
     pub fn from(self, now: Moment) -> Result<Option<Moment>> {
         (!self.0.is_zero()).then(|| Expiry::After(self.0).from(now)).transpose()
     }
@@ -158,17 +144,12 @@ impl FromStr for Overlap {
 /// When the new key of a rotation expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewExpiry {
-    /// Never.
     Never,
-    /// At this time.
     Ends(Expiry),
 }
 
 impl NewExpiry {
-    /// When a key created at `now` expires; `None` for never.
-    ///
-    /// # Errors
-    /// As [`Expiry::from`].
+    /// `None` for never.
     pub fn from(self, now: Moment) -> Result<Option<Moment>> {
         match self {
             Self::Never => Ok(None),
@@ -274,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn rejects_other_formats() {
         for text in [
             "",
             "d",

@@ -8,42 +8,34 @@ use std::process::{Output, Stdio};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::place::Place;
 use super::project::Project;
+use super::storage_target::StorageTarget;
 
-/// Runs wrangler for one project and one place.
+/// Runs wrangler for one project and one storage.
 #[derive(Debug)]
 pub struct Wrangler {
     project: Project,
     flags: Vec<OsString>,
-    undisturbed: bool,
+    shield_from_interrupts: bool,
 }
 
 impl Wrangler {
-    /// Wrangler for this place.
-    ///
-    /// # Errors
-    /// When there is no current folder.
-    pub fn new(project: Project, place: &Place) -> Result<Self> {
-        let flags = if place.remote {
+    pub fn new(project: Project, storage_target: &StorageTarget) -> Result<Self> {
+        let flags = if storage_target.remote {
             vec!["--remote".into()]
         } else {
-            let folder = place.folder(&project)?;
+            let folder = storage_target.folder(&project)?;
             vec!["--local".into(), "--persist-to".into(), folder.into_os_string()]
         };
-        Ok(Self { project, flags, undisturbed: false })
+        Ok(Self { project, flags, shield_from_interrupts: false })
     }
 
-    /// Makes Ctrl-C reach this program only, so that a run comes to its end.
-    #[must_use]
-    pub fn undisturbed(self) -> Self {
-        Self { undisturbed: true, ..self }
+    /// Makes Ctrl-C reach this program only, so that a run completes.
+    pub fn shield_from_interrupts(self) -> Self {
+        Self { shield_from_interrupts: true, ..self }
     }
 
-    /// Runs wrangler with these arguments and those of the place. Returns what it prints to stdout.
-    ///
-    /// # Errors
-    /// When it cannot be started, or fails; the error contains its output.
+    /// Runs wrangler with these arguments and those of the storage. Returns its stdout.
     pub fn run<I, A>(&self, arguments: I) -> Result<String>
     where
         I: IntoIterator<Item = A>,
@@ -52,10 +44,7 @@ impl Wrangler {
         String::from_utf8(self.run_for_bytes(arguments)?).context("wrangler's output is not UTF-8")
     }
 
-    /// Runs wrangler with these arguments for Cloudflare's account, whatever the place.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
+    /// Runs wrangler with these arguments for Cloudflare's account, whatever the storage.
     pub fn account<I, A>(&self, arguments: I) -> Result<String>
     where
         I: IntoIterator<Item = A>,
@@ -65,10 +54,7 @@ impl Wrangler {
         account.run(arguments)
     }
 
-    /// As [`Self::run`], for output that is no text.
-    ///
-    /// # Errors
-    /// When it cannot be started, or fails; the error contains its output.
+    /// As [`Self::run`], for binary output.
     pub fn run_for_bytes<I, A>(&self, arguments: I) -> Result<Vec<u8>>
     where
         I: IntoIterator<Item = A>,
@@ -78,7 +64,12 @@ impl Wrangler {
         let output = self.once(&arguments)?;
         if !output.status.success() {
             let name = arguments.iter().take(3).map(|a| a.to_string_lossy()).collect::<Vec<_>>();
-            bail!("`wrangler {}` failed ({}):\n{}", name.join(" "), output.status, said(&output));
+            bail!(
+                "`wrangler {}` failed ({}):\n{}",
+                name.join(" "),
+                output.status,
+                message(&output)
+            );
         }
         Ok(output.stdout)
     }
@@ -86,7 +77,7 @@ impl Wrangler {
     fn once(&self, arguments: &[OsString]) -> Result<Output> {
         let mut command = self.project.command("wrangler")?;
         #[cfg(unix)]
-        if self.undisturbed {
+        if self.shield_from_interrupts {
             // A terminal sends Ctrl-C to the whole foreground process group.
             command.process_group(0);
         }
@@ -100,7 +91,7 @@ impl Wrangler {
 }
 
 /// The output of a failed run, without empty lines and without the advice that wrangler appends to errors.
-fn said(output: &Output) -> String {
+fn message(output: &Output) -> String {
     let both =
         [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     let noise = |line: &&str| {
@@ -113,7 +104,7 @@ fn said(output: &Output) -> String {
     both.iter().flat_map(|text| text.lines()).filter(noise).collect::<Vec<_>>().join("\n")
 }
 
-/// Parses the JSON in wrangler's output, which may have other lines before it.
+/// Parses the JSON in wrangler's output, which other lines may precede.
 pub(super) fn json_in<T: for<'de> Deserialize<'de>>(text: &str, opening: char) -> Result<T> {
     let start = text
         .match_indices(opening)
@@ -129,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_found_behind_what_else_wrangler_says() {
+    fn finds_json_after_other_output() {
         for text in ["[1,2]", "\n[1,2]\n", "update [available]!\n[1,2]\n"] {
             assert_eq!(json_in::<Vec<u8>>(text, '[').unwrap(), [1, 2]);
         }

@@ -1,8 +1,7 @@
-//! Case-insensitive comparison, the same in the importer, the Worker and the client.
+//! Case folding, the same in the importer, the Worker and the client.
 
-/// Lower-cases letter by letter, so that a prefix folds the same way alone as within the whole text. A final sigma
+/// Lower-cases letter by letter, so that a prefix folds the same way alone as within the whole string. A final sigma
 /// therefore becomes a normal sigma, as in Unicode's case folding.
-#[must_use]
 pub fn fold(text: &str) -> String {
     text.chars()
         .flat_map(char::to_lowercase)
@@ -15,7 +14,7 @@ mod tests {
     use super::fold;
 
     #[test]
-    fn a_beginning_is_folded_as_in_the_whole() {
+    fn prefix_folds_like_the_whole() {
         let text = "ΟΔΥΣΣΕΥΣ Straße İstanbul ÀÉ";
         for (end, _) in text.char_indices() {
             assert!(fold(text).starts_with(&fold(text.get(..end).unwrap())), "{end}");

@@ -1,8 +1,7 @@
-//! Which characters of a text can be seen. The others let one text pass for another: the vault refuses them, and the
-//! importer drops them.
+//! Invisible characters, which let one string pass for another. The vault rejects them; the importer removes them.
 
-/// The characters of a text without the invisible ones. Joiners and variation selectors stay where they change what is
-/// shown.
+/// The characters of a string without the invisible ones. Joiners and variation selectors stay where they change the
+/// appearance.
 pub fn visible(text: &str) -> impl Iterator<Item = char> {
     let mut before = char::default();
     let mut letters = text.chars().peekable();
@@ -29,8 +28,8 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 const TEXT_STYLE: char = '\u{fe0e}';
 const EMOJI_STYLE: char = '\u{fe0f}';
 
-/// Whether a joiner between these two characters changes what is shown. Between emoji it combines them; between letters
-/// of the scripts from Arabic to Mongolian it selects their forms, as Persian needs.
+/// Whether a joiner between these two characters changes their appearance. Between emoji it combines them; between
+/// letters of the scripts from Arabic to Mongolian it selects their forms, as Persian needs.
 fn joins(joiner: char, (before, after): (char, char)) -> bool {
     let is_emoji = |letter| is_pictograph(letter) || letter == EMOJI_STYLE;
     let has_forms = |letter| matches!(letter, '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{18af}');
@@ -50,8 +49,8 @@ fn is_keycap(letter: char) -> bool {
     letter.is_ascii_digit() || matches!(letter, '#' | '*')
 }
 
-/// Whether a character is invisible: Unicode's default-ignorable characters, including those that change the writing
-/// direction, annotation characters, and a blank that counts as a symbol.
+/// Unicode's default-ignorable characters, including those that change the writing direction, annotation characters,
+/// and a blank that counts as a symbol.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -65,7 +64,7 @@ mod tests {
     use super::visible;
 
     #[test]
-    fn what_cannot_be_seen_is_left_out() {
+    fn removes_invisible_characters() {
         for (text, shown) in [
             ("so\u{ad}ft \u{202e}evil\u{200b}", "soft evil"),
             ("a\u{200d}b", "ab"),

@@ -1,5 +1,5 @@
-//! JSON from strangers, read into a value that keeps duplicate members and their order: whoever reads a body has to say
-//! everything that is wrong with it. What has one shape only is read and written by serde's derive.
+//! Parses untrusted JSON into a value that keeps the order of members and duplicates, so that a body reader can report
+//! all faults. JSON with a fixed shape is read and written with serde's derive.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,26 +7,21 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-/// A JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// `null`
     Null,
-    /// `true` or `false`
     Boolean(bool),
-    /// A non-negative whole number, however it is written: `900`, `900.0`, `9e2`.
+    /// A non-negative integer in any notation: `900`, `900.0`, `9e2`.
     Integer(u64),
-    /// Any other number. Its value is not kept, since nothing here needs one.
+    /// Any other number. No caller needs its value.
     Number,
-    /// A string.
     Text(String),
-    /// An array.
     Array(Vec<Value>),
-    /// An object's members in their order, including repeated names.
+    /// The members in their order, including duplicate names.
     Object(Vec<(String, Value)>),
 }
 
-/// The text is not JSON, or is nested more than 127 levels deep.
+/// The input is not JSON, or is nested more than 127 levels deep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Counted from 1.
@@ -43,22 +38,17 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// Parses the whole text as one value.
-///
-/// # Errors
-/// When the text is not JSON (RFC 8259), for example because of a lone surrogate or something after the value.
+/// Parses the whole input as one value.
 pub fn parse(text: &str) -> Result<Value, SyntaxError> {
     serde_json::from_str(text)
         .map_err(|error| SyntaxError { line: error.line(), column: error.column() })
 }
 
-/// The first whole number that a float can't distinguish from its neighbour: 2^53.
+/// The first integer that a float can't distinguish from its neighbour: 2^53.
 const UNSAFE_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 impl Value {
-    /// The value of a floating-point number.
-    #[must_use]
-    pub fn of_number(number: f64) -> Self {
+    pub fn from_number(number: f64) -> Self {
         if number.fract() != 0.0 || !(0.0..UNSAFE_INTEGER).contains(&number) {
             return Self::Number;
         }
@@ -72,19 +62,17 @@ impl Value {
     }
 
     /// The string. Returns `None` for any other kind of value.
-    #[must_use]
-    pub fn into_text(self) -> Option<String> {
+    pub fn into_string(self) -> Option<String> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// As [`Self::into_text`], borrowed.
-    #[must_use]
+    /// As [`Self::into_string`], borrowed.
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Passes the place of each member that an object in the value has twice to `note`: of two readers, one may take the first
-    /// and one the last. `place` is that of the value.
+    /// Passes the path of each duplicate member in the value to `note`. Duplicates are rejected because one parser may
+    /// read the first and another the last. `place` is the path of the value itself.
     pub fn each_repeated(&self, place: &[&str], note: &mut dyn FnMut(&[&str])) {
         match self {
             Self::Array(items) => {
@@ -106,8 +94,7 @@ impl Value {
         }
     }
 
-    /// The number. Returns `None` unless the value is a non-negative whole number.
-    #[must_use]
+    /// Returns `None` unless the value is a non-negative integer.
     pub const fn as_integer(&self) -> Option<u64> {
         if let Self::Integer(number) = self { Some(*number) } else { None }
     }
@@ -145,7 +132,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::of_number(value))
+        Ok(Value::from_number(value))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -169,15 +156,11 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 }
 
-/// A value as JSON.
-#[must_use]
 pub fn bytes(value: &impl Serialize) -> Vec<u8> {
-    // Nothing here has a key that is no text: serialization has nothing to fail on.
+    // All keys are strings, so serialization cannot fail.
     serde_json::to_vec(value).unwrap_or_default()
 }
 
-/// A value as JSON, as a text.
-#[must_use]
 pub fn text(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
@@ -187,7 +170,7 @@ mod tests {
     use super::{Value, parse};
 
     #[test]
-    fn only_whole_well_formed_text_is_json() {
+    fn parses_only_complete_json() {
         assert_eq!(parse(" {} \n"), Ok(Value::Object(Vec::new())));
         assert_eq!(parse(r#""\ud83e\udd80""#), Ok(Value::Text("🦀".into())));
         for (text, expected) in [

@@ -1,29 +1,27 @@
 //! Media types (RFC 9110, section 8.3.1).
 
-/// A form in a query's syntax.
+/// `application/x-www-form-urlencoded`
 pub const FORM: &str = "application/x-www-form-urlencoded";
-/// A form in parts (RFC 7578).
+/// RFC 7578.
 pub const MULTIPART: &str = "multipart/form-data";
 
 /// The media type without its parameters, in lower case.
-#[must_use]
 pub fn essence(media: &str) -> String {
     media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Whether a media type is JSON; `essence` is what [`essence()`] makes of it.
-#[must_use]
+/// `essence` is the result of [`essence()`].
 pub fn is_json(essence: &str) -> bool {
     essence == "application/json" || essence.ends_with("+json") || essence.ends_with("/json")
 }
 
-/// Whether a body of this media type is written from a JSON value: JSON, a form, or anything. Others are strings.
-#[must_use]
-pub fn is_written(essence: &str) -> bool {
+/// Whether a body of this media type is serialized from a JSON value: JSON, a form, or any type. Other bodies are
+/// strings.
+pub fn is_serialized(essence: &str) -> bool {
     is_json(essence) || matches!(essence, FORM | MULTIPART | "*/*")
 }
 
-/// The extensions of files, each with its media type; of several with the same type, the usual one first.
+/// File extensions and their media types; of several with the same type, the usual one first.
 const EXTENSIONS: [(&str, &str); 36] = [
     ("aac", "audio/aac"),
     ("avif", "image/avif"),
@@ -63,15 +61,11 @@ const EXTENSIONS: [(&str, &str); 36] = [
     ("zip", "application/zip"),
 ];
 
-/// The extension of a file of this type.
-#[must_use]
 pub fn extension(essence: &str) -> Option<&'static str> {
     EXTENSIONS.iter().find(|(_, media)| *media == essence).map(|(extension, _)| *extension)
 }
 
-/// The media type of a file with this extension.
-#[must_use]
-pub fn of_extension(extension: &str) -> Option<&'static str> {
+pub fn from_extension(extension: &str) -> Option<&'static str> {
     let mut all = EXTENSIONS.iter();
     all.find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, media)| *media)
 }

@@ -1,4 +1,4 @@
-//! Small tools that know nothing of the service.
+//! Utilities that do not depend on the service.
 
 pub mod case_fold;
 pub mod crc32;

@@ -1,34 +1,32 @@
 //! Suggestions for mistyped names.
 
-/// Only this many characters of a name are compared and shown, so that a hostile one costs little.
-const BEGINNING_CHARS: usize = 64;
-/// The shortest text that counts as the beginning of another.
-const SHORTEST_PREFIX: usize = 3;
+/// Only this many characters of a name are compared and shown, to bound the cost of a hostile one.
+const MAX_COMPARED_CHARS: usize = 64;
+/// The shortest string that counts as a prefix of another.
+const MIN_PREFIX_CHARS: usize = 3;
 
-/// The part of a name from a request that is compared and shown.
-fn beginning(name: &str) -> String {
-    name.chars().take(BEGINNING_CHARS).collect()
+/// The part of a requested name that is compared and shown.
+fn truncated(name: &str) -> String {
+    name.chars().take(MAX_COMPARED_CHARS).collect()
 }
 
-/// A name from a request, as an answer repeats it: a long one is cut and ends with an ellipsis.
-#[must_use]
+/// A requested name for display: a long one is truncated and ends with an ellipsis.
 pub fn shown(name: &str) -> String {
-    let mut shown = beginning(name);
+    let mut shown = truncated(name);
     if shown.len() < name.len() {
         shown.push('…');
     }
     shown
 }
 
-/// Returns up to `most` names of `known` that `name` may have been meant to be, best first. Names that do not resemble
-/// it are left out.
+/// Up to `limit` names of `known` that resemble `name`, best first.
 pub fn nearest<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
-    most: usize,
+    limit: usize,
 ) -> Vec<String> {
     let mut known = known.into_iter();
-    nearest_of(name, &mut || known.next(), most)
+    nearest_of(name, &mut || known.next(), limit)
 }
 
 /// The part of [`nearest`] that does not depend on the iterator's type, compiled once. A `dyn Iterator` would bring in
@@ -36,19 +34,19 @@ pub fn nearest<'a>(
 fn nearest_of<'a>(
     name: &str,
     next: &mut dyn FnMut() -> Option<&'a str>,
-    most: usize,
+    limit: usize,
 ) -> Vec<String> {
-    let name = Name::of(&beginning(name));
-    // `most` is small: inserting each name in place is faster than sorting all of them.
-    let mut best: Vec<(Likeness, &str)> = Vec::with_capacity(most.saturating_add(1));
+    let name = Name::new(&truncated(name));
+    // `limit` is small: inserting each name in place is faster than sorting all of them.
+    let mut best: Vec<(Likeness, &str)> = Vec::with_capacity(limit.saturating_add(1));
     while let Some(known) = next() {
         let Some(likeness) = name.likeness(known) else { continue };
         let at = best.partition_point(|(other, other_name)| {
             other.cmp(&likeness).then_with(|| known.cmp(other_name)).is_gt()
         });
-        if at < most {
+        if at < limit {
             best.insert(at, (likeness, known));
-            best.truncate(most);
+            best.truncate(limit);
         }
     }
     best.into_iter().map(|(_, known)| known.to_owned()).collect()
@@ -56,25 +54,25 @@ fn nearest_of<'a>(
 
 /// How two names resemble each other, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
-    /// A part of the known name equals the sent name but for typos.
+enum Resemblance {
+    /// A part of the known name equals the requested name except for typos.
     MistypedPart,
-    /// A part of the sent name equals the known name.
+    /// A part of the requested name equals the known name.
     Holds,
-    /// The names are equal but for typos.
+    /// The names are equal except for typos.
     Mistyped,
-    /// Each part of the sent name, of which there are several, begins some part of the known one.
+    /// Each of several parts of the requested name begins a part of the known one.
     Parts,
-    /// One name begins with the other, or a part of the known name begins with the sent name.
+    /// One name begins with the other, or a part of the known name begins with the requested name.
     Begins,
-    /// A part of the known name equals the sent name.
+    /// A part of the known name equals the requested name.
     Part,
-    /// The names are equal but for case and separators.
+    /// The names are equal except for case and separators.
     Same,
 }
 
-/// The way, then, in thousandths, the shorter length relative to the longer, or the share of correct letters.
-type Likeness = (Way, usize);
+/// The kind, then, in thousandths, the ratio of the lengths or of correct letters.
+type Likeness = (Resemblance, usize);
 
 /// A name in lower case, whole and in parts: `identity_type` and `identityType` give the same name.
 struct Name {
@@ -83,7 +81,7 @@ struct Name {
 }
 
 impl Name {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let (mut parts, mut part, mut was_small) = (Vec::new(), String::new(), false);
         for letter in text.chars() {
             let begins = was_small && letter.is_ascii_uppercase();
@@ -104,71 +102,70 @@ impl Name {
 
     /// How much a known name resembles this one. Returns `None` when it does not.
     fn likeness(&self, known: &str) -> Option<Likeness> {
-        let known = Self::of(known);
+        let known = Self::new(known);
         let (sent, other) = (self.whole.as_str(), known.whole.as_str());
         if sent.is_empty() || other.is_empty() {
             return None;
         }
-        let share = share(sent.len().min(other.len()), sent.len().max(other.len()));
+        let per_mille = per_mille(sent.len().min(other.len()), sent.len().max(other.len()));
         if sent == other {
-            return Some((Way::Same, share));
+            return Some((Resemblance::Same, per_mille));
         }
         let is_part = |part: &str, of: &Self| of.parts.iter().any(|one| one == part);
         if is_part(sent, &known) {
-            return Some((Way::Part, share));
+            return Some((Resemblance::Part, per_mille));
         }
         let part_begins = || known.parts.iter().any(|part| begins(part, sent));
         if begins(other, sent) || begins(sent, other) || part_begins() {
-            return Some((Way::Begins, share));
+            return Some((Resemblance::Begins, per_mille));
         }
         let begins_part =
             |part: &String| known.parts.iter().any(|one| one == part || begins(one, part));
         if self.parts.len() > 1 && self.parts.iter().all(begins_part) {
-            return Some((Way::Parts, share));
+            return Some((Resemblance::Parts, per_mille));
         }
         if let Some(right) = mistyped(sent, other) {
-            return Some((Way::Mistyped, right));
+            return Some((Resemblance::Mistyped, right));
         }
         if is_part(other, self) {
-            return Some((Way::Holds, share));
+            return Some((Resemblance::Holds, per_mille));
         }
         let right = known.parts.iter().filter_map(|part| mistyped(sent, part)).max();
         // Among equally close names, the shorter one is more likely.
-        right.map(|right| (Way::MistypedPart, right.saturating_mul(share) / 1000))
+        right.map(|right| (Resemblance::MistypedPart, right.saturating_mul(per_mille) / 1000))
     }
 }
 
 /// `part` of `whole` in thousandths.
-fn share(part: usize, whole: usize) -> usize {
+fn per_mille(part: usize, whole: usize) -> usize {
     part.saturating_mul(1000).checked_div(whole).unwrap_or(0)
 }
 
 fn begins(whole: &str, with: &str) -> bool {
-    with.len() >= SHORTEST_PREFIX && whole.starts_with(with)
+    with.len() >= MIN_PREFIX_CHARS && whole.starts_with(with)
 }
 
-/// The share of a mistyped text that is correct, in thousandths. Returns `None` when the texts differ too much. One
-/// typo (an extra, missing or wrong letter, or two swapped) is accepted from three letters on, two from six, three from
-/// ten. Two or more are accepted only when the first letters agree: few people mistype the first letter and another
-/// one.
-#[must_use]
+/// The ratio of correct letters in a mistyped string, in thousandths. Returns `None` when the strings differ too much.
+/// One typo (an extra, missing or wrong letter, or two swapped) is accepted from three letters on, two from six, three
+/// from ten. Two or more are accepted only when the first letters agree: people rarely mistype the first letter and
+/// another one.
 pub fn mistyped(sent: &str, known: &str) -> Option<usize> {
-    let [of_sent, of_known] = [sent, known].map(|text| text.chars().count());
-    let length = of_sent.max(of_known);
-    let most: usize = match length {
+    let [sent_chars, known_chars] = [sent, known].map(|text| text.chars().count());
+    let length = sent_chars.max(known_chars);
+    let limit: usize = match length {
         0..=2 => 0,
         3..=5 => 1,
         6..=9 => 2,
         _ => 3,
     };
-    // Each missing letter is a mistake.
-    if of_sent.abs_diff(of_known) > most {
+    // Each missing letter is a typo.
+    if sent_chars.abs_diff(known_chars) > limit {
         return None;
     }
     let slips = strsim::osa_distance(sent, known);
     let same_first = sent.chars().next() == known.chars().next();
-    (slips <= most && (slips <= 1 || same_first))
-        .then(|| share(length.saturating_sub(slips), length))
+    (slips <= limit && (slips <= 1 || same_first))
+        .then(|| per_mille(length.saturating_sub(slips), length))
 }
 
 #[cfg(test)]
@@ -237,7 +234,7 @@ mod tests {
 
     /// Each name with its expected suggestion; empty when it resembles nothing.
     #[test]
-    fn what_is_suggested_is_alike() {
+    fn suggests_similar_names() {
         let platforms = [
             // The same name in another spelling.
             ("GitHub", "github"),
@@ -256,7 +253,7 @@ mod tests {
             ("preview", "twilio-preview"),
             ("github.com", "github"),
             ("twitter-v2", "twitter"),
-            // The beginning of the name or of a part.
+            // The truncated of the name or of a part.
             ("launch", "launchdarkly"),
             ("githubenterprise", "github"),
             ("googleapis", "googleapis-drive"),
@@ -334,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut() {
+    fn truncates_long_name() {
         assert_eq!(shown(&"é".repeat(64)), "é".repeat(64));
         assert_eq!(shown(&"é".repeat(65)), "é".repeat(64) + "…");
     }

@@ -1,8 +1,6 @@
-//! Unicode normalization form C, in which canonically equivalent texts are equal. The tables for it would be as large
+//! Unicode normalization form C, in which canonically equivalent strings are equal. The tables for it would be as large
 //! as the whole npm package, so wasm builds use JavaScript's.
 
-/// Whether a text is in normalization form C.
-#[must_use]
 pub fn is_nfc(text: &str) -> bool {
     text.is_ascii() || is_normal(text)
 }
@@ -29,7 +27,7 @@ mod tests {
     use super::is_nfc;
 
     #[test]
-    fn composed_texts_are_normal() {
+    fn composed_strings_are_normalized() {
         for text in ["", "abc", "é", "x\u{301}", "한", "日本", "বো", "🦀", "ǖ"] {
             assert!(is_nfc(text), "{text}");
         }

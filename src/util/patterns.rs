@@ -1,7 +1,7 @@
-//! Matches texts with patterns of ECMAScript from the catalog's documents, within a budget.
+//! Matches strings with ECMAScript patterns from the catalog's documents, within a budget.
 //!
-//! The runtime's engine backtracks: with `^(a|a|a|aa)+$`, a text of 20 letters keeps it busy for 45 seconds. So it only gets
-//! what it can decide within the budget; `regex-lite`, whose time grows with the length of the text only, gets the rest.
+//! The runtime's engine backtracks: `^(a|a|a|aa)+$` takes 45 seconds for a string of 20 letters. So it gets only what
+//! it can decide within the budget. `regex-lite`, which takes linear time, gets the rest.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -10,16 +10,16 @@ use regex_lite::{Regex, RegexBuilder};
 
 use crate::ports::Patterns;
 
-/// What one [`Matcher`] may spend, in steps of the runtime's engine: less than 0.1 s.
+/// The budget of a [`Matcher`], in steps of the runtime's engine: less than 0.1 s.
 const BUDGET: u64 = 4_000_000;
-/// What the runtime's engine may spend on a text before `regex-lite` is preferred.
+/// What the runtime's engine may spend on a string before `regex-lite` is preferred.
 const CHEAP: u64 = 20_000;
-/// What a step of `regex-lite` costs, in steps of the runtime's engine.
+/// The cost of a step of `regex-lite`, in steps of the runtime's engine.
 const LINEAR_STEP: u64 = 8;
-/// The most memory, in bytes, that a compiled pattern takes.
+/// The maximum size of a compiled pattern, in bytes.
 const MAX_COMPILED: usize = 256 * 1024;
 
-/// Matches texts with patterns until its budget is spent.
+/// Matches strings with patterns until its budget is exhausted.
 pub struct Matcher<'p, P> {
     patterns: &'p P,
     left: Cell<u64>,
@@ -27,18 +27,17 @@ pub struct Matcher<'p, P> {
 }
 
 impl<'p, P: Patterns> Matcher<'p, P> {
-    /// A matcher whose budget is not touched yet.
     pub const fn new(patterns: &'p P) -> Self {
         let compiled = RefCell::new(BTreeMap::new());
         Self { patterns, left: Cell::new(BUDGET), compiled }
     }
 
-    /// Whether the whole text matches. Returns `None` if the budget does not suffice to find out.
+    /// Whether the whole string matches. Returns `None` if the budget does not suffice to decide.
     pub fn is_match(&self, pattern: &str, text: &str) -> Option<bool> {
         self.decide(pattern, text, true)
     }
 
-    /// Whether some part of the text matches. Returns `None` if the budget does not suffice to find out.
+    /// Whether a part of the string matches. Returns `None` if the budget does not suffice to decide.
     pub fn contains_match(&self, pattern: &str, text: &str) -> Option<bool> {
         self.decide(pattern, text, false)
     }
@@ -58,7 +57,7 @@ impl<'p, P: Patterns> Matcher<'p, P> {
             if is_whole {
                 return self.patterns.is_match(pattern, text);
             }
-            // The port wants the whole text to match.
+            // The port matches whole strings.
             self.patterns.is_match(&format!("[\\s\\S]*(?:{pattern})[\\s\\S]*"), text)
         })
     }
@@ -71,12 +70,12 @@ impl<'p, P: Patterns> Matcher<'p, P> {
         self.left.set(self.left.get().saturating_sub(cost));
     }
 
-    /// Returns `None` for what `regex-lite` can't read, such as `(?=a)` and `\p{L}`.
+    /// Returns `None` for syntax that `regex-lite` does not support, such as `(?=a)` and `\p{L}`.
     fn is_match_linear(&self, pattern: &str, text: &str, is_whole: bool) -> Option<bool> {
         let mut compiled = self.compiled.borrow_mut();
         let pattern = if is_whole { &format!("^(?:{pattern})$") } else { pattern };
         if !compiled.contains_key(pattern) {
-            // With `crlf`, `.` leaves out carriage returns, as in ECMAScript.
+            // With `crlf`, `.` excludes carriage returns, as in ECMAScript.
             let regex = RegexBuilder::new(pattern).crlf(true).size_limit(MAX_COMPILED).build();
             compiled.insert(pattern.to_owned(), regex.ok());
         }
@@ -84,12 +83,12 @@ impl<'p, P: Patterns> Matcher<'p, P> {
     }
 }
 
-/// Whether `regex-lite` takes the pattern's classes for the same characters of the text: it knows white space of ASCII only.
+/// Whether `regex-lite`'s character classes match the same characters of the string: it knows ASCII white space only.
 fn reads_alike(pattern: &str, text: &str) -> bool {
     text.is_ascii() || !(pattern.contains("\\s") || pattern.contains("\\S"))
 }
 
-/// The most steps that matching a text takes.
+/// The most steps that matching a string takes.
 #[derive(Debug, PartialEq, Eq)]
 struct Cost {
     backtracking: u64,
@@ -99,11 +98,11 @@ struct Cost {
 /// A group whose end has not been read yet.
 #[derive(Default)]
 struct Group {
-    /// In how many ways the alternatives before the current one can match.
+    /// The number of ways in which the alternatives before the current one can match.
     other_ways: u64,
-    /// In how many ways the current alternative can match, without its last part.
+    /// The number of ways in which the current alternative can match, without its last part.
     ways: u64,
-    /// How many characters and classes an automaton of the group has, without its last part.
+    /// The number of characters and classes in an automaton of the group, without its last part.
     size: u64,
     /// The last part, to which a quantifier applies.
     last: Part,
@@ -116,7 +115,7 @@ struct Part {
 }
 
 impl Default for Part {
-    /// What matches nothing, in one way.
+    /// Matches the empty string, in one way.
     fn default() -> Self {
         Self { ways: 1, size: 0 }
     }
@@ -162,7 +161,7 @@ impl Group {
 }
 
 impl Cost {
-    /// The cost of matching a text of this many bytes.
+    /// The cost of matching a string of this many bytes.
     fn new(pattern: &str, length: usize) -> Self {
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         let mut letters = pattern.chars().peekable();
@@ -209,7 +208,7 @@ impl Cost {
             }
         }
         let Part { ways, size } = group.end();
-        // Each position of the text may be where a match begins.
+        // A match may begin at each position of the string.
         let starts = length.saturating_add(1);
         Self {
             backtracking: starts.saturating_mul(ways),
@@ -218,7 +217,7 @@ impl Cost {
     }
 }
 
-/// Skips the rest of a class of characters, and the classes in it.
+/// Skips the rest of a character class, including nested classes.
 fn skip_class(letters: &mut impl Iterator<Item = char>) {
     let mut depth: usize = 1;
     while let Some(letter) = letters.next() {
@@ -241,7 +240,7 @@ mod tests {
     use super::{BUDGET, Cost, Matcher};
     use crate::ports::Patterns;
 
-    /// Counts the texts that it is asked about, and lets none match.
+    /// Counts the strings that it is asked about, and matches none.
     #[derive(Default)]
     struct Counting(Cell<u32>);
 
@@ -287,14 +286,14 @@ mod tests {
             let expected = expected.map_or(u64::MAX, |ways| ways * 10);
             assert_eq!(Cost::new(pattern, 9).backtracking, expected, "{pattern}");
         }
-        // What is no pattern has a cost, too.
+        // An invalid pattern has a cost, too.
         for pattern in ["(", ")", "[", "{", "\\", "*", "a{", "(?", "((((", "))))+", ""] {
             assert!(Cost::new(pattern, 9).linear > 0, "{pattern}");
         }
     }
 
     #[test]
-    fn patterns_with_many_ways_to_match_are_decided_without_backtracking() {
+    fn decides_ambiguous_patterns_without_backtracking() {
         let patterns = Counting::default();
         let matcher = Matcher::new(&patterns);
         let name = "^(?:[a-z0-9]+(?:[._-][a-z0-9]+)*/)*[a-z0-9]+(?:[._-][a-z0-9]+)*$";
@@ -316,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_runtime_can_read_is_its_to_decide_as_far_as_the_budget_goes() {
+    fn runtime_decides_unsupported_patterns_within_the_budget() {
         let patterns = Counting::default();
         let matcher = Matcher::new(&patterns);
         for (pattern, text, expected) in [
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matcher_stops_when_its_budget_is_spent() {
+    fn stops_when_the_budget_is_exhausted() {
         let patterns = Counting::default();
         let matcher = Matcher::new(&patterns);
         let text = "a".repeat(99);

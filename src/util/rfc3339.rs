@@ -1,19 +1,18 @@
-//! Timestamps as text.
+//! RFC 3339 timestamps.
 
 use jiff::Timestamp;
 
-/// RFC 3339 in UTC with milliseconds and `Z`. Returns `None` from the last two days of the year 9999 on, the end of time for the library.
-#[must_use]
+/// RFC 3339 in UTC with milliseconds and `Z`. Returns `None` from the last two days of the year 9999 on, the end of
+/// `jiff`'s range.
 pub fn rfc3339(milliseconds: u64) -> Option<String> {
     let moment = Timestamp::from_millisecond(i64::try_from(milliseconds).ok()?).ok()?;
     Some(format!("{moment:.3}"))
 }
 
-// The parsers of the crate `jiff` would make the Worker 50 KB larger, gzipped.
+// `jiff`'s parsers would make the Worker 50 KB larger, gzipped.
 
-/// The moment of `2026-11-22T13:00:00.5+01:00`, without the part of a second, in milliseconds since 1970-01-01 UTC. Returns
-/// `None` for a text that is not RFC 3339, and for a time before 1970.
-#[must_use]
+/// Parses `2026-11-22T13:00:00.5+01:00`, without the fraction of a second, into milliseconds since 1970-01-01 UTC.
+/// Returns `None` for a string that is not RFC 3339, and for a time before 1970.
 pub fn parse(text: &str) -> Option<u64> {
     let (date, time) = (text.get(..10)?, text.get(11..19)?);
     if !matches!(text.get(10..11)?, "T" | "t" | " ") {
@@ -35,8 +34,7 @@ pub fn parse(text: &str) -> Option<u64> {
     u64::try_from(utc.checked_sub(minutes_ahead.checked_mul(60_000)?)?).ok()
 }
 
-/// As [`parse`], with the milliseconds. Further digits are cut off.
-#[must_use]
+/// As [`parse`], with milliseconds. Further digits are truncated.
 pub fn parse_to_millisecond(text: &str) -> Option<u64> {
     let seconds = parse(text)?;
     let fraction = text.get(19..)?.strip_prefix('.').unwrap_or_default();
@@ -47,7 +45,7 @@ pub fn parse_to_millisecond(text: &str) -> Option<u64> {
     Some(seconds.saturating_add(milliseconds))
 }
 
-/// The numbers of a text, which are as many as are wanted, each of digits only.
+/// Exactly `N` numbers of digits only.
 pub(crate) fn numbers<const N: usize>(text: &str, between: char) -> Option<[i16; N]> {
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let read = |part: &str| part.parse().ok().filter(|_| is_number(part));
@@ -55,7 +53,7 @@ pub(crate) fn numbers<const N: usize>(text: &str, between: char) -> Option<[i16;
     numbers.try_into().ok()
 }
 
-/// The milliseconds from 1970 to a date and time of UTC. Returns `None` when there is no such date or time.
+/// The milliseconds from 1970 to a date and time in UTC. Returns `None` when there is no such date or time.
 pub(crate) fn milliseconds(date: [i16; 3], time: [i16; 3]) -> Option<i64> {
     let [year, month, day] = date;
     let [month, day] = [i8::try_from(month).ok()?, i8::try_from(day).ok()?];
@@ -84,11 +82,11 @@ mod tests {
         }
     }
 
-    /// The first millisecond that is too late for the library: the end of the year 9999 in every time zone.
+    /// The first millisecond outside of `jiff`'s range: the end of the year 9999 in every time zone.
     const END: u64 = 253_402_207_200_001;
 
     #[test]
-    fn moments_are_those_of_the_calendar() {
+    fn parses_calendar_times() {
         for (milliseconds, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_399_999, "2000-02-28T23:59:59.999Z"),
@@ -104,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_is_the_one_that_a_calendar_gives() {
+    fn every_day_matches_the_calendar() {
         let mut at = jiff::Timestamp::UNIX_EPOCH;
         while at.as_millisecond().cast_unsigned() < 8_000_000_000_000 {
             assert_eq!(rfc3339(at.as_millisecond().cast_unsigned()), Some(format!("{at:.3}")));

@@ -2,8 +2,8 @@
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
+use connector_vault::catalog::format::stored::CURRENT_KEY;
 use connector_vault::catalog::model::Action;
-use connector_vault::catalog::stored::CURRENT_KEY;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::http::{Config, Service};
 use connector_vault::terms::Method;
@@ -101,7 +101,7 @@ fn get(path: &str) -> Value {
 }
 
 #[test]
-fn the_answer_is_the_row_and_the_detail() {
+fn response_is_the_row_with_its_detail() {
     let answer = get("/gmail/send");
     let expected = json!({
         "title": "Send a message", "key": "send", "method": "POST", "platform": "gmail", "modelName": "Messages",
@@ -149,7 +149,7 @@ fn the_answer_is_the_row_and_the_detail() {
 }
 
 #[test]
-fn answers_come_when_they_are_asked_for() {
+fn responses_are_included_on_request() {
     let answer = get("/gmail/send?include=responses");
     let schema = &answer["responses"][0]["schema"];
     assert_eq!(schema["$ref"], "#/$defs/Message");
@@ -162,7 +162,7 @@ fn answers_come_when_they_are_asked_for() {
 }
 
 #[test]
-fn every_unit_is_found_by_its_keys() {
+fn finds_every_unit_by_its_keys() {
     for sizes in [Sizes::PUBLISHED, Sizes { units: 1, ..Sizes::PUBLISHED }] {
         let api = api(sizes);
         for (path, key) in [
@@ -180,14 +180,14 @@ fn every_unit_is_found_by_its_keys() {
 
 /// Where the document does not say how an action is authorized, every method is offered.
 #[test]
-fn methods_that_are_not_named_are_all_offered() {
+fn without_security_all_methods_are_offered() {
     assert_eq!(get("/acme/delta")["auth"], json!([{"method": "key", "scopes": []}]));
     assert_eq!(get("/acme/delta")["input"]["properties"], json!({}));
     assert_eq!(get("/acme/delta")["requestBody"], Value::Null);
 }
 
 #[test]
-fn what_is_not_there_may_have_been_meant() {
+fn suggests_similar_actions() {
     for (path, code, suggestions) in [
         ("/acme/Echo", "action_not_found", json!(["echo"])),
         ("/acme/Alpa", "action_not_found", json!(["Alpha"])),
@@ -208,7 +208,7 @@ fn what_is_not_there_may_have_been_meant() {
 }
 
 #[test]
-fn a_copy_is_answered_with_304() {
+fn current_copy_gets_304() {
     let api = api(Sizes::PUBLISHED);
     let tag = api.get(&format!("{PATH}/gmail/send")).header("etag").unwrap().to_owned();
     let asked = |path: &str| {
@@ -221,7 +221,7 @@ fn a_copy_is_answered_with_304() {
 
 /// The record, the pack and the unit; then nothing.
 #[test]
-fn a_detail_costs_one_read_more_than_its_connector() {
+fn detail_costs_one_read_more_than_its_connector() {
     let api = api(Sizes::PUBLISHED);
     api.get(&format!("{PATH}/gmail/send"));
     assert_eq!(api.world.blob_reads.borrow().len(), 3);
@@ -233,7 +233,7 @@ fn a_detail_costs_one_read_more_than_its_connector() {
 }
 
 #[test]
-fn damage_is_no_answer() {
+fn damaged_values_are_never_served() {
     let mut api = api(Sizes::PUBLISHED);
     let path = format!("{PATH}/gmail/send?include=responses");
     let right = api.get(&path).body;

@@ -5,7 +5,7 @@ use crate::support::{Api, body, column};
 const ACTIONS: &str = "/v1/available-actions/alpha";
 
 #[test]
-fn a_row_has_exactly_the_fields_of_the_specification() {
+fn row_has_exactly_the_documented_fields() {
     let api = Api::with_catalog();
     let text = String::from_utf8(api.get(&format!("{ACTIONS}?key=usersUpdate")).body).unwrap();
     let row = r#"{"title":"Update 100%_\"user\"\\*","key":"usersUpdate","method":"PATCH","platform":"alpha","modelName":"Model"}"#;
@@ -13,7 +13,7 @@ fn a_row_has_exactly_the_fields_of_the_specification() {
 }
 
 #[test]
-fn filters_are_exact_and_all_must_hold() {
+fn filters_match_exactly_and_combine_with_and() {
     let api = Api::with_catalog();
     let all = vec![
         "usersCreate",
@@ -65,7 +65,7 @@ fn filters_are_exact_and_all_must_hold() {
 }
 
 #[test]
-fn a_connectors_tools_is_the_total_of_its_actions() {
+fn tools_equals_the_number_of_actions() {
     let api = Api::with_catalog();
     let connectors = api.get("/v1/available-connectors");
     let pairs = column(&connectors, "platform").into_iter().zip(column(&connectors, "tools"));

@@ -7,7 +7,7 @@ use crate::support::{Api, body, column};
 use crate::vault::{CONNECTIONS, encode, fixture, minimal};
 
 #[test]
-fn a_row_has_exactly_the_fields_of_the_specification() {
+fn row_has_exactly_the_documented_fields() {
     let api = Api::with_catalog();
     let created = api.create(&json!({
         "platform": "epsilon", "platformVersion": "v2", "identity": "Zoë::1", "identityType": "team", "label": "l-1",
@@ -27,7 +27,7 @@ const ALL: &str = "c1 c2 c4 c5 c6 c7 c8 c9 c11";
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn filters_are_exact_and_all_must_hold() {
+fn filters_match_exactly_and_combine_with_and() {
     let api = Api::with_catalog();
     let rows = fixture(&api);
     let label = |row: &Value| row["key"].as_str().unwrap().split("::").nth(2).unwrap().to_owned();

@@ -2,7 +2,7 @@
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
-use connector_vault::catalog::stored::CURRENT_KEY;
+use connector_vault::catalog::format::stored::CURRENT_KEY;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::http::Config;
 use connector_vault::terms::Method;
@@ -48,7 +48,7 @@ fn api(sizes: Sizes) -> Api {
 const PATH: &str = "/v1/available-connectors";
 
 #[test]
-fn the_detail_is_the_row_and_more() {
+fn detail_contains_the_row() {
     let api = api(Sizes::PUBLISHED);
     let row = body(&api.get(&format!("{PATH}?platform=gmail")))["rows"][0].clone();
     let response = api.get(&format!("{PATH}/gmail"));
@@ -109,7 +109,7 @@ fn former_names_resolve_to_the_platform() {
 
 /// Words are searched in the platform's own name, whatever name was asked for, so both names share their answers.
 #[test]
-fn a_former_name_gives_the_answers_of_the_own_one() {
+fn former_name_gives_the_same_response_as_the_current_one() {
     for first in ["mail", "gmail"] {
         let api = api(Sizes::PUBLISHED);
         for name in [first, "mail", "gmail"] {
@@ -126,7 +126,7 @@ fn a_former_name_gives_the_answers_of_the_own_one() {
 }
 
 #[test]
-fn a_copy_is_answered_with_304_until_the_detail_changes() {
+fn current_copy_gets_304_until_the_detail_changes() {
     let api = api(Sizes::PUBLISHED);
     let first = api.get(&format!("{PATH}/gmail"));
     let tag = first.header("etag").unwrap().to_owned();
@@ -137,14 +137,14 @@ fn a_copy_is_answered_with_304_until_the_detail_changes() {
 }
 
 #[test]
-fn a_query_is_refused() {
+fn rejects_a_query() {
     let api = api(Sizes::PUBLISHED);
     let refused = api.get(&format!("{PATH}/gmail?include=all"));
     assert_eq!((refused.status, body(&refused)["code"].as_str()), (400, Some("unknown_parameter")));
 }
 
 #[test]
-fn damage_is_no_answer() {
+fn damaged_values_are_never_served() {
     let api = api(Sizes::PUBLISHED);
     let keys: Vec<String> = api.world.blobs.borrow().keys().cloned().collect();
     for key in keys.iter().filter(|key| *key != CURRENT_KEY) {

@@ -38,7 +38,7 @@ fn images(response: &Response) -> Vec<String> {
 }
 
 #[test]
-fn images_are_absolute_on_the_origin_that_was_asked() {
+fn images_are_absolute_urls_of_the_requested_origin() {
     let api = api();
     // The second round is answered from memory.
     for origin in [ORIGIN, OTHER, ORIGIN, OTHER] {
@@ -61,7 +61,7 @@ fn images_are_absolute_on_the_origin_that_was_asked() {
 }
 
 #[test]
-fn each_origin_has_tags_of_its_own() {
+fn entity_tags_differ_by_origin() {
     let api = api();
     for path in [LIST, DETAIL] {
         let [own, other] = [ORIGIN, OTHER].map(|origin| {
@@ -77,7 +77,7 @@ fn each_origin_has_tags_of_its_own() {
 }
 
 #[test]
-fn an_odd_host_leaves_the_answer_json() {
+fn odd_host_keeps_the_response_valid_json() {
     let api = api();
     for path in [format!("{LIST}?platform=slack"), DETAIL.to_owned()] {
         let answer = body(&api.send(&at(&api, r#"http://a"b"#, &path)));

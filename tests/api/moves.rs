@@ -7,7 +7,9 @@ use anyhow::{Result, bail};
 use connector_vault::auth::Shard;
 use connector_vault::auth::caller::shard_of;
 use connector_vault::jobs;
-use connector_vault::operator::shards::moving::{Move, Moved, Phase, Side, clean, row_of};
+use connector_vault::operator::shards::moving::{
+    Move, MoveDatabase, MoveResult, Phase, clean, move_state,
+};
 use connector_vault::operator::shards::tables::tables;
 use connector_vault::ports::{Db as _, Statement};
 use connector_vault::terms::{Environment, Scope};
@@ -53,7 +55,7 @@ impl Calls<'_> {
     }
 }
 
-impl Side for In<'_> {
+impl MoveDatabase for In<'_> {
     fn run(&self, sql: &[String]) -> Result<Vec<Value>> {
         (self.calls.meanwhile)();
         let call = self.calls.made.replace(self.calls.made.get() + 1);
@@ -112,7 +114,7 @@ fn with<T>(
     work(Move { account: "acme", source: &source, target: &target })
 }
 
-fn moved(api: &Api) -> Moved {
+fn moved(api: &Api) -> MoveResult {
     with(api, (*HOME, other()), &Calls::quiet(), |step| {
         let mut told = Vec::new();
         let moved = step.run(|phase, done, all| told.push((phase, done, all))).unwrap();
@@ -215,7 +217,7 @@ fn events(api: &Api, after: &str) -> (Vec<(String, String)>, String) {
 }
 
 #[test]
-fn all_that_an_account_has_comes_along_and_its_secrets_lead_there() {
+fn moves_all_rows_and_forwards_secrets() {
     let api = api();
     let before = rows_of(&api, *HOME);
     let session = token(&api, &json!({"identity": "ann"}));
@@ -286,7 +288,7 @@ fn large_accounts_move_page_by_page() {
 }
 
 /// A move during which one row of the copy is damaged, once, as soon as it is there.
-fn move_damaged(api: &Api, sql: &str) -> Result<Moved> {
+fn move_damaged(api: &Api, sql: &str) -> Result<MoveResult> {
     let is_done = Cell::new(false);
     let meanwhile = || is_done.set(is_done.get() || damage(api, sql) > 0);
     let calls = Calls { made: Cell::new(0), dies: None, meanwhile: Box::new(meanwhile) };
@@ -297,7 +299,7 @@ fn move_damaged(api: &Api, sql: &str) -> Result<Moved> {
 }
 
 #[test]
-fn a_row_that_is_damaged_in_the_copy_is_named_and_nothing_is_switched() {
+fn reports_damaged_row_and_does_not_switch() {
     let api = api();
     let hook = api.world.texts("SELECT id FROM webhooks WHERE account = 'acme'").concat();
     let event = api.world.texts("SELECT '' || min(id) FROM events WHERE account = 'acme'").concat();
@@ -309,7 +311,7 @@ fn a_row_that_is_damaged_in_the_copy_is_named_and_nothing_is_switched() {
     let shifted =
         format!("id = {event} + (SELECT event_shift FROM account_moves WHERE account = 'acme')");
     for (sql, table, key) in [
-        // Changed.
+        // TableChanges.
         (format!("UPDATE connections SET description = 'Another.' WHERE id = '{bob}'"), "connections", of_bob.clone()),
         ("UPDATE webhooks SET url = 'https://evil.example/in' WHERE account = 'acme'".into(), "webhooks", json!(["test", hook]).to_string()),
         ("UPDATE oauth_clients SET client_id = 'x' WHERE account = 'acme' AND platform = 'revoked'".into(), "oauth_clients", json!(["test", "revoked"]).to_string()),
@@ -403,7 +405,7 @@ fn only_one_of_both_databases_acts() {
 }
 
 #[test]
-fn the_old_copy_stays_for_a_day_and_the_keys_for_ever() {
+fn old_copy_stays_for_a_day_and_forwards_forever() {
     let api = api();
     moved(&api);
     api.world.wait(DAY_MS - 1);
@@ -425,7 +427,7 @@ fn the_old_copy_stays_for_a_day_and_the_keys_for_ever() {
 }
 
 #[test]
-fn a_move_may_be_killed_at_every_step_and_is_resumed_or_undone() {
+fn killed_move_can_be_resumed_or_undone_at_every_step() {
     let mut last = 0;
     // Each step with all four for a proof, else with one of them in turn.
     let of_each = repetitions(1, 4);
@@ -452,7 +454,7 @@ fn a_move_may_be_killed_at_every_step_and_is_resumed_or_undone() {
         assert_eq!(made.status, 201, "{dies:?} {}", body(&made));
         let has_left = || {
             let calls = Calls::quiet();
-            let row = row_of(&In { api: &api, shard: *HOME, calls: &calls }, "acme").unwrap();
+            let row = move_state(&In { api: &api, shard: *HOME, calls: &calls }, "acme").unwrap();
             row.is_some_and(|row| row.step == "left")
         };
         let quiet = Calls::quiet();
@@ -552,7 +554,7 @@ fn an_account_is_used_while_it_moves() {
 }
 
 #[test]
-fn every_table_of_an_account_is_moved_and_its_changes_are_noted() {
+fn every_table_is_moved_and_its_changes_are_logged() {
     let api = api();
     let moved = tables();
     let mut names: Vec<&str> = moved.iter().map(|(name, _)| *name).collect();
@@ -566,14 +568,14 @@ fn every_table_of_an_account_is_moved_and_its_changes_are_noted() {
         for (change, row) in [("inserted", "NEW"), ("updated", "NEW"), ("deleted", "OLD")] {
             let sql = api.world.texts(&format!("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = '{table}_{change}_in_move'"));
             let columns: Vec<String> = key.iter().map(|column| format!("{row}.{column}")).collect();
-            let noted = format!("'{table}', json_array({})", columns.join(", "));
-            assert!(sql.concat().contains(&noted), "{table} {change}: {noted} is not in {sql:?}");
+            let logged = format!("'{table}', json_array({})", columns.join(", "));
+            assert!(sql.concat().contains(&logged), "{table} {change}: {logged} is not in {sql:?}");
         }
     }
 }
 
 #[test]
-fn an_agent_and_a_sign_in_go_on_after_their_account_has_moved() {
+fn agent_and_sign_in_continue_after_a_move() {
     use crate::agents::{self, ALL, Agent};
     let (mut api, id) = agents::app();
     api.world.add(other());

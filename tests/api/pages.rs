@@ -10,7 +10,7 @@ use crate::vault::{
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn wrong_parameters_are_named() {
+fn reports_wrong_parameters() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
     let before = api.world.dump();
@@ -215,7 +215,7 @@ fn walk(api: &Api, path: &str) -> Vec<Vec<Value>> {
 }
 
 #[test]
-fn links_lead_through_every_list() {
+fn link_headers_walk_every_list() {
     let api = Api::with_catalog();
     let rows = fixture(&api);
     for query in [
@@ -261,7 +261,7 @@ fn links_lead_through_every_list() {
 }
 
 #[test]
-fn a_link_is_the_request_with_another_place() {
+fn link_repeats_the_request_with_another_position() {
     let api = Api::with_catalog();
     fixture(&api);
     for (query, kept) in [
@@ -289,7 +289,7 @@ fn a_link_is_the_request_with_another_place() {
 }
 
 #[test]
-fn a_cursor_is_good_for_its_list_and_key_only() {
+fn cursor_is_valid_only_for_its_list_and_key() {
     let api = Api::with_catalog();
     fixture(&api);
     let second = api.world.key("acme", Environment::Test, &Scope::ALL, None);
@@ -359,7 +359,7 @@ fn a_cursor_is_good_for_its_list_and_key_only() {
 }
 
 #[test]
-fn a_parameter_cannot_pass_for_two() {
+fn rejects_parameter_that_imitates_two() {
     let api = Api::with_catalog();
     fixture(&api);
     let keys = "test::alpha::c1::ann,test::alpha::c2::Ann,test::alpha-two::c4::ann::x";
@@ -384,7 +384,7 @@ fn a_parameter_cannot_pass_for_two() {
 }
 
 #[test]
-fn a_cursor_outlives_the_connection_that_it_names() {
+fn cursor_survives_deletion_of_its_connection() {
     let api = Api::with_catalog();
     let rows = fixture(&api);
     let active: Vec<&str> = rows

@@ -87,14 +87,14 @@ fn found(api: &Api, query: &str) -> (Vec<String>, u64) {
 }
 
 #[test]
-fn rows_and_envelope_are_those_of_an_action_list() {
+fn search_returns_an_action_list() {
     let text = String::from_utf8(api().get(&format!("{SEARCH}?q=deliver+letter&limit=1")).body);
     let row = r#"{"title":"Deliver a letter","key":"letter","method":"POST","platform":"post","modelName":"Model"}"#;
     assert_eq!(text.unwrap(), format!(r#"{{"rows":[{row}],"total":2,"pages":2,"page":1}}"#));
 }
 
 #[test]
-fn what_is_asked_comes_first() {
+fn best_match_comes_first() {
     let api = api();
     for (question, first) in [
         ("create github issue", "github issuesCreate"),
@@ -119,7 +119,7 @@ fn what_is_asked_comes_first() {
 }
 
 #[test]
-fn an_action_counts_when_it_has_most_of_the_words() {
+fn action_matches_when_it_has_most_of_the_words() {
     let api = api();
     let (rows, _) = found(&api, "q=gitlab+merge+request");
     assert_eq!(rows, ["gitlab getMerges"]);
@@ -129,7 +129,7 @@ fn an_action_counts_when_it_has_most_of_the_words() {
 }
 
 #[test]
-fn filters_must_all_hold() {
+fn filters_combine_with_and() {
     let api = api();
     for (query, expected) in [
         ("q=issue&platform=gitlab", vec!["gitlab postIssues"]),
@@ -150,7 +150,7 @@ fn filters_must_all_hold() {
 }
 
 #[test]
-fn all_faults_of_a_query_are_named() {
+fn reports_all_faults_of_a_query() {
     let api = api();
     let long = "x".repeat(101);
     let many = vec!["github"; 21].join(",");
@@ -177,7 +177,7 @@ fn all_faults_of_a_query_are_named() {
 }
 
 #[test]
-fn a_token_sees_its_platforms_only() {
+fn token_sees_only_its_platforms() {
     let api = api();
     let token = |platforms: &Value| {
         let response = api.session(&json!({"identity": "ann", "platforms": platforms}));
@@ -208,7 +208,7 @@ fn a_token_sees_its_platforms_only() {
 }
 
 #[test]
-fn pages_follow_each_other_and_end() {
+fn pages_are_contiguous_and_end() {
     let api = api();
     let (all, total) = found(&api, "q=issue&limit=500");
     let mut rows = Vec::new();
@@ -222,7 +222,7 @@ fn pages_follow_each_other_and_end() {
 }
 
 #[test]
-fn the_first_pages_are_those_of_all_matches() {
+fn first_pages_equal_those_of_a_full_ranking() {
     let api = Api::new(Config::default());
     let row = |nth: usize| {
         let said = ["Send mail", "List mail", "Mail", "Send a mail template in bulk", "Get one"];
@@ -243,7 +243,7 @@ fn the_first_pages_are_those_of_all_matches() {
 }
 
 #[test]
-fn more_than_ten_thousand_matches_are_not_counted() {
+fn counts_at_most_ten_thousand_matches() {
     let api = Api::new(Config::default());
     let publish = |count: usize| {
         let actions: Vec<Action> = (0..count)
@@ -262,7 +262,7 @@ fn more_than_ten_thousand_matches_are_not_counted() {
 }
 
 #[test]
-fn a_cold_search_reads_three_values_one_after_the_other() {
+fn cold_search_reads_three_values_in_sequence() {
     let api = api();
     assert_eq!(api.get(&format!("{SEARCH}?q=create+github+issue")).status, 200);
     assert_eq!(api.world.blob_waits.get(), 3);
@@ -280,7 +280,7 @@ fn the_list_of_all_actions_is_not_a_platform_s() {
 }
 
 #[test]
-fn the_order_of_platforms_makes_no_difference() {
+fn result_is_independent_of_the_order_of_platforms() {
     let api = api();
     let mut turned = catalog();
     turned.reverse();
@@ -290,7 +290,7 @@ fn the_order_of_platforms_makes_no_difference() {
 }
 
 #[test]
-fn small_pieces_give_the_same_answers() {
+fn small_parts_give_the_same_results() {
     let (whole, split) = (api(), api());
     let sizes = Sizes { scattered: 1, every: 200, words: 1, vocabulary: 3000, ..Sizes::PUBLISHED };
     split.world.publish_platforms(sizes, &catalog());
@@ -308,7 +308,7 @@ fn small_pieces_give_the_same_answers() {
 
 proptest! {
     #[test]
-    fn any_text_is_answered(text in "\\PC{1,100}", words in proptest::collection::vec("(git|hub|issue|create|s|ing|the|é|-)", 1..20)) {
+    fn accepts_any_query_string(text in "\\PC{1,100}", words in proptest::collection::vec("(git|hub|issue|create|s|ing|the|é|-)", 1..20)) {
         let api = api();
         for text in [text, words.join(" ")] {
             let hex: Vec<String> = text.bytes().map(|byte| format!("%{byte:02x}")).collect();
@@ -320,7 +320,7 @@ proptest! {
 }
 
 #[test]
-fn misspelt_words_are_forgiven_when_nothing_matches() {
+fn corrects_misspelt_words_when_nothing_matches() {
     let api = api();
     for (question, first) in [
         ("create+githb+isue", "github issuesCreate"),
@@ -342,7 +342,7 @@ fn misspelt_words_are_forgiven_when_nothing_matches() {
 }
 
 #[test]
-fn platforms_without_actions_are_named_when_they_are_asked_for() {
+fn notes_requested_platforms_without_actions() {
     let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
     let mut all = catalog();
     all.push(platform("zendesk", "Zendesk", &[], &[]));

@@ -189,7 +189,7 @@ fn merged_pages_are_those_of_one_database() {
 }
 
 #[test]
-fn a_page_costs_as_much_in_each_slice_as_in_one_database_and_one_slice_if_the_identity_is_known() {
+fn page_costs_one_query_per_slice_or_one_with_known_identity() {
     let split = Split::new();
     let read = |filter: &Filter| {
         let calls = split.api.world.db_calls.get();
@@ -212,7 +212,7 @@ fn a_page_costs_as_much_in_each_slice_as_in_one_database_and_one_slice_if_the_id
 }
 
 #[test]
-fn a_walk_returns_what_stays_once_while_others_come_and_go() {
+fn walk_returns_stable_rows_once_during_changes() {
     let split = Split::new();
     let mut chance = Chance(11);
     let [all, ..] = &filters()[..] else { panic!("too few") };
@@ -246,7 +246,7 @@ fn a_walk_returns_what_stays_once_while_others_come_and_go() {
 }
 
 #[test]
-fn a_connection_exists_once_and_is_found_by_its_id() {
+fn connection_is_in_one_slice_and_found_by_id() {
     let split = Split::new();
     let existing = split.list(&filters()[0], 1, None).rows.remove(0);
     let own = slice(existing["identity"].as_str().unwrap());
@@ -264,7 +264,7 @@ fn a_connection_exists_once_and_is_found_by_its_id() {
 
 /// What is given up: databases are asked one after the other, or at best at once, and no moment is the same in all.
 #[test]
-fn a_total_may_be_one_that_never_was() {
+fn total_may_mix_moments() {
     let split = Split::new();
     let filter = &filters()[0];
     let before = split.list(filter, 500, None);

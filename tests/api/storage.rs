@@ -1,6 +1,6 @@
 //! What happens when storage fails, and what an isolate remembers.
 
-use connector_vault::catalog::stored::{CURRENT_KEY, FORMAT};
+use connector_vault::catalog::format::stored::{CURRENT_KEY, FORMAT};
 use connector_vault::catalog::write::Sizes;
 use connector_vault::http::Config;
 use serde_json::{Value, json};

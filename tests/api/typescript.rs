@@ -6,13 +6,13 @@ use std::fs;
 
 use connector_vault::auth::endpoints::session::new::DEFAULT_TTL;
 use connector_vault::auth::key::ApiKey;
-use connector_vault::catalog::action::stored::Place;
+use connector_vault::catalog::action::stored::ParameterLocation;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::{
     ConnectorDetail, Grant, In, Pkce, RevocationToken, TokenAuth, TokenBody,
 };
+use connector_vault::catalog::list_search::MAX_CHARS;
 use connector_vault::catalog::model::Status;
-use connector_vault::catalog::search::MAX_CHARS;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::connect::attempt::Failure;
 use connector_vault::connections::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
@@ -109,7 +109,7 @@ fn names() -> String {
         ("IdentityType", IdentityType::ALL.map(IdentityType::as_str).to_vec()),
         ("KeyPlace", variants::<In>()),
         ("KeyState", KeyState::NAMES.to_vec()),
-        ("ParameterPlace", variants::<Place>()),
+        ("ParameterPlace", variants::<ParameterLocation>()),
         ("Pkce", variants::<Pkce>()),
         ("ProblemCode", Code::ALL.map(Code::as_str).to_vec()),
         ("Scope", Scope::ALL.map(Scope::as_str).to_vec()),

@@ -174,7 +174,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match(offline.said, /1 missing: `gamma`/);
     assert.match(offline.said, /could not be reached: ECONNREFUSED/);
     const imported = await importing(join(root, "tests/fixtures/openapi/good/acme-3.0.json"));
-    assert.match(imported.said, /have not been fetched: gamma/);
+    assert.match(imported.said, /have not been downloaded: gamma/);
     assert.match((await catalog("show", "beta", "--catalog", out)).said, /getB/);
   });
 

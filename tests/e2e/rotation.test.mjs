@@ -154,7 +154,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
       await minute();
       const { status, said } = vaultKeys("reseal");
       assert.equal(status, 1, said);
-      assert.match(said, /some lack it, and could not open what it seals/);
+      assert.match(said, /some lack it, and could not decrypt what it encrypts/);
       // The schedule of the service with the key does not re-encrypt either.
       const path = `/v1/vault/connections/${ids[0]}/credentials`;
       assert.equal((await second.send(path, { secret: caller.secret })).status, 200);

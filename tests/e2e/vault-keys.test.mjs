@@ -87,7 +87,7 @@ describe("vault keys", { timeout: 300_000 }, () => {
     );
     const refused = vaultKeys("rotate", ...place, "--lost", third.id);
     assert.deepEqual([refused.status, refused.stdout], [1, ""]);
-    assert.match(refused.stderr, new RegExp(`nothing was done, [^]*\`${second.id}\`: 1 row needs it\n$`));
+    assert.match(refused.stderr, new RegExp(`nothing was changed, [^]*\`${second.id}\`: 1 row needs it\n$`));
     assert.equal(keys(), `other:${KEY}`);
     // The id of a missing key is never reused.
     const lost = ["--lost", "first", "--lost", second.id];

@@ -9,14 +9,14 @@ use connector_vault::auth::key::{ApiKey, KeyHash};
 use connector_vault::auth::mac::mac;
 use connector_vault::auth::token::SessionSecrets;
 use connector_vault::catalog::action::unit::{self, Unit, UnitTable};
-use connector_vault::catalog::current::Current;
+use connector_vault::catalog::action_search::index::Platforms;
 use connector_vault::catalog::detail::{ConnectorDetail, OAuth2};
-use connector_vault::catalog::finder::index::Platforms;
-use connector_vault::catalog::layout::Texts;
-use connector_vault::catalog::list::ListRef;
-use connector_vault::catalog::pack::{self, Found};
-use connector_vault::catalog::section::{Section, SectionRef};
-use connector_vault::catalog::stored::SegmentId;
+use connector_vault::catalog::format::current::Current;
+use connector_vault::catalog::format::layout::Texts;
+use connector_vault::catalog::format::list::ListRef;
+use connector_vault::catalog::format::pack::{self, NameEntry};
+use connector_vault::catalog::format::section::{Section, SectionRef};
+use connector_vault::catalog::format::stored::SegmentId;
 use connector_vault::connections::cursor::Cursor;
 use connector_vault::credentials::{Kind as Sealing, Place, Sealed, VaultKeys};
 use connector_vault::http::endpoint::{Endpoint, Keyed};
@@ -193,7 +193,7 @@ pub fn answer(data: &[u8]) {
     }
 }
 
-/// A method that asks for everything that answers may have.
+/// A method that asks for everything that selections may have.
 fn oauth() -> OAuth2 {
     serde_json::from_value(serde_json::json!({
         "grant": "authorization_code", "issuer": null, "authorizationUrl": "https://id.example/authorize",
@@ -209,7 +209,7 @@ fn oauth() -> OAuth2 {
 pub fn current(data: &[u8]) {
     let _ = Current::open(data.to_vec());
     let mut bytes = [b"CVAULT\x02\0".as_slice(), &crc32(data).to_le_bytes(), data].concat();
-    bytes[6] = u8::try_from(connector_vault::catalog::stored::FORMAT).unwrap();
+    bytes[6] = u8::try_from(connector_vault::catalog::format::stored::FORMAT).unwrap();
     if let Ok(current) = Current::open(bytes) {
         let _ = (current.list(""), current.list("a"), current.connectors(), current.names());
         let _ = (current.pack("github"), current.packs().count());
@@ -236,14 +236,14 @@ pub fn section(data: &[u8]) {
     let _ = pack::find(&section, segment, "a");
     if let Ok(names) = pack::names(&section) {
         for nth in 0..names.len().min(4) {
-            if let Ok(Found::Platform(packed)) = pack::get(&section, segment, nth) {
+            if let Ok(NameEntry::Platform(packed)) = pack::get(&section, segment, nth) {
                 let _ = (packed.detail().map(<[u8]>::len), packed.units().is_ok());
             }
         }
     }
     if let Ok(platforms) = Platforms::open(&section, 9) {
         for (nth, platform) in platforms.all().iter().enumerate().take(4) {
-            let _ = (platform.end, platforms.traits(nth).is_ok());
+            let _ = (platform.end, platforms.features(nth).is_ok());
         }
     }
 }

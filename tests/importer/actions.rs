@@ -28,7 +28,7 @@ fn every_field_of_an_action() {
     assert!(platforms[0].actions.iter().all(|action| action.platform == "acme-store"));
     let warnings = [
         "the reference from /elsewhere to other.json#/paths/x leads out of the document's paths",
-        "acme-3.0.json#/paths/~1elsewhere: the reference to `other.json#/paths/x` leads to nothing: No such file or directory (os error 2)",
+        "acme-3.0.json#/paths/~1elsewhere: the reference to `other.json#/paths/x` is dangling: No such file or directory (os error 2)",
     ];
     assert_eq!(summary.warnings, warnings.map(|warning| format!("tests/fixtures/openapi/good/acme-3.0.json: {warning}")));
 }
@@ -88,7 +88,7 @@ fn action_titles_keys_and_models() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn equal_titles_are_told_apart() {
+fn disambiguates_equal_titles() {
     let with = |name: &str, paths: &str| {
         let (_, platforms) = written(name, &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{{paths}}}\n")]);
         platforms[0].actions.iter().map(|action| action.title.clone()).collect::<Vec<_>>()

@@ -19,7 +19,7 @@ fn command_line_exit_codes_and_messages() {
     let good = "tests/fixtures/openapi/good";
     let acme = "tests/fixtures/openapi/good/acme-3.0.json";
     for (arguments, code, message) in [
-        (vec!["import", good, "--config", "/dev/null"], 0, "skipped 3 of 7 files: 2 licence not open, 1 says the same as another document"),
+        (vec!["import", good, "--config", "/dev/null"], 0, "skipped 3 of 7 files: 2 licence not open, 1 equivalent to another document"),
         (vec!["import", FIXTURES, "--config", "/dev/null"], 0, "broken/trailing-comma.json:3:47: trailing comma\nerror: … and 5 more, all in "),
         (vec!["import", FIXTURES, "--config", "/dev/null", "--verbose"], 0, "broken/truncated.json:4:29: EOF while parsing an object"),
         (vec!["import", "tests/fixtures/openapi/broken", "--config", "/dev/null"], 1, "nothing was imported; the catalog stays as it was"),
@@ -45,7 +45,7 @@ fn command_line_exit_codes_and_messages() {
 }
 
 #[test]
-fn a_few_platforms_are_told_by_name() {
+fn lists_the_names_of_a_few_platforms() {
     let folder = folder("names");
     let document = |title: &str| {
         format!(
@@ -116,7 +116,7 @@ fn show_prints_an_action() {
 }
 
 #[test]
-fn diff_says_what_a_publish_would_change() {
+fn diff_reports_what_a_publish_would_change() {
     let folder = folder("diff");
     let document = |name: &str, title: &str, version: &str, paths: &str| {
         let text = format!(
@@ -155,7 +155,7 @@ fn diff_says_what_a_publish_would_change() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(told("old", "old"), "The catalogs are the same.\n");
-    let expected = "~ acme: version 1.1.0 → 1.2.0; what actions take or answer; 1 action added (three); 1 action removed (two)
+    let expected = "~ acme: version 1.1.0 → 1.2.0; inputs or responses of actions; 1 action added (three); 1 action removed (two)
 + come: 1 action
 - gone
 1 platform added, 1 removed, 1 changed.
@@ -168,7 +168,7 @@ fn diff_says_what_a_publish_would_change() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn relative_paths_are_those_of_the_folder_where_npm_was_called() {
+fn resolves_relative_paths_against_the_callers_folder() {
     let folder = folder("called");
     let [here, there] = ["here", "there"].map(|name| folder.join(name));
     for folder in [&here, &there] {

@@ -92,7 +92,7 @@ fn schemes_become_methods() {
 #[rustfmt::skip] // a case a line
 fn schemes_that_cannot_be_used_are_reported() {
     for (at, (scheme, why)) in [
-        ("{type: openIdConnect, openIdConnectUrl: https://a.example/.well-known}", "its endpoints stand in a file on its server"),
+        ("{type: openIdConnect, openIdConnectUrl: https://a.example/.well-known}", "its endpoints are in a file on its server"),
         ("{type: http, scheme: digest}", "its scheme `digest` is not supported"),
         ("{type: mutualTLS}", "its type `mutualtls` is not supported"),
         ("{}", "it has no `type`"),
@@ -111,7 +111,7 @@ fn schemes_that_cannot_be_used_are_reported() {
 }
 
 #[test]
-fn users_are_asked_for_what_a_method_and_its_urls_need() {
+fn fields_cover_a_method_and_its_urls() {
     let (detail, warnings) = detail(
         "fields",
         "servers:
@@ -196,7 +196,7 @@ fn servers_are_absolute_urls() {
 }
 
 #[test]
-fn servers_that_no_call_reaches_are_warned_of() {
+fn warns_of_servers_that_the_service_never_calls() {
     let none = "calls reach no server";
     let unless_local = "calls reach no server without `LOCAL_TARGETS=allow`";
     for (at, (servers, expected)) in [
@@ -254,7 +254,7 @@ fn of_family(name: &str, info: &str, servers: &str, scheme: &str) -> Platform {
 }
 
 #[test]
-fn google_has_its_current_endpoints() {
+fn google_gets_its_current_endpoints() {
     let platform = of_family(
         "google",
         "x-providerName: googleapis.com",
@@ -273,7 +273,7 @@ fn google_has_its_current_endpoints() {
 }
 
 #[test]
-fn microsoft_has_version_2_with_full_scopes() {
+fn microsoft_gets_version_2_with_full_scopes() {
     let platform = of_family(
         "microsoft",
         "x-providerName: azure.com",
@@ -356,7 +356,7 @@ fn with_providers(providers: &str, overrides: &str) -> Import {
 }
 
 #[test]
-fn an_entry_of_providers_adds_to_its_document_and_stands_alone() {
+fn providers_entry_completes_its_document_or_makes_a_connector() {
     let (summary, platforms) = gather(&with_providers(ACME, ""), &Silent).unwrap();
     assert_eq!(summary.connectors, 2);
     let acme = &platforms[0];
@@ -378,7 +378,7 @@ fn an_entry_of_providers_adds_to_its_document_and_stands_alone() {
 }
 
 #[test]
-fn a_brands_logo_comes_before_the_documents_and_after_the_operators() {
+fn brand_logo_overrides_the_document_and_yields_to_the_operator() {
     let image = |providers: &str, wishes: &str, platform: &str| {
         let (_, platforms) = gather(&with_providers(providers, wishes), &Silent).unwrap();
         let found = platforms.into_iter().find(|one| one.connector.platform == platform);
@@ -395,7 +395,7 @@ fn a_brands_logo_comes_before_the_documents_and_after_the_operators() {
 }
 
 #[test]
-fn overrides_know_a_platform_by_both_of_its_names() {
+fn overrides_accept_both_names_of_a_platform() {
     for name in ["acme", "acme-store"] {
         let wishes = format!("[platforms.{name}]\nname = \"Ours\"\nauthkit = true");
         let (_, platforms) = gather(&with_providers(ACME, &wishes), &Silent).unwrap();
@@ -417,7 +417,7 @@ fn overridden(providers: &str, wishes: &str) -> Result<ConnectorDetail, String> 
 }
 
 #[test]
-fn overrides_have_the_last_word_on_how_users_connect() {
+fn overrides_win_for_auth_methods() {
     let ids = |detail: &ConnectorDetail| -> Vec<String> {
         detail.auth_methods.iter().map(|method| method.id.clone()).collect()
     };
@@ -462,7 +462,7 @@ fn overrides_have_the_last_word_on_how_users_connect() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn faults_of_overridden_methods_have_their_place() {
+fn faults_of_overridden_methods_state_their_position() {
     let parsed = |toml: &str| Overrides::parse("c.toml", toml).unwrap_err().to_string();
     for (toml, fault) in [
         ("[platforms.a]\nauht = []\n", "c.toml:2:1: unknown field `auht`; did you mean `auth`?"),
@@ -522,7 +522,7 @@ fn asked(method: &AuthMethod) -> Vec<&str> {
 }
 
 #[test]
-fn a_stated_method_is_asked_for_what_one_server_and_the_requests_need() {
+fn stated_method_gets_the_fields_of_one_server_and_the_requests() {
     let ours = "auth = [{ id = 'basic', type = 'basic', fields = [{ name = 'subdomain' }] }, { id = 'token', type = 'bearer' }]";
     let detail = overridden(TWO_SERVERS, ours).unwrap();
     assert_eq!(
@@ -547,7 +547,7 @@ fn a_stated_method_is_asked_for_what_one_server_and_the_requests_need() {
 }
 
 #[test]
-fn a_stated_method_that_no_server_can_be_filled_for_is_a_fault() {
+fn rejects_stated_method_without_fields_for_any_server() {
     let folder = folder("no-methods");
     let document = "openapi: 3.0.0\ninfo: {title: A, version: 1}\npaths: {}\nservers: [{url: 'https://{shop}.acme.example'}]\n";
     fs::write(folder.join("a.yaml"), document).unwrap();
@@ -569,7 +569,7 @@ fn a_stated_method_that_no_server_can_be_filled_for_is_a_fault() {
 
 /// What an entry does not say of a field of the method's kind is as the kind has it.
 #[test]
-fn a_stated_field_keeps_what_its_kind_says() {
+fn stated_field_keeps_the_defaults_of_its_kind() {
     let fields = |entry: &str| {
         let detail = overridden("", &format!("auth = [{{ id = 'x', {entry} }}]")).unwrap();
         detail.auth_methods.into_iter().next().unwrap().fields
@@ -592,7 +592,7 @@ fn a_stated_field_keeps_what_its_kind_says() {
 }
 
 #[test]
-fn variables_of_parameters_are_fields() {
+fn variables_of_parameters_become_fields() {
     let providers = Providers::parse("providers.toml", TWO_SERVERS).unwrap();
     let names = ["cloudId", "audience", "company", "user"];
     assert_eq!(asked(&providers.0["acme"].detail.auth_methods[0]), names);
@@ -604,7 +604,7 @@ fn variables_of_parameters_are_fields() {
 
 /// A document that has an entry's name may belong to another entry.
 #[test]
-fn an_entry_whose_name_another_one_claims_is_a_connector_of_its_own() {
+fn entry_whose_name_another_claims_becomes_its_own_connector() {
     let providers = "[platforms.acme-store]\nname = \"The real one\"\n[platforms.other]\nname = \"Other\"\ndocuments = [\"acme-store\"]\n";
     let (_, platforms) = gather(&with_providers(providers, ""), &Silent).unwrap();
     let told: Vec<_> = platforms
@@ -625,7 +625,7 @@ fn an_entry_whose_name_another_one_claims_is_a_connector_of_its_own() {
 
 /// What an entry does not say of its document's methods, it does not take away.
 #[test]
-fn methods_of_a_document_are_not_merged_with_each_other() {
+fn does_not_merge_methods_of_one_document() {
     let folder = folder("both-secrets");
     fs::write(
         folder.join("a.yaml"),
@@ -647,7 +647,7 @@ fn methods_of_a_document_are_not_merged_with_each_other() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn faults_of_providers_are_named() {
+fn reports_faults_of_providers() {
     let method = |lines: &str| format!("[platforms.a]\nname = \"A\"\n[[platforms.a.auth]]\nid = \"x\"\nsource = \"s\"\nread = \"2026-11-22\"\n{lines}");
     for (text, fault) in [
         ("[platforms.a]\nnme = \"A\"".to_owned(), "unknown field `nme`"),
@@ -689,7 +689,7 @@ fn faults_of_providers_are_named() {
 }
 
 #[test]
-fn platforms_on_this_machine_need_no_https() {
+fn accepts_http_on_localhost() {
     for host in ["127.0.0.1:8080/v1", "localhost", "[::1]:9"] {
         let text = format!("[platforms.a]\nname = \"A\"\nservers = [\"http://{host}\"]");
         let read = Providers::parse("providers.toml", &text).unwrap();
@@ -699,7 +699,7 @@ fn platforms_on_this_machine_need_no_https() {
 
 /// An import of documents that finds none leaves the catalog as it is.
 #[test]
-fn entries_of_providers_need_a_document_beside_them() {
+fn providers_entries_require_a_document() {
     let folder = folder("no-document");
     fs::write(folder.join("a.yaml"), "not: a document").unwrap();
     let job = Import { sources: vec![folder], ..with_providers(ACME, "") };
@@ -745,7 +745,7 @@ parameters = { access_token = "{accessToken}", grant_type = "refresh" }
 "#;
 
 #[test]
-fn quirks_of_authorization_servers_are_members_of_a_method() {
+fn authorization_server_quirks_become_members_of_a_method() {
     let providers = Providers::parse("providers.toml", QUIRKS).unwrap();
     let method = json!(providers.0["acme"].detail.auth_methods[0]);
     for (name, value) in [
@@ -785,7 +785,7 @@ fn quirks_of_authorization_servers_are_members_of_a_method() {
 }
 
 #[test]
-fn faults_of_quirks_are_named() {
+fn reports_faults_of_quirks() {
     for (from, to, fault) in [
         (
             "codeParameter = \"auth_code\"",
@@ -872,7 +872,7 @@ fn faults_of_quirks_are_named() {
 
 /// The file of the project is what it should be.
 #[test]
-fn the_projects_own_providers_can_be_connected() {
+fn projects_own_providers_are_connectable() {
     let providers = Providers::read("providers.toml".as_ref()).unwrap();
     assert!(providers.0.len() >= 150, "{}", providers.0.len());
     for (name, provider) in &providers.0 {
@@ -885,7 +885,7 @@ fn the_projects_own_providers_can_be_connected() {
 
 /// What is written is read back, former names too.
 #[test]
-fn details_survive_the_folder() {
+fn details_round_trip_through_the_folder() {
     let folder = Folder(folder("details"));
     let (_, platforms) = gather(&with_providers(ACME, ""), &Silent).unwrap();
     let _lock = folder.lock().unwrap();
@@ -902,7 +902,7 @@ fn details_survive_the_folder() {
 }
 
 #[test]
-fn check_finds_what_users_could_not_connect_to() {
+fn check_reports_connectors_that_users_cannot_connect() {
     let folder = folder("unconnectable");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     fs::write(folder.join("a.yaml"), "openapi: 3.0.0\ninfo: {title: Acme, version: 1}\npaths: {}\nservers: [{url: 'http://acme.example'}]\n").unwrap();

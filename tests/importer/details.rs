@@ -81,7 +81,7 @@ fn schemas_become_json_schema() {
 
 /// The document's own types of 3.1 stay, and what is next to a reference.
 #[test]
-fn schemas_of_3_1_stay_what_they_are() {
+fn schemas_of_3_1_stay_unchanged() {
     let lines = "components:
   schemas:
     Node:
@@ -107,7 +107,7 @@ paths: {/a: {post: {requestBody: {required: true, content: {application/json: {s
 }
 
 #[test]
-fn a_document_adds_no_header_that_would_speak_for_the_connection() {
+fn document_headers_never_override_authorization() {
     let parameter = |name: &str| format!("{{name: {name}, in: header, schema: {{type: string}}}}");
     let names = [
         "X-Good",
@@ -178,7 +178,7 @@ paths:
 }
 
 #[test]
-fn swagger_2_says_the_same() {
+fn swagger_2_converts_equally() {
     let lines = "host: api.example
 basePath: /v1
 consumes: [application/xml, application/json]
@@ -263,7 +263,7 @@ paths:
 }
 
 #[test]
-fn references_lead_anywhere_in_the_document() {
+fn resolves_references_anywhere_in_the_document() {
     let lines = "components:
   schemas:
     A/B: {type: object, properties: {inner: {type: string, maxLength: 3}}}
@@ -286,13 +286,13 @@ paths:
     });
     assert_eq!(answer["input"]["$defs"], definitions);
     assert_eq!(answer["input"]["properties"]["body"]["properties"]["lost"], json!({}));
-    let expected = "references that lead to nothing allow anything: `#/components/schemas/Nowhere`, `https://a.example/schema.json`";
+    let expected = "dangling references allow any value: `#/components/schemas/Nowhere`, `https://a.example/schema.json`";
     assert_eq!(warnings, [expected]);
 }
 
 /// Everything refers to everything: what is near is shown, the rest allows anything, and the whole stays small.
 #[test]
-fn an_answer_stays_small() {
+fn bounds_the_size_of_a_detail() {
     let all: Vec<String> = (0..400).map(|n| format!("D{n}")).collect();
     let schema = |name: &String| {
         let text = "x".repeat(250);
@@ -317,7 +317,7 @@ fn an_answer_stays_small() {
 }
 
 #[test]
-fn security_names_the_connectors_methods() {
+fn security_refers_to_the_connectors_methods() {
     let schemes = "components: {securitySchemes: {Key: {type: apiKey, in: header, name: X-Key}, Login: {type: oauth2, flows: {authorizationCode: {authorizationUrl: 'https://a.example/a', tokenUrl: 'https://a.example/t', scopes: {read: R, write: W}}}}}}";
     for (at, (everywhere, own, expected)) in [
         ("[{Key: []}]", "", json!([{"method": "key", "scopes": []}])),
@@ -356,7 +356,7 @@ fn every_action_has_a_detail() {
 
 /// An optimizer would unroll these loops until memory ends.
 #[test]
-fn a_pattern_costs_no_more_than_its_length() {
+fn compiling_a_pattern_takes_linear_time() {
     let pattern = format!("{}a{}", "(?:".repeat(30), "){5}".repeat(30));
     assert_eq!(
         converted("pattern", &format!("{{pattern: '{pattern}'}}")),
@@ -366,13 +366,12 @@ fn a_pattern_costs_no_more_than_its_length() {
 
 /// What is missing in another file is reported, and nothing that the platform takes is refused for it.
 #[test]
-fn parts_in_other_files_are_reported() {
+fn reports_parts_in_other_files() {
     let lines = "paths: {/a: {post: {parameters: [{$ref: 'p.yaml#/P'}], requestBody: {$ref: 'b.yaml#/B'}, responses: {'200': {$ref: 'r.yaml#/R'}}}}}";
     let (answer, warnings) = of("elsewhere", "openapi: 3.0.0", lines);
     assert_eq!(answer["requestBody"]["schema"], json!({}));
     assert_eq!(answer["requestBody"]["required"], json!(false));
-    let expected =
-        "references that lead to nothing allow anything: `p.yaml#/P`, `b.yaml#/B`, `r.yaml#/R`";
+    let expected = "dangling references allow any value: `p.yaml#/P`, `b.yaml#/B`, `r.yaml#/R`";
     assert_eq!(warnings[0], expected);
     // Each with its place.
     let places = [
@@ -381,9 +380,8 @@ fn parts_in_other_files_are_reported() {
         ("responses/200", "r.yaml#/R"),
     ];
     for (warning, (place, reference)) in warnings[1..].iter().zip(places) {
-        let start = format!(
-            "0.yaml#/paths/~1a/post/{place}: the reference to `{reference}` leads to nothing: "
-        );
+        let start =
+            format!("0.yaml#/paths/~1a/post/{place}: the reference to `{reference}` is dangling: ");
         assert!(warning.starts_with(&start), "{warning}");
     }
     assert_eq!(warnings.len(), 4);

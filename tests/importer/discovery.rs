@@ -24,7 +24,7 @@ fn shown(name: &str, document: &str, platform: &str, action: &str) -> Value {
 }
 
 #[test]
-fn each_method_becomes_an_action_of_the_platform_that_the_directory_would_name() {
+fn discovery_methods_become_actions_of_the_directorys_platform() {
     let (summary, platforms) = gathered(&[LIBRARY], Wanted::Any, "");
     assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
     let [platform] = platforms.as_slice() else { panic!("{:?}", summary.platforms) };
@@ -51,7 +51,7 @@ fn each_method_becomes_an_action_of_the_platform_that_the_directory_would_name()
 }
 
 #[test]
-fn the_scopes_of_a_document_are_those_of_oauth() {
+fn discovery_scopes_become_oauth_scopes() {
     let (_, platforms) = gathered(&[LIBRARY], Wanted::Any, "");
     let methods = &platforms[0].detail.auth_methods;
     let [method] = methods.as_slice() else { panic!("{methods:?}") };
@@ -71,7 +71,7 @@ fn methods_without_scopes_need_a_key() {
 }
 
 #[test]
-fn a_parameter_of_several_segments_becomes_one_for_each_segment() {
+fn multi_segment_parameter_becomes_one_per_segment() {
     let action =
         shown("discovery-flat", LIBRARY, "googleapis-libraryagent", "libraryagentShelvesBooksList");
     assert_eq!(action["path"], "/v1/shelves/{shelvesId}/books");
@@ -90,7 +90,7 @@ fn a_parameter_of_several_segments_becomes_one_for_each_segment() {
 }
 
 #[test]
-fn defaults_and_repeated_parameters_are_what_they_mean() {
+fn parses_defaults_and_repeated_parameters() {
     let document = json!({
         "kind": "discovery#restDescription",
         "name": "acme",
@@ -142,7 +142,7 @@ fn defaults_and_repeated_parameters_are_what_they_mean() {
 }
 
 #[test]
-fn a_document_that_lacks_what_it_must_have_is_reported() {
+fn reports_documents_without_required_members() {
     let base = r#""kind": "discovery#restDescription""#;
     for (name, document, fault) in [
         ("name", format!("{{{base}}}"), "the Discovery document has no `name`"),

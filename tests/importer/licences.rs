@@ -81,7 +81,7 @@ fn licences() {
 }
 
 #[test]
-fn what_is_named_by_also_is_taken_whatever_its_licence() {
+fn also_imports_whatever_the_licence() {
     let good = PathBuf::from(format!("{FIXTURES}/good"));
     let closed = good.join("closed.json");
     let names = |sources: &[&PathBuf], also: &[&PathBuf]| {
@@ -105,7 +105,7 @@ fn what_is_named_by_also_is_taken_whatever_its_licence() {
 
 /// The newer document has the name of the older one, whatever else is imported, and equal operations keep their keys.
 #[test]
-fn a_newer_document_takes_the_place_of_an_older_one() {
+fn newer_document_replaces_an_older_one() {
     let folder = folder("newer");
     let write = |name: &str, info: &str, paths: &str| {
         let server = "servers: [{url: 'https://api.acme.com'}]";

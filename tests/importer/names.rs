@@ -37,7 +37,7 @@ fn platform_names() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn clashes_of_platform_names() {
+fn resolves_collisions_of_platform_names() {
     let document = |provider: &str, title: &str, version: &str, paths: &str| {
         format!("openapi: 3.0.0\ninfo: {{title: '{title}', version: '{version}', x-providerName: {provider}}}\npaths: {{{paths}}}\n")
     };

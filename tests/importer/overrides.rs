@@ -27,7 +27,7 @@ fn overrides_change_what_they_name() {
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn faults_of_the_overrides_have_their_place() {
+fn faults_of_overrides_state_their_position() {
     for (toml, fault) in [
         ("[platform.a]\n", "c.toml:1:2: unknown field `platform`; did you mean `platforms`?"),
         ("[platforms.a]\nstauts = 'beta'\n", "c.toml:2:1: unknown field `stauts`; did you mean `status`?"),

@@ -102,7 +102,7 @@ a/b:
 ];
 
 #[test]
-fn references_to_other_files_are_followed() {
+fn resolves_references_to_other_files() {
     let tree = tree("parts", &FILES);
     let (summary, platforms) = gathered(&[tree.to_str().unwrap()], Wanted::Any, "");
     assert_eq!(platforms_of(&platforms), ["shop"]);
@@ -164,7 +164,7 @@ fn json_refers_to_yaml_and_swagger_2_to_other_files() {
 }
 
 #[test]
-fn what_leads_to_nothing_or_out_of_the_folder_is_reported_with_its_place() {
+fn reports_the_position_of_dangling_and_outside_references() {
     let main = r#"{ "openapi": "3.1.0", "info": { "title": "Lost", "version": "1" }, "servers": [{ "url": "https://lost.example" }],
       "paths": { "/a": { "post": { "operationId": "addA", "parameters": [
         { "name": "b", "in": "query", "schema": { "$ref": "missing.yaml#/b" } },
@@ -191,14 +191,14 @@ fn what_leads_to_nothing_or_out_of_the_folder_is_reported_with_its_place() {
     let warnings = summary.warnings.join("\n");
     let at = "main.json#/paths/~1a/post/parameters";
     for expected in [
-        format!("{at}/0/schema: the reference to `missing.yaml#/b` leads to nothing: No such file"),
-        format!("{at}/1/schema: the reference to `there.yaml#/c` leads to nothing: the file has nothing there"),
-        format!("{at}/2/schema: the reference to `../outside.yaml` leads to nothing: it lies outside of the imported folder"),
-        format!("{at}/3/schema: the reference to `there.yaml#anchor` leads to nothing: what follows `#` is not a JSON Pointer"),
-        format!("{at}/4/schema: the reference to `broken.json` leads to nothing: expected value at line 1 column 11"),
-        format!("{at}/5/schema: the reference to `linked.yaml` leads to nothing: it lies outside"),
-        "there.yaml#/i: the reference to `missing.yaml` leads to nothing: No such file".to_owned(),
-        "references that lead to nothing allow anything: `missing.yaml#/b`, `there.yaml#/c`, `../outside.yaml` and 5 more".to_owned(),
+        format!("{at}/0/schema: the reference to `missing.yaml#/b` is dangling: No such file"),
+        format!("{at}/1/schema: the reference to `there.yaml#/c` is dangling: the file has nothing there"),
+        format!("{at}/2/schema: the reference to `../outside.yaml` is dangling: it lies outside of the imported folder"),
+        format!("{at}/3/schema: the reference to `there.yaml#anchor` is dangling: what follows `#` is not a JSON Pointer"),
+        format!("{at}/4/schema: the reference to `broken.json` is dangling: expected value at line 1 column 11"),
+        format!("{at}/5/schema: the reference to `linked.yaml` is dangling: it lies outside"),
+        "there.yaml#/i: the reference to `missing.yaml` is dangling: No such file".to_owned(),
+        "dangling references allow any value: `missing.yaml#/b`, `there.yaml#/c`, `../outside.yaml` and 5 more".to_owned(),
     ] {
         assert!(warnings.contains(&expected), "{expected}\n{warnings}");
     }
@@ -209,7 +209,7 @@ fn what_leads_to_nothing_or_out_of_the_folder_is_reported_with_its_place() {
 }
 
 #[test]
-fn files_that_lead_in_circles_come_to_an_end() {
+fn cyclic_files_terminate() {
     let tree = tree(
         "circles",
         &[
@@ -227,7 +227,7 @@ fn files_that_lead_in_circles_come_to_an_end() {
 }
 
 #[test]
-fn references_in_extensions_are_left_to_other_tools() {
+fn ignores_references_in_extensions() {
     let (summary, platforms) = written(
         "parts-extensions",
         &[

@@ -21,7 +21,7 @@ fn field<'a>(method: &'a AuthMethod, name: &str) -> Option<&'a Field> {
 }
 
 #[test]
-fn each_listed_value_fills_the_addresses() {
+fn each_listed_value_fills_the_urls() {
     let mut tried = 0;
     for (platform, provider) in &providers().0 {
         let detail = &provider.detail;
@@ -53,7 +53,7 @@ fn each_listed_value_fills_the_addresses() {
 /// Users choose a host of a listed platform among those that the file lists. Where they can't, the platform is one that
 /// people host themselves, or that has a domain for each customer, and the OAuth client names the host.
 #[test]
-fn hosts_that_get_secrets_are_listed_unless_the_client_names_them() {
+fn hosts_that_receive_secrets_are_fixed_or_set_by_the_client() {
     let providers = providers();
     let mut open = Vec::new();
     for (platform, provider) in &providers.0 {
@@ -71,7 +71,7 @@ fn hosts_that_get_secrets_are_listed_unless_the_client_names_them() {
 }
 
 #[test]
-fn domains_of_salesforce_orgs_are_taken() {
+fn accepts_domains_of_salesforce_orgs() {
     let providers = providers();
     for method in &providers.0["salesforce"].detail.auth_methods {
         let pattern = field(method, "instance").unwrap().pattern.as_deref().unwrap();
@@ -86,7 +86,7 @@ fn domains_of_salesforce_orgs_are_taken() {
 
 /// Zoho's data centre in Canada has another domain for accounts than the others.
 #[test]
-fn each_data_centre_of_zoho_can_be_chosen() {
+fn accepts_each_zoho_data_centre() {
     let providers = providers();
     for platform in ["zoho-calendar", "zoho-crm", "zoho-mail", "zoho-sign"] {
         let methods = &providers.0[platform].detail.auth_methods;

@@ -17,7 +17,7 @@ fn document(title: &str, server: &str) -> String {
 }
 
 #[test]
-fn a_document_whose_server_is_elsewhere_is_a_platform_of_its_own() {
+fn document_with_another_host_becomes_its_own_platform() {
     for (title, server, own) in [
         ("Eqivo API", "https://raw.github.com/x/y.png", Some("github-eqivo")),
         ("GitHub REST API", "https://api.github.com", None),

@@ -22,7 +22,7 @@ paths:
 }
 
 #[test]
-fn what_only_3_2_has_is_reported() {
+fn reports_features_that_only_3_2_has() {
     let document = "openapi: 3.2.0
 info: {title: T, version: 1}
 paths:

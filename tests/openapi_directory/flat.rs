@@ -5,7 +5,7 @@ use crate::shipped;
 
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
-fn arguments_lead_back_to_their_places_in_every_action() {
+fn flat_arguments_map_back_in_every_action() {
     let (_, _, platforms) = shipped();
     let mut counted = Counted::default();
     for platform in platforms {

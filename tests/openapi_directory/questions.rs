@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use connector_vault::catalog::action::unit::{Unit, inflate};
 use connector_vault::catalog::cache::CatalogCache;
-use connector_vault::catalog::filter::Wish;
-use connector_vault::catalog::reader::{Catalog, FindFilter};
-use connector_vault::catalog::search::Query;
-use connector_vault::catalog::stored::CURRENT_KEY;
+use connector_vault::catalog::filter::Constraint;
+use connector_vault::catalog::format::stored::CURRENT_KEY;
+use connector_vault::catalog::list_search::Query;
+use connector_vault::catalog::reader::{Catalog, SearchFilter};
 use connector_vault::importer::folder::Folder;
 use connector_vault::ports::{Blob, Blobs, Clock, StorageError};
 use serde::Deserialize;
@@ -19,16 +19,16 @@ use serde_json::Value;
 
 use crate::{imported, shipped};
 
-/// The share of questions with a right answer among the first so many, in percent.
+/// The share of questions with a right answer among the first this many, in percent.
 const TARGETS: [(usize, usize); 3] = [(1, 60), (3, 85), (10, 95)];
 
 #[derive(Deserialize)]
 struct Questions {
-    questions: Vec<Question>,
+    questions: Vec<ActionQuery>,
 }
 
 #[derive(Deserialize)]
-struct Question {
+struct ActionQuery {
     #[serde(rename = "question")]
     text: String,
     answers: Vec<String>,
@@ -76,15 +76,15 @@ impl Clock for Files {
 
 /// The first rows that a question finds, each as platform and key.
 fn ask(files: &Files, cache: &CatalogCache, question: &str, rows: usize) -> Vec<(String, String)> {
-    let filter = FindFilter {
+    let filter = SearchFilter {
         q: Query::parse(question).unwrap(),
-        method: Wish::Any,
+        method: Constraint::Any,
         platforms: None,
-        seen: None,
+        visible: None,
     };
     let found = pollster::block_on(async {
         let catalog = Catalog::open(cache, files).await?;
-        catalog.find(catalog.every_action()?, &filter, &|total| 0..rows.min(total)).await
+        catalog.search_actions(catalog.all_actions()?, &filter, &|total| 0..rows.min(total)).await
     });
     let rows = [b"[", found.unwrap().0.rows.as_slice(), b"]"].concat();
     let rows: Vec<Value> = serde_json::from_slice(&rows).unwrap();
@@ -139,10 +139,10 @@ fn questions_find_their_answers() {
     let keys = keys();
     let files = Files { folder: Folder(imported().0.clone()), reads: Cell::new(0) };
     for held in [false, true] {
-        let asked: Vec<&Question> = questions.iter().filter(|one| one.held == held).collect();
+        let asked: Vec<&ActionQuery> = questions.iter().filter(|one| one.held == held).collect();
         let mut places: Vec<usize> = Vec::new();
         let mut most = 0;
-        for Question { text: question, answers, .. } in &asked {
+        for ActionQuery { text: question, answers, .. } in &asked {
             let right: Vec<_> = answers.iter().flat_map(|answer| meant(answer, &keys)).collect();
             assert!(!right.is_empty(), "{question}: no answer is in the catalog");
             files.reads.set(0);

@@ -1,4 +1,4 @@
-//! The answer about an action: its row and its detail.
+//! Renders the detail of an action as JSON: its row, its request and its responses.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,28 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::constant::allows;
 use super::stored::{
-    Parameter, Place, Reached, RequestBody, Requirement, StoredAction, StoredResponse, TOO_LARGE,
+    Parameter, ParameterLocation, Reached, RequestBody, Requirement, StoredAction, StoredResponse,
+    TOO_LARGE,
 };
 use super::unit::Unit;
 use crate::catalog::detail::Parameters;
 use crate::catalog::model::Action;
 use crate::terms::Method;
-use crate::util::media_type::{essence, is_written};
+use crate::util::media_type::{essence, is_serialized};
 
-/// The header in which a caller chooses among the media types of the response.
+/// The header with which a caller chooses the media type of the response.
 pub const ACCEPT: &str = "Accept";
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
-/// The schema of a body that a caller writes itself, such as XML.
+/// The schema of a body that the caller serializes, such as XML.
 const STRING: &str = r#"{"description":"The whole body, in the first of the action's content types.","type":"string"}"#;
 
-/// What an action's answer needs of its connector's [detail](crate::catalog::detail::ConnectorDetail).
+/// The parts of a [`ConnectorDetail`](crate::catalog::detail::ConnectorDetail) that an action's detail needs.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectorFacts {
     auth_methods: Vec<MethodId>,
     servers: Vec<ServerUrl>,
-    /// Headers of every request.
+    /// Sent with every request.
     #[serde(default)]
     headers: Parameters,
 }
@@ -36,30 +37,30 @@ pub struct ConnectorFacts {
 #[derive(Debug, Deserialize)]
 struct MethodId {
     id: String,
-    /// Of a key: where it goes, and its name there.
+    /// For an API key: where it is sent, and under which name.
     #[serde(default)]
-    r#in: Option<Place>,
+    r#in: Option<ParameterLocation>,
     #[serde(default)]
     name: String,
-    /// Headers of every request that the method authorizes.
+    /// Sent with every request that this method authorizes.
     #[serde(default)]
     headers: Parameters,
-    /// Query parameters of every request that the method authorizes.
+    /// Sent with every request that this method authorizes.
     #[serde(default)]
     query: Parameters,
 }
 
 impl MethodId {
-    /// Whether requests that the method authorizes carry this parameter.
+    /// Whether this method sends the parameter.
     fn carries<S>(&self, one: &Parameter<S>) -> bool {
         let is_header = |name: &String| name.eq_ignore_ascii_case(&one.name);
         let by_template = match one.r#in {
-            Place::Header => self.headers.keys().any(is_header),
-            Place::Query => self.query.contains_key(&one.name),
-            Place::Cookie | Place::Path => false,
+            ParameterLocation::Header => self.headers.keys().any(is_header),
+            ParameterLocation::Query => self.query.contains_key(&one.name),
+            ParameterLocation::Cookie | ParameterLocation::Path => false,
         };
         let is_key = match one.r#in {
-            Place::Header => is_header(&self.name),
+            ParameterLocation::Header => is_header(&self.name),
             _ => self.name == one.name,
         };
         by_template || (self.r#in == Some(one.r#in) && is_key)
@@ -67,17 +68,17 @@ impl MethodId {
 }
 
 impl ConnectorFacts {
-    /// Whether a parameter is none of the input: it comes with the connection, whatever its method, or has only one value.
-    /// The cookies of a connection are its own, whichever of the methods it has.
+    /// Whether the parameter is not an input of the caller: every method of the connector sends it, or it has a
+    /// constant value. A cookie is never an input if any method sends it.
     fn sends(&self, one: &Parameter<&RawValue>) -> bool {
         let mut methods = self.auth_methods.iter();
         let by_method = match one.r#in {
-            Place::Cookie => methods.any(|method| method.carries(one)),
+            ParameterLocation::Cookie => methods.any(|method| method.carries(one)),
             _ => !self.auth_methods.is_empty() && methods.all(|method| method.carries(one)),
         };
         let mut headers = self.headers.iter();
         by_method
-            || one.r#in == Place::Header
+            || one.r#in == ParameterLocation::Header
                 && headers.any(|(name, value)| {
                     name.eq_ignore_ascii_case(&one.name) && allows(one.schema, value)
                 })
@@ -89,7 +90,6 @@ struct ServerUrl {
     url: String,
 }
 
-/// An action with its detail.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionDetail<'a> {
@@ -109,15 +109,14 @@ pub struct ActionDetail<'a> {
     responses: Option<Vec<Response<'a>>>,
 }
 
-/// A way to authorize the action.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Auth {
-    /// The id of the connector's auth method.
+    /// The id of one of the connector's auth methods.
     method: String,
     scopes: Vec<String>,
 }
 
-/// What the action takes, as one JSON Schema.
+/// The input of the action, as one JSON Schema.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Input<'a> {
@@ -146,7 +145,7 @@ struct Members<'a> {
     body: Option<&'a RawValue>,
 }
 
-/// The parameters of one place.
+/// The parameters of one location.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Object<'a> {
@@ -157,7 +156,6 @@ struct Object<'a> {
     additional_properties: bool,
 }
 
-/// A schema: the document's, or one that this module makes.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Schema<'a> {
@@ -165,7 +163,6 @@ enum Schema<'a> {
     Own(Box<RawValue>),
 }
 
-/// What the action answers with one status.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Response<'a> {
@@ -175,15 +172,12 @@ struct Response<'a> {
     schema: Option<Box<RawValue>>,
 }
 
-/// A damaged unit.
+/// The unit lacks a definition, or one of its schemas is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrokenUnit;
 
-/// The answer about an action of a unit, as JSON. `platform` is the platform's own name, `connector` its detail and
-/// `schemes` the methods that satisfy its document's security schemes.
-///
-/// # Errors
-/// When the unit lacks a definition, or one of its schemas is not JSON.
+/// Renders an action of a unit. `platform` is the platform's current name; `schemes` maps each security scheme of the
+/// document to the ids of the connector's methods that satisfy it.
 pub fn answer(
     unit: &Unit<'_>,
     action: &StoredAction<&RawValue>,
@@ -192,7 +186,7 @@ pub fn answer(
     schemes: &BTreeMap<String, Vec<String>>,
     with_responses: bool,
 ) -> Result<Vec<u8>, BrokenUnit> {
-    // A request with `GET` can't have one (https://fetch.spec.whatwg.org/#dom-request), whatever documents say.
+    // `GET` requests have no body (https://fetch.spec.whatwg.org/#dom-request), whatever the document declares.
     let body = action.request_body.as_ref().filter(|_| action.method != Method::Get);
     let parameter = |one: &Parameter<&RawValue>| {
         Ok(Parameter {
@@ -242,7 +236,7 @@ fn first_server(connector: &ConnectorFacts) -> Option<&str> {
     connector.servers.first().map(|server| server.url.as_str())
 }
 
-/// A schema of parameters or body, whose references lead into the answer's `input`.
+/// Points the references of a schema to the definitions in `input`.
 fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
     let text = schema.get().replace(r##""$ref":"#/$defs/"##, r##""$ref":"#/input/$defs/"##);
     RawValue::from_string(text).map_err(|_| BrokenUnit)
@@ -254,7 +248,7 @@ fn input<'a>(
     body: Option<&RequestBody<&'a RawValue>>,
     connector: &ConnectorFacts,
 ) -> Result<Input<'a>, BrokenUnit> {
-    let of = |place: Place| {
+    let of = |place: ParameterLocation| {
         let given = action.parameters.iter();
         let given = given.filter(|one| one.r#in == place && !connector.sends(one));
         let given: Vec<&Parameter<&RawValue>> = given.collect();
@@ -270,7 +264,7 @@ fn input<'a>(
         };
         Some(object).filter(|object| !object.properties.is_empty())
     };
-    let mut header = of(Place::Header);
+    let mut header = of(ParameterLocation::Header);
     if let Some(accept) = accept(&action.response_types)? {
         let none = || Object {
             r#type: "object",
@@ -281,10 +275,10 @@ fn input<'a>(
         header.get_or_insert_with(none).properties.insert(ACCEPT, Schema::Own(accept));
     }
     let properties = Members {
-        path: of(Place::Path),
-        query: of(Place::Query),
+        path: of(ParameterLocation::Path),
+        query: of(ParameterLocation::Query),
         header,
-        cookie: of(Place::Cookie),
+        cookie: of(ParameterLocation::Cookie),
         body: body.map(given).transpose()?,
     };
     let needs = |object: &Option<Object<'_>>| {
@@ -310,8 +304,8 @@ fn input<'a>(
     })
 }
 
-/// The schema of the header `Accept`. Returns `None` when there is nothing to choose: the platform answers in JSON only, or
-/// in whatever type it likes.
+/// The schema of the `Accept` header. Returns `None` when there is no choice: the platform responds with JSON only, or
+/// with any type.
 fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
     if types.iter().all(|media| matches!(media.as_str(), "application/json" | "*/*")) {
         return Ok(None);
@@ -324,10 +318,10 @@ fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
     to_raw_value(&schema).map(Some).map_err(|_| BrokenUnit)
 }
 
-/// The schema of what a caller gives as the body: a string where the document's schema says what stands in a text.
+/// The schema of the body that the caller sends: a string if the caller has to serialize the content itself.
 fn given<'a>(body: &RequestBody<&'a RawValue>) -> Result<&'a RawValue, BrokenUnit> {
     let media = body.content_types.first().map(|media| essence(media));
-    if media.is_none_or(|media| is_written(&media)) {
+    if media.is_none_or(|media| is_serialized(&media)) {
         return Ok(body.schema);
     }
     let schema: Value = serde_json::from_str(body.schema.get()).map_err(|_| BrokenUnit)?;
@@ -353,7 +347,7 @@ fn definitions<'a>(
     whole.chain(cut).map(parse).collect()
 }
 
-/// A response, whose schema has its own definitions.
+/// A response. Its schema carries its own definitions.
 fn response<'a>(
     unit: &Unit<'a>,
     response: &'a StoredResponse<&RawValue>,
@@ -363,7 +357,7 @@ fn response<'a>(
         Some(schema) => {
             let definitions = definitions(unit, &response.reached)?;
             let definitions = to_raw_value(&definitions).map_err(|_| BrokenUnit)?;
-            // A schema that refers is an object with at least that member.
+            // A schema with a reference is a non-empty object.
             let rest = schema.get().strip_prefix('{').ok_or(BrokenUnit)?;
             let text = format!(r#"{{"$defs":{definitions},{rest}"#);
             Some(RawValue::from_string(text).map_err(|_| BrokenUnit)?)
@@ -378,7 +372,7 @@ fn response<'a>(
     })
 }
 
-/// The connector's methods that authorize the action. A document that does not say which means all of them.
+/// The connector's methods that authorize the action: all of them if the document declares no security.
 fn auth(
     action: &StoredAction<&RawValue>,
     connector: &ConnectorFacts,
@@ -394,7 +388,7 @@ fn auth(
     for alternative in security {
         let scopes: Vec<String> =
             alternative.iter().flat_map(|one| one.scopes.iter().cloned()).collect();
-        // Schemes that are needed together are one method: what satisfies only some of them is not enough.
+        // Schemes that are required together must be satisfied by one method.
         let is_enough = |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
         let methods = alternative.iter().flat_map(|one| ids(&one.scheme)).filter(is_enough);
         for method in methods {
@@ -404,7 +398,7 @@ fn auth(
             }
         }
     }
-    // Schemes that the connector has no method for say no more than a document without any.
+    // Schemes that no method satisfies are ignored, as if the document declared none.
     let is_unknown = |alternative: &Vec<Requirement>| {
         !alternative.is_empty() && alternative.iter().all(|one| ids(&one.scheme).is_empty())
     };
@@ -436,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_needs_the_methods_of_its_schemes() {
+    fn auth_lists_the_methods_of_the_schemes() {
         let connector = connector(&json!([{"id": "key"}, {"id": "basic"}]));
         let of = |id: &str| vec![id.to_owned()];
         let schemes = BTreeMap::from([("Key".to_owned(), of("key")), ("None".to_owned(), vec![])]);
@@ -458,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_cookie_of_a_key_is_no_input() {
+    fn only_credential_cookies_are_excluded_from_the_input() {
         let connector = connector(&json!([
             {"id": "key", "in": "cookie", "name": "sid"}, {"id": "other", "in": "query", "name": "q"},
         ]));

@@ -1,11 +1,10 @@
-//! Parameters that may have one value only.
+//! Parameters with a constant value.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The only value that a schema allows, or else its default, as a header has it. Returns `None` if there is no such value, or
+/// The only value that a schema allows, or else its default, as a header value. Returns `None` if there is none, or if
 /// it is not a string, a number or a boolean.
-#[must_use]
 pub fn only_value(schema: &Value) -> Option<String> {
     let only = |value: &Value| match value {
         Value::Array(values) => <[Value; 1]>::try_from(values.clone()).ok().map(|[only]| only),
@@ -16,8 +15,7 @@ pub fn only_value(schema: &Value) -> Option<String> {
     text(&value.or_else(|| schema.get("default").cloned())?)
 }
 
-/// Whether a schema allows a header's value, as far as it lists values.
-#[must_use]
+/// Whether a schema's `const` and `enum` allow a header value.
 pub fn allows(schema: &RawValue, value: &str) -> bool {
     let Ok(schema) = serde_json::from_str::<Value>(schema.get()) else { return false };
     let is_value = |one: &Value| text(one).as_deref() == Some(value);
@@ -61,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_allows_what_it_lists() {
+    fn schema_allows_only_listed_values() {
         for (schema, expected) in [
             (json!({"const": "v1"}), true),
             (json!({"enum": ["v0", "v1"]}), true),

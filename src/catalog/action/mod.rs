@@ -1,8 +1,8 @@
-//! What an action's detail adds to its row: where it is, what it takes and what it answers.
+//! The detail of an action: its location, its input and its responses.
 //!
-//! [`stored`] is the form in which details are kept, [`unit`] the compressed value that holds those of some actions of a
-//! platform with the definitions that they share, [`constant`] finds parameters with one value, `store` puts such values into segments, and [`answer`] makes what a
-//! caller gets.
+//! [`stored`] is the stored form. [`unit`] is a compressed value with the details of some actions of a platform and the
+//! definitions that they share; `store` distributes units over segments. [`constant`] finds parameters with a constant
+//! value, and [`answer`] renders the JSON of the API.
 
 pub mod answer;
 pub mod constant;

@@ -1,20 +1,16 @@
-//! Distributes units over segments, when a catalog is written.
+//! Distributes units over segments.
 
 use std::collections::BTreeMap;
 
 use super::unit::{Deflated, UnitRef, UnitTable, Units, compare};
-use crate::catalog::current::pack_of;
-use crate::catalog::stored::SegmentId;
+use crate::catalog::format::current::pack_of;
+use crate::catalog::format::stored::SegmentId;
 use crate::util::crc32::crc32;
 
-/// Where the units of each platform are.
 pub type Tables<'a> = BTreeMap<&'a str, UnitTable>;
 
-/// Stores the units of all platforms, several in a segment. Only platforms of the same group share segments, so that a
-/// changed platform changes few of them. `most` is the largest segment with several units, in bytes.
-///
-/// # Errors
-/// When `store` fails, with its error.
+/// Stores the units of all platforms. Small units share a segment of at most `most` bytes, but only with units of the
+/// same group of platforms, so that a changed platform changes few segments.
 pub fn store_units<'a, E>(
     platforms: impl Iterator<Item = (&'a str, &'a Units)>,
     most: usize,
@@ -49,7 +45,7 @@ pub fn store_units<'a, E>(
     Ok(tables)
 }
 
-/// Distributes units over segments of at most `most` bytes: each, the largest first, into the first that has room.
+/// Packs units into segments of at most `most` bytes: first fit, largest first.
 fn filled<'a>(
     mut units: Vec<(&'a str, &'a Deflated)>,
     most: usize,
@@ -78,7 +74,7 @@ mod tests {
     use super::{Deflated, filled};
 
     #[test]
-    fn units_share_segments_that_have_room() {
+    fn units_are_packed_first_fit() {
         let units: Vec<Deflated> =
             [1, 2, 4, 3].map(|size| Deflated { first: String::new(), bytes: vec![0; size] }).into();
         for (most, expected) in [

@@ -1,8 +1,8 @@
 //! A unit: the details of some actions of a platform, in the [order](compare) of their keys, and the definitions that
 //! they share.
 //!
-//! It is stored deflated (RFC 1951), several of them in a segment. Inflated it is [`Texts`] of four [`Texts`]: the keys,
-//! the [`StoredAction`]s, the definitions' names and the definitions.
+//! Units are stored deflated (RFC 1951), several in a segment. An inflated unit is [`Texts`] of four [`Texts`]: the
+//! keys, the [`StoredAction`]s, the names of the definitions and the definitions.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,45 +11,41 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::stored::StoredAction;
-use crate::catalog::layout::{Texts, first_where};
-use crate::catalog::stored::SegmentId;
+use crate::catalog::format::layout::{Texts, first_where};
+use crate::catalog::format::stored::SegmentId;
 use crate::ports::Blob;
 use crate::util::crc32::crc32;
 
-/// The order of keys: a key that is written in another case stands beside the one that is meant.
-#[must_use]
+/// The order of keys. It ignores case first, so that a key in the wrong case is next to the right one and can be
+/// suggested.
 pub fn compare(one: &str, other: &str) -> Ordering {
     let lower = |key: &str| key.bytes().map(|byte| byte.to_ascii_lowercase()).collect::<Vec<_>>();
     lower(one).cmp(&lower(other)).then_with(|| one.cmp(other))
 }
 
-/// What a platform's entry says about the details of its actions.
+/// The part of a platform's entry that locates the details of its actions.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct UnitTable {
-    /// The document's security schemes: the ids of the connector's methods that satisfy them.
+    /// Maps each security scheme of the document to the ids of the connector's methods that satisfy it.
     pub schemes: BTreeMap<String, Vec<String>>,
-    /// Where the units are, in order of their keys.
+    /// In order of their keys.
     pub units: Vec<UnitRef>,
 }
 
-/// Where a unit is.
+/// The location of a unit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UnitRef {
-    /// Its first key.
     pub first: String,
-    /// The segment that holds it.
     pub segment: SegmentId,
-    /// Where it begins in the segment.
+    /// The offset in the segment.
     pub base: u32,
-    /// How many bytes it has there.
+    /// In bytes.
     pub length: u32,
-    /// The CRC-32 of these bytes.
     pub crc: u32,
 }
 
 impl UnitTable {
     /// The unit that would contain a key. Returns `None` when all keys are greater.
-    #[must_use]
     pub fn unit(&self, key: &str) -> Option<&UnitRef> {
         let is_before = |unit: &UnitRef| compare(&unit.first, key) != Ordering::Greater;
         let next = self.units.partition_point(is_before);
@@ -58,8 +54,7 @@ impl UnitTable {
 }
 
 impl UnitRef {
-    /// The unit's bytes in its segment. Returns `None` when they are not the ones that are meant.
-    #[must_use]
+    /// The bytes of the unit. Returns `None` when their checksum is wrong.
     pub fn read(&self, segment: &dyn Blob) -> Option<Vec<u8>> {
         let base = usize::try_from(self.base).ok()?;
         let end = base.checked_add(usize::try_from(self.length).ok()?)?;
@@ -67,10 +62,9 @@ impl UnitRef {
     }
 }
 
-/// An inflated unit.
 #[derive(Debug, Clone, Copy)]
 pub struct Unit<'a> {
-    /// The keys of its actions, in order.
+    /// In order.
     pub keys: Texts<'a>,
     actions: Texts<'a>,
     names: Texts<'a>,
@@ -78,8 +72,7 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// The unit that makes up all of `bytes`. Returns `None` when they are cut short.
-    #[must_use]
+    /// Returns `None` when the bytes are truncated.
     pub fn open(bytes: &'a [u8]) -> Option<Self> {
         let parts = Texts::open(bytes)?;
         let part = |nth| Texts::open(parts.get(nth));
@@ -88,8 +81,7 @@ impl<'a> Unit<'a> {
         is_whole.then_some(Self { keys, actions, names, definitions })
     }
 
-    /// The action with a key. Returns `None` when it is not here, or not what it should be.
-    #[must_use]
+    /// Returns `None` when the unit has no such action, or when it is not valid JSON.
     pub fn action(&self, key: &str) -> Option<StoredAction<&'a RawValue>> {
         let at_or_after = |nth| {
             let known = std::str::from_utf8(self.keys.get(nth)).unwrap_or_default();
@@ -101,7 +93,6 @@ impl<'a> Unit<'a> {
     }
 
     /// The name and the JSON of a definition.
-    #[must_use]
     pub fn definition(&self, number: u32) -> Option<(&'a str, &'a str)> {
         let number = usize::try_from(number).ok().filter(|number| *number < self.names.len())?;
         let text = |texts: &Texts<'a>| std::str::from_utf8(texts.get(number)).ok();
@@ -113,9 +104,7 @@ impl<'a> Unit<'a> {
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deflated {
-    /// Its first key.
     pub first: String,
-    /// The bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -125,15 +114,13 @@ pub struct Deflated {
 pub struct Units {
     /// As in [`UnitTable`].
     pub schemes: BTreeMap<String, Vec<String>>,
-    /// In order of their keys.
     pub units: Vec<Deflated>,
 }
 
-/// Writes a unit in the form that [`Unit::open`] reads: actions, each with its key, and definitions, each with its name.
+/// Writes the form that [`Unit::open`] reads: actions with their keys, and definitions with their names.
 #[cfg(not(target_arch = "wasm32"))]
-#[must_use]
 pub fn write_unit(actions: &[(&str, String)], definitions: &[(&str, &str)]) -> Vec<u8> {
-    use crate::catalog::layout::write_texts;
+    use crate::catalog::format::layout::write_texts;
     let parts = [
         write_texts(actions.iter().map(|(key, _)| key)),
         write_texts(actions.iter().map(|(_, action)| action)),
@@ -143,21 +130,18 @@ pub fn write_unit(actions: &[(&str, String)], definitions: &[(&str, &str)]) -> V
     write_texts(parts.iter())
 }
 
-/// Deflates bytes.
 #[cfg(not(target_arch = "wasm32"))]
-#[must_use]
 pub fn deflate(bytes: &[u8]) -> Vec<u8> {
     use flate2::{Compression, write::DeflateEncoder};
     use std::io::Write as _;
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
-    // Memory takes every byte.
+    // Writing to a `Vec` cannot fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()
 }
 
-/// Inflates what [`deflate`] made, as the Worker's runtime does. Returns `None` when it is damaged.
+/// The inverse of [`deflate`], as the Worker's runtime does it. Returns `None` for invalid data.
 #[cfg(not(target_arch = "wasm32"))]
-#[must_use]
 pub fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     use std::io::Read as _;
     let mut inflated = Vec::new();
@@ -168,7 +152,7 @@ pub fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::{Unit, write_unit};
-    use crate::catalog::layout::write_texts;
+    use crate::catalog::format::layout::write_texts;
 
     #[test]
     fn a_unit_has_as_many_keys_as_actions_and_as_many_names_as_definitions() {

@@ -1,8 +1,8 @@
-//! `GET /v1/available-actions/{platform}` (specification, part 4.1).
+//! `GET /v1/available-actions/{platform}`: the actions of a platform.
 
-use super::answer::{CatalogQuery, handler};
-use crate::catalog::filter::{ActionFilter, Wish};
-use crate::catalog::search::Query;
+use super::respond::{CatalogQuery, handler};
+use crate::catalog::filter::{ActionFilter, Constraint};
+use crate::catalog::list_search::Query;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::paging::Paging;
@@ -12,10 +12,6 @@ use crate::storage::metering::Metered;
 use crate::terms::Method;
 use crate::util::case_fold::fold;
 
-/// Plans the request.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -25,17 +21,17 @@ pub fn plan<'a, P: Ports>(
     let filter = ActionFilter {
         title: query.text("title").map(|text| fold(&text)),
         key: query.text("key"),
-        method: query.text("method").map_or(Wish::Any, |text| method(&text)),
+        method: query.text("method").map_or(Constraint::Any, |text| method(&text)),
         q: query.text("q").and_then(|text| Query::parse(&text)),
     };
     let paging = Paging::read(&query);
-    let asked = CatalogQuery::Actions { platform: context.argument(0), filter, paging };
-    Ok(handler(context, asked, ports))
+    let query = CatalogQuery::Actions { platform: context.argument(0), filter, paging };
+    Ok(handler(context, query, ports))
 }
 
-/// The method of a name, in any case.
-pub(super) fn method(text: &str) -> Wish<Method> {
-    // No letter outside ASCII folds to one of these names' letters.
+/// Parses a method, in any case. An unknown one matches no row.
+pub(super) fn method(text: &str) -> Constraint<Method> {
+    // No letter outside ASCII folds to a letter of these names.
     let method = Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text));
-    method.map_or(Wish::Unknown, Wish::Only)
+    method.map_or(Constraint::Never, Constraint::Equals)
 }

@@ -1,10 +1,10 @@
-//! `GET /v1/available-connectors` (specification, part 4.2).
+//! `GET /v1/available-connectors`: the list of connectors.
 
 use serde::Deserialize;
 
-use super::answer::{CatalogQuery, handler, respond};
+use super::respond::{CatalogQuery, handler, respond};
 use crate::catalog::filter::ConnectorFilter;
-use crate::catalog::search::Query;
+use crate::catalog::list_search::Query;
 use crate::connect::statements::select_platforms_with_client;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -22,10 +22,6 @@ struct Client {
     platform: String,
 }
 
-/// Plans the request.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -60,7 +56,7 @@ pub fn plan<'a, P: Ports>(
     }))
 }
 
-/// The filter, now that the platforms with an OAuth client are known.
+/// The filter, once the platforms with an OAuth client are known.
 fn with_clients(
     mut filter: ConnectorFilter,
     clients: &[String],

@@ -1,10 +1,10 @@
 //! `GET /v1/available-actions`: a search over the actions of all platforms.
 
 use super::actions::method;
-use super::answer::{CatalogQuery, handler};
-use crate::catalog::filter::Wish;
-use crate::catalog::reader::FindFilter;
-use crate::catalog::search::Query;
+use super::respond::{CatalogQuery, handler};
+use crate::catalog::filter::Constraint;
+use crate::catalog::list_search::Query;
+use crate::catalog::reader::SearchFilter;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::paging::Paging;
@@ -14,10 +14,6 @@ use crate::storage::metering::Metered;
 use crate::util::case_fold::fold;
 use crate::util::name_set::Names;
 
-/// Plans the request.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -25,12 +21,12 @@ pub fn plan<'a, P: Ports>(
     let mut query = context.query();
     query.finish()?;
     let platforms = context.caller.platforms();
-    let filter = FindFilter {
+    let filter = SearchFilter {
         q: query.text("q").and_then(|text| Query::parse(&text)).unwrap_or_default(),
-        method: query.text("method").map_or(Wish::Any, |text| method(&text)),
-        platforms: query.text("platform").map(|text| Names::of_text(fold(&text))),
-        seen: platforms.cloned(),
+        method: query.text("method").map_or(Constraint::Any, |text| method(&text)),
+        platforms: query.text("platform").map(|text| Names::from_string(fold(&text))),
+        visible: platforms.cloned(),
     };
-    let asked = CatalogQuery::Found { filter, paging: Paging::read(&query) };
-    Ok(handler(context, asked, ports))
+    let query = CatalogQuery::SearchActions { filter, paging: Paging::read(&query) };
+    Ok(handler(context, query, ports))
 }

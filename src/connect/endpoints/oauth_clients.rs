@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::auth::Principal;
 use crate::catalog::detail::{AuthMethod, TokenAuth};
-use crate::catalog::endpoints::answer::no_platform;
+use crate::catalog::endpoints::respond::no_platform;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
 use crate::connect::endpoints::{connector, encrypt_error, no_vault_keys, redirect_uri};

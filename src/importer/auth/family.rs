@@ -1,5 +1,5 @@
-//! What is known of three providers with hundreds of documents, which name endpoints that no longer work or do not say
-//! how to sign a request.
+//! Facts about three providers with hundreds of documents, which name endpoints that no longer work or do not say how
+//! to sign a request.
 //!
 //! | provider | source of the facts |
 //! |---|---|
@@ -13,28 +13,24 @@ use crate::catalog::detail::{Field, Grant, OAuth2, Parameters, Pkce, Scope, vari
 use crate::importer::document::Document;
 use crate::importer::scalar::FirstText;
 
-/// A provider whose documents do not say enough.
+/// A provider whose documents are incomplete.
 #[derive(Debug)]
 pub enum Family {
-    /// Google's APIs.
     Google,
-    /// Microsoft's; `resource` is what stands before the names of scopes.
+    /// `resource` is the prefix of the names of scopes.
     Microsoft {
         /// Such as `https://management.azure.com/`
         resource: String,
     },
-    /// Amazon's.
     Amazon {
         /// The service's name in signatures.
         service: String,
-        /// Its regions.
         regions: Vec<String>,
     },
 }
 
-/// The family of a document. Returns `None` when it belongs to none.
-#[must_use]
-pub fn of<F>(document: &Document<F>, servers: &Found) -> Option<Family> {
+/// The family of a document, if any.
+pub fn detect<F>(document: &Document<F>, servers: &Found) -> Option<Family> {
     let info = document.info.as_ref()?;
     match info.provider.as_str().trim().to_lowercase().as_str() {
         "googleapis.com" | "google.com" => Some(Family::Google),
@@ -51,8 +47,7 @@ pub fn of<F>(document: &Document<F>, servers: &Found) -> Option<Family> {
 }
 
 impl Family {
-    /// What a scheme of this family means. Returns `None` when the document says enough.
-    #[must_use]
+    /// The meaning of a scheme in this family. Returns `None` when the document is sufficient.
     pub fn kind(&self, scheme: &Scheme) -> Option<Kind> {
         let kind = scheme.r#type.as_str().trim().to_lowercase();
         match self {
@@ -72,14 +67,14 @@ impl Family {
     }
 }
 
-/// Whether a scheme stands for signed requests. Some documents describe them as a key in the header of signatures.
+/// Whether a scheme stands for signed requests. Some documents describe them as a key in the signature's header.
 fn is_signed(scheme: &Scheme) -> bool {
     let is = |text: &FirstText, wanted: &str| text.as_str().trim().eq_ignore_ascii_case(wanted);
     is(&scheme.amazon, "awsSigv4")
         || (is(&scheme.r#in, "header") && is(&scheme.name, "Authorization"))
 }
 
-/// All scopes of a scheme, whatever the flow.
+/// The scopes of all flows of a scheme.
 fn declared(scheme: &Scheme) -> Vec<Scope> {
     let mut all = scopes(&scheme.scopes);
     if let Some(flows) = scheme.flows.get() {
@@ -90,8 +85,7 @@ fn declared(scheme: &Scheme) -> Vec<Scope> {
     all
 }
 
-/// Google's OAuth. Without offline access and consent, Google gives no refresh token when a user connects again.
-#[must_use]
+/// Google's OAuth. Without offline access and consent, Google issues no refresh token when a user connects again.
 pub fn google(scopes: Vec<Scope>) -> OAuth2 {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let authorization_url = "https://accounts.google.com/o/oauth2/v2/auth".to_owned();
@@ -110,7 +104,6 @@ pub fn google(scopes: Vec<Scope>) -> OAuth2 {
 }
 
 /// The variable of Microsoft's URLs that names the directory whose accounts may connect.
-#[must_use]
 pub fn tenant() -> Field {
     Field {
         required: false,
@@ -121,7 +114,6 @@ pub fn tenant() -> Field {
 }
 
 /// Microsoft's OAuth, version 2.
-#[must_use]
 pub fn microsoft(mut scopes: Vec<Scope>) -> OAuth2 {
     let base = "https://login.microsoftonline.com/{tenant}/oauth2/v2.0";
     if !scopes.iter().any(|scope| scope.name == "offline_access") {
@@ -136,14 +128,14 @@ pub fn microsoft(mut scopes: Vec<Scope>) -> OAuth2 {
     }
 }
 
-/// What stands before the names of Microsoft's scopes: the address of the API that they are for.
+/// The prefix of Microsoft's scopes: the URL of the API that they are for.
 fn resource(servers: &Found) -> String {
     let host = |url: &str| {
         let rest = url.split_once("://")?.1;
         let host = rest.split('/').next()?;
         variables(host).next().is_none().then(|| host.to_owned())
     };
-    // An API whose host differs for each customer names its resource nowhere; most belong to the management of Azure.
+    // An API with a host per customer names its resource nowhere; most belong to the management of Azure.
     let host = servers.servers.iter().find_map(|server| host(&server.url));
     format!("https://{}/", host.unwrap_or_else(|| "management.azure.com".to_owned()))
 }
@@ -156,7 +148,7 @@ fn full(scope: Scope, resource: &str) -> Scope {
     if is_full { scope } else { Scope { name: format!("{resource}{}", scope.name), ..scope } }
 }
 
-/// The regions that the servers' variable has.
+/// The values of the servers' region variable.
 fn regions(servers: &Found) -> Vec<String> {
     let region = servers.fields.iter().find(|field| field.name == "region");
     region.and_then(|field| field.r#enum.clone()).unwrap_or_default()

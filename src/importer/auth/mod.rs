@@ -1,8 +1,7 @@
-//! How users connect to a platform: turns a document's security schemes into methods.
+//! Converts a document's security schemes into the connector's auth methods.
 //!
-//! [`scheme`] is what documents say, [`together`] what schemes mean that are required together, [`templates`] what every
-//! request of a method carries, [`family`] what is known of providers with hundreds of documents that do not say
-//! enough.
+//! [`scheme`] is the schemes as written, [`together`] combines schemes that are required together, [`templates`] checks
+//! what every request of a method carries, and [`family`] completes providers with hundreds of incomplete documents.
 
 pub mod family;
 pub mod scheme;
@@ -22,42 +21,39 @@ use crate::catalog::detail::{
 use scheme::{Flow, Flows, Scheme};
 use together::Meant;
 
-/// The most methods of a connector.
 const MAX_METHODS: usize = 20;
-/// The most scopes of a method.
+/// Per method.
 const MAX_SCOPES: usize = 1000;
-/// The most characters of a scope's description.
+/// In characters.
 const MAX_DESCRIPTION: usize = 300;
-/// The most characters of a scope's name, or of a header's.
+/// In characters.
 const MAX_NAME: usize = 200;
-/// The longest URL, in bytes.
+/// In bytes.
 const MAX_URL: usize = 2048;
 
-/// What is known of authorization servers from elsewhere: given where users are sent, returns the server's facts.
+/// Looks up facts about an authorization server by its authorization URL, in other sources than the document.
 pub type Known<'a> = &'a dyn Fn(&str) -> Option<OAuth2>;
 
-/// The methods of a document, and what its schemes say that cannot be used.
+/// The methods of a document, and the schemes that can't be used.
 #[derive(Debug, Default)]
 pub struct Methods {
     /// The preferred one first.
     pub methods: Vec<AuthMethod>,
-    /// What each scheme means, by its name.
+    /// The meaning of each scheme, by its name.
     pub schemes: Vec<(String, Kind)>,
-    /// One line for each scheme that is left out, or was not understood whole.
+    /// One line for each scheme that was skipped or only partly understood.
     pub left_out: Vec<String>,
 }
 
-/// The methods of a document whose servers have been found; `required` are the alternatives of schemes that its operations
-/// require.
-#[must_use]
-pub fn of<F>(
+/// Converts the schemes of a document. `required` are the alternatives of schemes that its operations require.
+pub fn convert<F>(
     document: &Document<F>,
     required: &[Vec<String>],
     servers: &Found,
     known: Known<'_>,
 ) -> Methods {
     let mut methods = Methods::default();
-    let family = family::of(document, servers);
+    let family = family::detect(document, servers);
     let mut schemes = Vec::new();
     for (name, scheme) in document.schemes() {
         let kinds = family
@@ -72,7 +68,8 @@ pub fn of<F>(
             Err(why) => {
                 let description = &scheme.description;
                 schemes.push(Meant { name, description, kinds: Vec::new() });
-                // Another source may know how to connect this way; the actions that need it should lead there.
+                // Another source may know how to connect this way; the actions that require it should refer to that
+                // method.
                 let kind = scheme.r#type.as_str().trim().to_lowercase();
                 if matches!(kind.as_str(), "oauth2" | "openidconnect") {
                     let oauth = OAuth2::usual(Grant::AuthorizationCode, None, String::new());
@@ -89,7 +86,7 @@ pub fn of<F>(
     methods
 }
 
-/// Users come before clients, and what can be revoked before what cannot.
+/// Methods of users come before those of clients, and revocable ones before others.
 const fn rank(kind: &Kind) -> u8 {
     match kind {
         Kind::OAuth2(oauth) if matches!(oauth.grant, Grant::AuthorizationCode) => 0,
@@ -102,8 +99,8 @@ const fn rank(kind: &Kind) -> u8 {
 }
 
 impl Methods {
-    /// Adds the methods of all schemes. One that is only ever required together with others is no method by itself, unless
-    /// no request can carry all of them.
+    /// Adds the methods of all schemes. A scheme that is only required together with others is no method by itself,
+    /// unless no request can carry all of them.
     fn add_all(&mut self, schemes: &[Meant<'_>], required: &[Vec<String>], servers: &Found) {
         let (mut whole, mut together) = (Vec::new(), Vec::new());
         let mut only_together: HashSet<&str> = HashSet::new();
@@ -155,7 +152,7 @@ impl Methods {
     fn add(&mut self, scheme: &Meant<'_>, servers: &Found) {
         let has_several = scheme.kinds.len() > 1;
         for kind in scheme.kinds.clone() {
-            // Several schemes often say the same, for example one for each set of scopes.
+            // Several schemes are often equivalent, for example one for each set of scopes.
             if let Some(same) = self.methods.iter_mut().find(|known| is_same(&known.kind, &kind)) {
                 merge_scopes(&mut same.kind, kind);
                 continue;
@@ -173,8 +170,7 @@ impl Methods {
     }
 }
 
-/// An id that none of these methods has: the wanted one, or that with a number.
-#[must_use]
+/// The requested id, or that with a number if a method already has it.
 pub fn unique_id(methods: &[AuthMethod], wanted: &str) -> String {
     let taken: HashSet<&str> = methods.iter().map(|method| method.id.as_str()).collect();
     let numbered = (2_u32..).map(|number| format!("{wanted}-{number}"));
@@ -182,8 +178,7 @@ pub fn unique_id(methods: &[AuthMethod], wanted: &str) -> String {
     ids.find(|id| !taken.contains(id.as_str())).unwrap_or_default()
 }
 
-/// A scheme's name as an id of 1 to 50 characters of a-z, 0-9 and -.
-#[must_use]
+/// Converts a scheme's name to an id of 1 to 50 characters of a-z, 0-9 and -.
 pub fn slug(name: &str) -> String {
     let words = text::words(text::head(name, 200)).join("-").to_lowercase();
     let clean = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -192,7 +187,7 @@ pub fn slug(name: &str) -> String {
     if slug.is_empty() { "auth".to_owned() } else { slug.to_owned() }
 }
 
-/// Whether two methods differ in nothing but their scopes.
+/// Whether two methods differ only in their scopes.
 fn is_same(one: &Kind, other: &Kind) -> bool {
     match (one, other) {
         (Kind::OAuth2(one), Kind::OAuth2(other)) => {
@@ -204,7 +199,6 @@ fn is_same(one: &Kind, other: &Kind) -> bool {
 }
 
 /// Whether two methods serve the same purpose, so that one of them is enough.
-#[must_use]
 pub fn is_alike(one: &Kind, other: &Kind) -> bool {
     match (one, other) {
         (Kind::OAuth2(one), Kind::OAuth2(other)) => one.grant == other.grant,
@@ -214,10 +208,9 @@ pub fn is_alike(one: &Kind, other: &Kind) -> bool {
     }
 }
 
-/// The ids of the methods that satisfy each of the document's schemes: those that are the scheme, or else those that
-/// serve the same purpose. A method also satisfies a key that its headers or query parameters carry; `common` are the headers
-/// of all methods.
-#[must_use]
+/// For each of the document's schemes, the ids of the methods that satisfy it: those made from the scheme, or else
+/// those that serve the same purpose. A method also satisfies a key that its headers or query parameters carry;
+/// `common` are the headers of all methods.
 pub fn satisfied(
     schemes: &[(String, Kind)],
     methods: &[AuthMethod],
@@ -240,7 +233,7 @@ pub fn satisfied(
     satisfied
 }
 
-/// Adds the scopes of a method to another one that is like it.
+/// Adds the scopes of a method to a similar one.
 pub fn merge_scopes(into: &mut Kind, from: Kind) {
     if let (Kind::OAuth2(into), Kind::OAuth2(from)) = (into, from) {
         add_scopes(&mut into.scopes, from.scopes);
@@ -248,7 +241,7 @@ pub fn merge_scopes(into: &mut Kind, from: Kind) {
     }
 }
 
-/// Adds the scopes that are not there yet.
+/// Adds the missing scopes.
 fn add_scopes(into: &mut Vec<Scope>, from: Vec<Scope>) {
     for scope in from {
         if !into.iter().any(|known| known.name == scope.name) {
@@ -257,8 +250,7 @@ fn add_scopes(into: &mut Vec<Scope>, from: Vec<Scope>) {
     }
 }
 
-/// What a user is asked for, and the variables of the method's and the servers' URLs.
-#[must_use]
+/// The fields of a method, including the variables of its own and the servers' URLs.
 pub fn fields(kind: &Kind, help: Option<String>, servers: &Found) -> Vec<Field> {
     let mut fields = default_fields(kind);
     if let Some(first) = fields.iter_mut().find(|field| field.secret) {
@@ -283,7 +275,7 @@ pub fn fields(kind: &Kind, help: Option<String>, servers: &Found) -> Vec<Field> 
     fields
 }
 
-/// The values of the parameters that a method of this kind adds to its requests, and the templates of a basic method.
+/// The values of the parameters that a method of this kind adds to requests, and the templates of a basic method.
 pub fn parameters(kind: &Kind) -> impl Iterator<Item = &str> {
     let (oauth, pair) = match kind {
         Kind::OAuth2(oauth) => (Some(oauth), [None, None]),
@@ -297,12 +289,12 @@ pub fn parameters(kind: &Kind) -> impl Iterator<Item = &str> {
     values.chain(pair.into_iter().flatten()).map(String::as_str)
 }
 
-/// The names of the variables in a parameter's value. Braces that no name stands in, such as those of JSON, are text.
+/// The variables in a parameter's value. Braces without a name inside, such as those of JSON, are literal.
 pub fn parameter_variables(value: &str) -> impl Iterator<Item = &str> {
     variables(value).filter(|name| server::is_name(name))
 }
 
-/// Lets a method no longer ask for what stands neither in its URLs and parameters nor in one of these addresses.
+/// Removes the fields that neither the method's URLs and parameters nor one of these addresses use.
 pub fn keep_used<'a>(method: &mut AuthMethod, addresses: &(impl Iterator<Item = &'a str> + Clone)) {
     let own = default_fields(&method.kind);
     let (kind, headers, query) = (&method.kind, &method.headers, &method.query);
@@ -319,7 +311,7 @@ pub fn keep_used<'a>(method: &mut AuthMethod, addresses: &(impl Iterator<Item = 
     });
 }
 
-/// Lets a method ask for the variables that it has no field for, as one of `others` asks for them.
+/// Adds a field for each variable without one, as one of `others` declares it.
 pub fn ask_for<'a>(
     variables: impl Iterator<Item = &'a str>,
     others: &[AuthMethod],
@@ -334,14 +326,13 @@ pub fn ask_for<'a>(
     }
 }
 
-/// What a user is asked for when nothing more is known.
-#[must_use]
+/// The fields of a kind when nothing more is known.
 pub fn default_fields(kind: &Kind) -> Vec<Field> {
     match kind {
         Kind::OAuth2(_) => Vec::new(),
         Kind::ApiKey(_) => vec![Field::secret("apiKey", "API key")],
         Kind::Basic { username_label, password_label, username, password } => {
-            // Many platforms take a key as the user name and nothing as the password.
+            // Many platforms expect a key as the user name and an empty password.
             let asked = Field { required: false, ..Field::secret("password", password_label) };
             let name = username.is_none().then(|| Field::required("username", username_label));
             name.into_iter().chain(password.is_none().then_some(asked)).collect()
@@ -363,7 +354,7 @@ pub fn default_fields(kind: &Kind) -> Vec<Field> {
     }
 }
 
-/// What a scheme means, or why it cannot be used.
+/// The meaning of a scheme, or why it can't be used.
 fn kinds(scheme: &Scheme, known: Known<'_>) -> Result<Vec<Kind>, String> {
     let kind = scheme.r#type.as_str().trim().to_lowercase();
     match kind.as_str() {
@@ -371,7 +362,7 @@ fn kinds(scheme: &Scheme, known: Known<'_>) -> Result<Vec<Kind>, String> {
         "basic" => Ok(vec![basic()]),
         "http" => http(scheme).map(|kind| vec![kind]),
         "oauth2" => oauth2(scheme, known),
-        "openidconnect" => Err("its endpoints stand in a file on its server".to_owned()),
+        "openidconnect" => Err("its endpoints are in a file on its server".to_owned()),
         "" => Err("it has no `type`".to_owned()),
         other => Err(format!("its type `{}` is not supported", text::verbatim(other, 40))),
     }
@@ -415,10 +406,7 @@ fn api_key(scheme: &Scheme) -> Result<Kind, String> {
     Ok(Kind::ApiKey(ApiKey { r#in, name, prefix: String::new() }))
 }
 
-/// The name under which a key is sent.
-///
-/// # Errors
-/// When no header, parameter or cookie can have it.
+/// Validates the name under which a key is sent.
 pub fn key_name(r#in: In, name: String) -> Result<String, String> {
     if name.is_empty() || (r#in != In::Query && !name.chars().all(is_token)) {
         return Err("its `name` cannot be that of a header or parameter".to_owned());
@@ -431,7 +419,7 @@ fn is_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
 }
 
-/// The word that a description puts before the key.
+/// Finds the word before the key in a description.
 fn prefix(description: &str) -> Option<String> {
     let words = ["Bearer", "Token", "ApiKey", "Api-Key", "Key"];
     let said = |word: &str| {
@@ -498,7 +486,7 @@ fn with_user(flow: &Flow, flows: &Flows, known: Known<'_>) -> Result<OAuth2, Str
     Ok(OAuth2 { authorization_url: Some(authorization_url), ..oauth })
 }
 
-/// The flow of Swagger 2 as OpenAPI 3 writes it.
+/// Converts the flow of Swagger 2 to the form of OpenAPI 3.
 fn flows_of_2(scheme: &Scheme) -> Flows {
     let text = |text: &FirstText| FirstText(text.0.clone());
     let scopes = scheme.scopes.get().map(|scopes| {
@@ -518,14 +506,13 @@ fn flows_of_2(scheme: &Scheme) -> Flows {
     }
 }
 
-/// An absolute URL of an authorization server. Returns `None` for any other text.
+/// The absolute URL of an authorization server. Returns `None` for anything else.
 fn url(text: &FirstText) -> Option<String> {
     let url = text.as_str().trim();
     is_url(url).then(|| url.to_owned())
 }
 
-/// Whether a text is an absolute URL without white space.
-#[must_use]
+/// Whether this is an absolute URL without white space.
 pub fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     matches!(scheme, "https" | "http")
@@ -536,7 +523,6 @@ pub fn is_url(text: &str) -> bool {
 }
 
 /// The scopes of a flow, with their descriptions.
-#[must_use]
 pub fn scopes(given: &Spare<Entries<FirstText>>) -> Vec<Scope> {
     let entries = given.get().map_or(&[][..], |entries| &entries.0);
     let is_scope = |name: &str| {

@@ -5,7 +5,6 @@ use serde::Deserialize;
 use crate::importer::entries::Entries;
 use crate::importer::scalar::{FirstText, Spare};
 
-/// A security scheme.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Scheme {
@@ -29,32 +28,28 @@ pub struct Scheme {
     pub token_url: FirstText,
     /// Of OAuth in Swagger 2.
     pub scopes: Spare<Entries<FirstText>>,
-    /// Amazon's mark of signed requests: `awsSigv4`.
+    /// Amazon's marker of signed requests: `awsSigv4`.
     #[serde(rename = "x-amazon-apigateway-authtype")]
     pub amazon: FirstText,
 }
 
-/// The flows of OAuth in OpenAPI 3. The password grant is left out: it would have the vault know a user's password.
+/// The flows of OAuth in OpenAPI 3, without the password grant, which would give the vault the user's password.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Flows {
-    /// The user agrees in a browser, and the code is exchanged.
+    /// The user consents in a browser, and the code is exchanged.
     pub authorization_code: Spare<Flow>,
-    /// The user agrees in a browser, and the token comes back in the address.
+    /// The user consents in a browser, and the token is in the fragment of the redirect.
     pub implicit: Spare<Flow>,
     /// The client acts for itself.
     pub client_credentials: Spare<Flow>,
 }
 
-/// A flow of OAuth.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Flow {
-    /// Where the user is sent.
     pub authorization_url: FirstText,
-    /// Where tokens are.
     pub token_url: FirstText,
-    /// Where tokens are renewed.
     pub refresh_url: FirstText,
     /// Names and descriptions.
     pub scopes: Spare<Entries<FirstText>>,

@@ -1,11 +1,11 @@
-//! Headers and query parameters of every request: whether their names and templates can be used.
+//! Validates the headers and query parameters that every request of a method carries.
 
 use super::{key_name, parameter_variables};
 use crate::catalog::detail::{AuthMethod, In, Parameters};
 use crate::credentials::placing::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
 use crate::platform_calls::headers::may_be_sent;
 
-/// The variables of OAuth 2.0 that no field has.
+/// The variables of OAuth 2.0, which are not fields.
 const OF_OAUTH: [&str; 3] = [ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET];
 
 /// The templates of a method's headers and query parameters.
@@ -13,8 +13,7 @@ pub fn of_method(method: &AuthMethod) -> impl Iterator<Item = &str> {
     method.headers.values().chain(method.query.values()).map(String::as_str)
 }
 
-/// These headers and those that win over them. Names differ whatever their case.
-#[must_use]
+/// Merges headers; those of `over` win. Names are case-insensitive.
 pub fn merged(mut headers: Parameters, over: &Parameters) -> Parameters {
     headers.retain(|name, _| !over.keys().any(|other| other.eq_ignore_ascii_case(name)));
     headers.extend(over.clone());
@@ -22,7 +21,6 @@ pub fn merged(mut headers: Parameters, over: &Parameters) -> Parameters {
 }
 
 /// The first variable of a template for which a method has no value.
-#[must_use]
 pub fn unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
     let oauth = method.oauth2();
     let is_known = |name: &str| {
@@ -34,10 +32,7 @@ pub fn unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
     parameter_variables(template).find(|name| !is_known(name))
 }
 
-/// Checks that requests to a platform can have a header of this name.
-///
-/// # Errors
-/// When the name is no header's, or the header is never passed on.
+/// Checks that requests to a platform may have a header with this name.
 pub fn check_header(name: &str) -> Result<(), String> {
     key_name(In::Header, name.to_owned())
         .map_err(|_| format!("`{name}` cannot be the name of a header"))?;
@@ -50,9 +45,6 @@ pub fn check_header(name: &str) -> Result<(), String> {
 }
 
 /// Checks the headers and query parameters of a method.
-///
-/// # Errors
-/// What is wrong with them.
 pub fn check(method: &AuthMethod) -> Result<(), String> {
     let mut names = std::collections::HashSet::new();
     for name in method.headers.keys() {
@@ -66,7 +58,7 @@ pub fn check(method: &AuthMethod) -> Result<(), String> {
     }
     for template in of_method(method) {
         if let Some(name) = unfilled(method, template) {
-            return Err(format!("no field stands for `{{{name}}}` in `{template}`"));
+            return Err(format!("no field for `{{{name}}}` in `{template}`"));
         }
     }
     let has_secret = |value: &String| parameter_variables(value).any(|name| name == CLIENT_SECRET);

@@ -1,4 +1,4 @@
-//! Security schemes that an operation requires together: one method with the secrets of all of them.
+//! Combines security schemes that an operation requires together into one method with the secrets of all of them.
 
 use super::templates::check;
 use super::{MAX_DESCRIPTION, default_fields, fields, is_same, rank, slug};
@@ -8,13 +8,11 @@ use crate::importer::scalar::FirstText;
 use crate::importer::server::{self, Found};
 use crate::importer::text;
 
-/// A scheme of a document, and what it means.
+/// A scheme of a document, and its meaning.
 pub struct Meant<'d> {
-    /// Its name.
     pub name: &'d str,
-    /// Its description.
     pub description: &'d FirstText,
-    /// The methods that it is; empty when it can't be used.
+    /// The methods that the scheme stands for; empty when it can't be used.
     pub kinds: Vec<Kind>,
 }
 
@@ -25,8 +23,7 @@ impl Meant<'_> {
     }
 }
 
-/// The schemes of an alternative without those that mean the same, such as two flows of one authorization server.
-#[must_use]
+/// Removes equivalent schemes from an alternative, such as two flows of one authorization server.
 pub fn distinct<'m, 'd>(schemes: &'m [Meant<'d>], names: &[String]) -> Vec<&'m Meant<'d>> {
     let mut distinct: Vec<&Meant<'_>> = Vec::new();
     for name in names {
@@ -38,10 +35,7 @@ pub fn distinct<'m, 'd>(schemes: &'m [Meant<'d>], names: &[String]) -> Vec<&'m M
     distinct
 }
 
-/// The methods that satisfy all of these schemes at once: the strongest with the keys of the others beside it.
-///
-/// # Errors
-/// Why one request cannot carry all of them.
+/// The methods that satisfy all of these schemes at once: the strongest one, with the keys of the others in addition.
 pub fn methods(all: &[&Meant<'_>], servers: &Found) -> Result<Vec<AuthMethod>, String> {
     let main = all.iter().min_by_key(|scheme| strength(scheme)).ok_or("it is empty")?;
     let mut keys = Vec::new();
@@ -49,7 +43,7 @@ pub fn methods(all: &[&Meant<'_>], servers: &Found) -> Result<Vec<AuthMethod>, S
         match scheme.kinds.as_slice() {
             [Kind::ApiKey(key)] => keys.push((key, *scheme)),
             [] => return Err(format!("`{}` cannot be used", text::verbatim(scheme.name, 100))),
-            _ => return Err("both stand in the header Authorization".to_owned()),
+            _ => return Err("both use the `Authorization` header".to_owned()),
         }
     }
     if main.kinds.is_empty() {
@@ -60,7 +54,7 @@ pub fn methods(all: &[&Meant<'_>], servers: &Found) -> Result<Vec<AuthMethod>, S
     main.kinds.iter().map(method).collect()
 }
 
-/// What comes first becomes the method's own kind. Of several keys, that is the one that is called an API key.
+/// The strongest scheme becomes the method's own kind. Of several keys, that is the one that is called an API key.
 fn strength(scheme: &Meant<'_>) -> (u8, bool) {
     let kind = scheme.kinds.iter().map(rank).min().unwrap_or(u8::MAX);
     let is_api_key =
@@ -139,12 +133,12 @@ fn help(scheme: &Meant<'_>) -> Option<String> {
     Some(help).filter(|help| !help.is_empty())
 }
 
-/// A name's letters and digits, in lower case.
+/// The letters and digits of a name, in lower case.
 fn letters(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
-/// The words of a header's name, without the `X-` of many.
+/// The words of a header's name, without `X-`.
 fn words(name: &str) -> Vec<String> {
     let bare = name.strip_prefix("X-").or_else(|| name.strip_prefix("x-")).unwrap_or(name);
     text::words(bare)
@@ -175,7 +169,7 @@ fn variable(name: &str) -> String {
     if server::is_name(&name) { name } else { "key".to_owned() }
 }
 
-/// A name that no field has: the wanted one, or that with a number.
+/// The requested name, or that with a number if a field already has it.
 fn unused(wanted: &str, fields: &[Field]) -> String {
     let numbered = (2_u32..).map(|number| format!("{wanted}{number}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
@@ -183,8 +177,7 @@ fn unused(wanted: &str, fields: &[Field]) -> String {
     names.find(|name| !taken(name)).unwrap_or_default()
 }
 
-/// Whether requests of a method carry what an API key of this name is.
-#[must_use]
+/// Whether requests of a method carry an API key with this name.
 pub fn carries(method: &AuthMethod, common: &Parameters, key: &ApiKey) -> bool {
     let header = |name: &String| name.eq_ignore_ascii_case(&key.name);
     match key.r#in {

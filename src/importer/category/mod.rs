@@ -1,5 +1,4 @@
-//! The category and the tags of a connector, from what the document says about itself; [`service`] knows better for three
-//! large providers.
+//! The category and the tags of a connector, from its document; [`service`] overrides them for three large providers.
 
 pub mod service;
 
@@ -10,15 +9,14 @@ use super::text;
 
 /// The category of a document that does not state one.
 pub const UNKNOWN: &str = "Other";
-/// The most tags of a connector.
+/// Per connector.
 pub const MAX_TAGS: usize = 20;
-/// The most characters of a category or a tag.
+/// Of a category or a tag.
 pub const MAX_CHARS: usize = 64;
 
 /// The document's first category in words; and as tags, its other categories and its own tags.
-#[must_use]
-pub fn of<F>(info: &Info<F>) -> (String, Vec<String>) {
-    // Single letters come from a word that was read as a list.
+pub fn classify<F>(info: &Info<F>) -> (String, Vec<String>) {
+    // Single letters come from a word that was parsed as a list.
     let mut categories = info
         .categories
         .0

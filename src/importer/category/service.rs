@@ -1,12 +1,11 @@
-//! The categories of Amazon's, Google's and Microsoft's services. The directory marks all documents of such a provider
-//! alike: every one of Google's as analytics.
+//! The categories of Amazon's, Google's and Microsoft's services. The directory gives all documents of such a provider
+//! the same category: every one of Google's is analytics.
 
-/// The category of a service that no row names.
+/// For a service that no row matches.
 const OTHERS: &str = "Cloud";
 
-/// The category of a connector with this name. Returns `None` when its provider is none of the three.
-#[must_use]
-pub fn of(provider: &str, name: &str) -> Option<&'static str> {
+/// The category of a connector with this name. Returns `None` for other providers.
+pub fn category(provider: &str, name: &str) -> Option<&'static str> {
     let provider = provider.trim().to_ascii_lowercase();
     if !["amazonaws.com", "googleapis.com", "azure.com", "windows.net", "microsoft.com"]
         .contains(&provider.as_str())
@@ -19,11 +18,11 @@ pub fn of(provider: &str, name: &str) -> Option<&'static str> {
     Some(row.map_or(OTHERS, |(category, _)| category))
 }
 
-/// Each category with what a word, or several, of the names begin with; a space at the end stands for the end of the
-/// word. The first row that fits counts.
+/// Each category with the prefixes of its names; a trailing space marks the end of a word. The first matching row
+/// applies.
 #[rustfmt::skip]
 const CATEGORIES: &[(&str, &[&str])] = &[
-    // Services whose parts would fit other rows.
+    // Services whose parts would match other rows.
     ("Analytics", &["hdinsight", "stream analytics"]),
     ("Cloud", &["azure automation", "azure container service", "azure mariadb", "azure mysql", "azure network",
         "azure postgresql", "azure sql", "azure stack", "service usage", "serverless vpc"]),

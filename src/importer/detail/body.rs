@@ -1,4 +1,4 @@
-//! What an action takes in its body, and what it answers.
+//! The body of an action, and its responses.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::catalog::action::stored::RequestBody;
 use crate::importer::scalar::Texts;
 use crate::importer::text;
 
-/// The most answers of an action.
+/// Per action.
 const MAX_RESPONSES: usize = 60;
-/// The most characters of a description.
+/// In characters.
 const MAX_DESCRIPTION: usize = 300;
 
-/// The body of an operation since 3.0.
+/// The body of an operation of OpenAPI 3.
 pub fn of_3<F>(
     given: &RawValue,
     definitions: &mut Definitions<'_, F>,
@@ -45,7 +45,7 @@ pub fn of_3<F>(
     })
 }
 
-/// The body of an operation of 2.0: one parameter, or the fields of a form.
+/// The body of an operation of Swagger 2: one parameter, or the fields of a form.
 pub fn of_2<F>(
     given: &parameters::Given,
     consumes: &[&Texts],
@@ -94,22 +94,20 @@ pub fn of_2<F>(
     Some(RequestBody { required: is_required, content_types, schema, encoding })
 }
 
-/// An answer, whose schema leads to these definitions.
+/// A response, with the definitions that its schema needs.
 pub struct Answer {
-    /// The status, as `200`, `4XX` or `default`.
+    /// `200`, `4XX` or `default`, for example.
     pub status: String,
-    /// When it is answered.
+    /// When the platform responds with this status.
     pub description: String,
-    /// The media types, the one that the schema describes first.
+    /// The media types. The schema describes the first one.
     pub types: Vec<String>,
-    /// The content.
     pub schema: Option<Box<RawValue>>,
-    /// What the schema refers to.
+    /// The definitions that the schema refers to.
     pub reaching: Reaching,
 }
 
-/// The media types in which an operation answers when it succeeds, the preferred one first.
-#[must_use]
+/// The media types of successful responses, the preferred one first.
 pub fn response_types(answers: &[Answer], produces: &[&Texts]) -> Vec<String> {
     let succeeds = |answer: &&Answer| answer.status.starts_with('2');
     let mut good: Vec<&Answer> = answers.iter().filter(succeeds).collect();
@@ -127,7 +125,7 @@ pub fn response_types(answers: &[Answer], produces: &[&Texts]) -> Vec<String> {
     types
 }
 
-/// The answers of an operation.
+/// The responses of an operation.
 pub fn answers<F>(
     given: &RawValue,
     produces: &[&Texts],

@@ -1,4 +1,4 @@
-//! Headers that almost every action needs with the same value, such as the version of the API.
+//! Finds headers that almost every action needs with the same value, such as the version of the API.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,23 @@ use serde_json::value::RawValue;
 use super::definitions::Definitions;
 use super::units::Draft;
 use crate::catalog::action::constant::only_value;
-use crate::catalog::action::stored::Place;
+use crate::catalog::action::stored::ParameterLocation;
 use crate::catalog::detail::{Parameters, variables};
 use crate::importer::server;
 
-/// How many of ten actions need a header that becomes one of the connector.
+/// How many of ten actions must require a header that becomes one of the connector.
 const ALMOST_ALL: usize = 8;
 
-/// How many references in a row are followed.
+/// The longest chain of references.
 const MAX_CHAIN: usize = 5;
 
-/// The headers that at least eight of ten actions require, and of which they allow the same single value.
-#[must_use]
-pub fn of<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters {
-    // By the name in lower case: the name as it was first written, and how many actions need each value.
+/// The headers that at least eight of ten actions require with the same single value.
+pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters {
+    // By the name in lower case: the name as first written, and the number of actions per value.
     let mut found: BTreeMap<String, (&str, BTreeMap<String, usize>)> = BTreeMap::new();
     for draft in drafts {
         let parameters = draft.action.parameters.iter();
-        for one in parameters.filter(|one| one.required && one.r#in == Place::Header) {
+        for one in parameters.filter(|one| one.required && one.r#in == ParameterLocation::Header) {
             let value = only_value(&followed(&one.schema, draft, definitions));
             let Some(value) = value.filter(|value| is_sendable(value)) else { continue };
             let lower = one.name.to_ascii_lowercase();
@@ -46,7 +45,7 @@ pub fn of<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters {
     headers
 }
 
-/// A schema, or the definition that it is a reference to.
+/// A schema, or the definition that it refers to.
 fn followed<F>(schema: &RawValue, draft: &Draft, definitions: &Definitions<'_, F>) -> Value {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let mut value = parsed(schema.get());
@@ -60,7 +59,7 @@ fn followed<F>(schema: &RawValue, draft: &Draft, definitions: &Definitions<'_, F
     value
 }
 
-/// Whether a value can be sent in a header as it is, and has nothing that a template would replace.
+/// Whether a value can be sent in a header unchanged, and contains no template variable.
 fn is_sendable(value: &str) -> bool {
     value.trim() == value
         && (1..=1000).contains(&value.len())

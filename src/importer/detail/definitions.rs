@@ -1,4 +1,4 @@
-//! What a document's references lead to, and the definitions that become part of the catalog.
+//! Resolves a document's references, and collects the definitions that become part of the catalog.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -13,12 +13,12 @@ use crate::importer::parts::PARTS;
 use crate::importer::paths::PathItem;
 use crate::terms::Method;
 
-/// The most references that lead from one to the next.
+/// The longest chain of references.
 const MAX_CHAIN: usize = 16;
-/// The most bytes that are parsed to follow references, many times what the largest known document needs: a large value
-/// that is referred to everywhere would otherwise keep the import busy for hours.
+/// The most bytes that are parsed to follow references, many times what the largest known document needs. Otherwise,
+/// many references to a large value could keep the import busy for hours.
 const MAX_PARSED: usize = 2 << 30;
-/// The most characters of a definition's name.
+/// In characters.
 const MAX_NAME: usize = 120;
 
 type Named<'d> = HashMap<String, &'d RawValue>;
@@ -31,9 +31,7 @@ pub struct Sources<'d, F> {
 }
 
 impl<'d, F> Sources<'d, F> {
-    /// The sources of a document.
-    #[must_use]
-    pub fn of(document: &'d Document<F>) -> Self {
+    pub fn new(document: &'d Document<F>) -> Self {
         let named = |raw: Option<&'d RawValue>| -> Named<'d> {
             raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
         };
@@ -54,8 +52,7 @@ impl<'d, F> Sources<'d, F> {
         Self { kinds, paths, parsed: Cell::new(0) }
     }
 
-    /// What a reference leads to. Returns `None` when it leads out of what is kept of the document.
-    #[must_use]
+    /// The target of a reference. Returns `None` when it is not among the parts of the document that are kept.
     pub fn value(&self, reference: &str) -> Option<Value> {
         let steps = steps(reference)?;
         let (raw, rest) = self.find(&steps)?;
@@ -74,7 +71,7 @@ impl<'d, F> Sources<'d, F> {
         })
     }
 
-    /// The kept value that a path of steps begins with, and the steps that are left.
+    /// The kept value that contains the target of a path, and the remaining steps.
     fn find<'s>(&self, steps: &'s [String]) -> Option<(&'d RawValue, &'s [String])> {
         let text = |nth: usize| steps.get(nth).map(String::as_str).unwrap_or_default();
         match text(0) {
@@ -102,8 +99,7 @@ impl<'d, F> Sources<'d, F> {
         }
     }
 
-    /// An object of the document, or what it refers to. Returns `None` when it is no object.
-    #[must_use]
+    /// An object of the document, with references resolved. Returns `None` when it is not an object.
     pub fn resolved(&self, mut value: Value) -> Option<Map<String, Value>> {
         for _ in 0..MAX_CHAIN {
             let Value::Object(map) = value else { return None };
@@ -123,7 +119,7 @@ fn steps(reference: &str) -> Option<Vec<String>> {
     Some(pointer.split('/').map(step).collect())
 }
 
-/// A definition, converted.
+/// A converted definition.
 #[derive(Debug, Default)]
 pub struct Definition {
     /// Unique in its document.
@@ -134,27 +130,24 @@ pub struct Definition {
     pub reaches: Vec<u32>,
 }
 
-/// The definitions of a document that its actions reach.
+/// The definitions that a document's actions need.
 pub struct Definitions<'d, F> {
-    /// Where references lead.
     pub sources: Sources<'d, F>,
     numbers: HashMap<String, Option<u32>>,
     names: HashSet<String>,
-    /// How often a name was wanted.
+    /// How often a name was requested.
     wanted: HashMap<String, u32>,
     waiting: VecDeque<Value>,
     found: Vec<Definition>,
-    /// References that lead nowhere.
+    /// Dangling references.
     pub lost: Vec<String>,
     /// Parts of `OpenAPI` 3.2 that are skipped.
     pub skipped: BTreeSet<&'static str>,
-    /// Bytes of schemas that are written where they are used.
+    /// Bytes of inline schemas.
     pub written: usize,
 }
 
 impl<'d, F> Definitions<'d, F> {
-    /// No definitions of a document yet.
-    #[must_use]
     pub fn new(sources: Sources<'d, F>) -> Self {
         Self {
             sources,
@@ -169,7 +162,7 @@ impl<'d, F> Definitions<'d, F> {
         }
     }
 
-    /// The number of the definition that a reference leads to. Returns `None` when it leads nowhere.
+    /// The number of the definition that a reference leads to. Returns `None` for a dangling reference.
     pub fn number(&mut self, reference: &str) -> Option<u32> {
         if let Some(known) = self.numbers.get(reference) {
             return *known;
@@ -189,8 +182,8 @@ impl<'d, F> Definitions<'d, F> {
         number
     }
 
-    /// An object of the document, or what it refers to. Returns `None` when it is neither; a reference that leads nowhere is
-    /// remembered as lost.
+    /// An object of the document, with references resolved. Returns `None` when it is not an object; records dangling
+    /// references.
     pub fn resolved(&mut self, value: Value) -> Option<Map<String, Value>> {
         let reference = value.get("$ref").and_then(Value::as_str).map(str::to_owned);
         let resolved = self.sources.resolved(value);
@@ -200,7 +193,7 @@ impl<'d, F> Definitions<'d, F> {
         resolved
     }
 
-    /// The last step of a reference, made of letters, digits and `._-`, and unique.
+    /// The last step of a reference, reduced to letters, digits and `._-`, and made unique.
     fn name(&mut self, reference: &str) -> String {
         let last = steps(reference).and_then(|steps| steps.into_iter().next_back());
         let clean = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
@@ -215,14 +208,12 @@ impl<'d, F> Definitions<'d, F> {
         }
     }
 
-    /// The definition with a number.
-    #[must_use]
     pub fn get(&self, number: u32) -> Option<&Definition> {
         self.found.get(usize::try_from(number).ok()?)
     }
 
-    /// Converts every definition that is referred to, and those to which they refer: `convert` gives the schema and the
-    /// numbers of the definitions to which it refers.
+    /// Converts all referenced definitions, transitively. `convert` returns the schema and the numbers of the
+    /// definitions that it refers to.
     pub fn convert(&mut self, convert: fn(&Value, &mut Self) -> (String, Vec<u32>)) {
         let mut next = self.found.len().saturating_sub(self.waiting.len());
         while let Some(value) = self.waiting.pop_front() {
@@ -235,9 +226,8 @@ impl<'d, F> Definitions<'d, F> {
         }
     }
 
-    /// The definitions that lead from `roots`, the nearest first, as far as all of them together have at most `most`
+    /// The definitions reachable from `roots`, the nearest first, as long as all of them together have at most `most`
     /// bytes.
-    #[must_use]
     pub fn reach(&self, roots: &[u32], most: usize) -> Reached {
         let mut reached = Reached::default();
         let mut seen: HashSet<u32> = HashSet::new();

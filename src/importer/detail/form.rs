@@ -1,4 +1,4 @@
-//! Forms in parts: a file of one is bytes in base64, or an object that has these and the file's name and media type.
+//! Multipart forms. A file in one is bytes in base64, or an object with these and the file's name and media type.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::definitions::Definitions;
 use crate::catalog::action::stored::Encoding;
 use crate::util::media_type::{essence, is_json};
 
-/// The deepest `allOf`.
+/// The deepest nesting of `allOf`.
 const MAX_DEPTH: u8 = 8;
 
 /// The schema of a form in which a file can have a name and a media type. Returns `None` when the form has no file.
@@ -48,7 +48,7 @@ struct Members {
     required: Vec<Value>,
 }
 
-/// Adds a form's own keywords to `form` and its members to `members`, with those of `allOf`.
+/// Adds a form's own keywords to `form` and its members to `members`, including those of `allOf`.
 fn gather<F>(
     schema: Value,
     definitions: &mut Definitions<'_, F>,
@@ -76,7 +76,7 @@ fn gather<F>(
     }
 }
 
-/// Whether a member is a file: bytes that are not written in any encoding of text.
+/// Whether a member is a file: bytes without a text encoding.
 fn is_file(schema: &Map<String, Value>, encoding: Option<&Encoding>) -> bool {
     let says = |key: &str, wanted: &str| schema.get(key).and_then(Value::as_str) == Some(wanted);
     let is_string = match schema.get("type") {

@@ -10,18 +10,17 @@ use crate::importer::scalar::Texts;
 use crate::importer::text;
 use crate::util::media_type::{essence, is_json};
 
-/// The most media types of a body.
+/// Per body.
 pub const MAX_TYPES: usize = 50;
-/// The longest media type, in characters.
+/// In characters.
 const MAX_TYPE: usize = 100;
 
-/// A media type as it is shown.
-#[must_use]
+/// A normalized media type.
 pub fn clean(media: &str) -> String {
     text::verbatim(media, MAX_TYPE)
 }
 
-/// What a caller would rather write or read: JSON, then forms, then anything else.
+/// The preference of callers: JSON, then forms, then anything else.
 fn rank(media: &str) -> u8 {
     let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match media.as_str() {
@@ -34,8 +33,7 @@ fn rank(media: &str) -> u8 {
     }
 }
 
-/// The media types of the first of these lists that has any, the preferred one first.
-#[must_use]
+/// The media types of the first list that has any, the preferred one first.
 pub fn listed(lists: &[&Texts]) -> Vec<String> {
     let given = lists.iter().find(|texts| !texts.0.is_empty());
     let mut media: Vec<String> =
@@ -44,18 +42,16 @@ pub fn listed(lists: &[&Texts]) -> Vec<String> {
     media
 }
 
-/// The rank of a form whose members are written like parameters.
+/// The rank of a form whose members are serialized like parameters.
 const FORM: u8 = 2;
-/// The rank of a form in parts.
+/// The rank of a multipart form.
 const MULTIPART: u8 = 3;
-/// The most headers of a part.
+/// Per part.
 const MAX_HEADERS: usize = 50;
-/// The styles in which the members of a form can be written.
+/// The styles in which the members of a form can be serialized.
 const STYLES: [&str; 4] = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
 
-/// How the members of the preferred media type are written, if that is a form of either kind, as far as the document says
-/// so.
-#[must_use]
+/// The serialization of the members of the preferred media type, if that is a form, as far as the document declares it.
 pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
     let preferred = content.iter().min_by_key(|(media, _)| rank(media));
     let in_parts = preferred.is_some_and(|(media, _)| rank(media) == MULTIPART);
@@ -68,13 +64,13 @@ pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
         let is_styled = style.is_some() || explode.is_some() || allow_reserved.is_some();
         let style = style.unwrap_or("form");
         let explode = explode.unwrap_or(style == "form");
-        // A member that is written like a parameter has no media type.
+        // A member that is serialized like a parameter has no media type.
         let content_type = given.get("contentType").and_then(Value::as_str).map(clean);
         let content_type =
             content_type.filter(|media| in_parts || (!is_styled && is_json(&essence(media))));
         let headers = given.get("headers").and_then(Value::as_object).filter(|_| in_parts);
         let headers = headers.into_iter().flat_map(Map::keys);
-        // The part's own type is a matter of `contentType`.
+        // `contentType` states the part's own type.
         let headers =
             headers.filter(|name| is_token(name) && !name.eq_ignore_ascii_case("content-type"));
         let headers: Vec<String> = headers.take(MAX_HEADERS).cloned().collect();
@@ -91,19 +87,18 @@ pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
     members.into_iter().flatten().filter_map(one).collect()
 }
 
-/// Whether a text can be the name of a header (RFC 9110, section 5.6.2).
+/// Whether this is a valid name of a header (RFC 9110, section 5.6.2).
 fn is_token(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     (1..=100).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
-/// Whether the preferred media type is a form in parts.
-#[must_use]
+/// Whether the preferred media type is a multipart form.
 pub fn is_in_parts(content_types: &[String]) -> bool {
     content_types.first().is_some_and(|media| rank(media) == MULTIPART)
 }
 
-/// A `content` without references, which since 3.2 can stand for its media types.
+/// Resolves the references of a `content`, which since 3.2 may replace its media types.
 pub fn resolved<F>(
     content: &Map<String, Value>,
     definitions: &mut Definitions<'_, F>,
@@ -120,7 +115,6 @@ pub fn resolved<F>(
 }
 
 /// The media types of a `content`, the preferred one first, and its schema.
-#[must_use]
 pub fn content(content: &Map<String, Value>) -> (Vec<String>, Option<&Value>) {
     let mut media: Vec<(&String, &Value)> = content.iter().collect();
     media.sort_by_key(|(media, _)| rank(media));

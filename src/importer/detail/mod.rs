@@ -1,7 +1,8 @@
-//! The details of a document's actions: what each takes and answers, as JSON Schema.
+//! The details of a document's actions: input and responses, as JSON Schema.
 //!
-//! [`definitions`] follows references, [`schema`] converts schemas, [`parameters`], [`body`], [`form`] and [`media`] read
-//! the parts of an operation, [`reaching`] keeps count of what their schemas refer to, and [`units`] packs what they find.
+//! [`definitions`] resolves references, [`schema`] converts schemas, [`parameters`], [`body`], [`form`] and [`media`]
+//! read the parts of an operation, [`reaching`] tracks which definitions their schemas need, and [`units`] packs the
+//! results.
 
 pub mod body;
 pub mod constants;
@@ -22,44 +23,42 @@ use super::paths::ExternalDocs;
 use super::report::counted;
 use super::server::base::Base;
 use super::{image, server, text};
-use crate::catalog::action::stored::{Facts, Reached, Requirement, StoredAction};
+use crate::catalog::action::stored::{OperationInfo, Reached, Requirement, StoredAction};
 use crate::catalog::action::unit::{self, Deflated};
 use crate::catalog::detail::Parameters;
 use definitions::{Definitions, Sources};
 use reaching::Reaching;
 use units::Draft;
 
-/// The most characters of an action's description.
+/// In characters.
 const MAX_DESCRIPTION: usize = 1000;
 /// The most alternatives of security schemes.
 const MAX_SECURITY: usize = 100;
-/// The most scopes of a scheme.
+/// Per scheme.
 const MAX_SCOPES: usize = 200;
-/// The most references that a warning names.
+/// How many dangling references a warning names.
 const LOST_SHOWN: usize = 3;
 
-/// The details of a document's actions.
 #[derive(Debug, Default)]
 pub struct Details {
     /// Ready to be stored.
     pub units: Vec<Deflated>,
-    /// What the document says that cannot be used.
+    /// Parts of the document that can't be used.
     pub left_out: Vec<String>,
-    /// Headers that almost all actions need, with the only value that they may have.
+    /// Headers that almost all actions require with the same single value.
     pub headers: Parameters,
 }
 
-/// The details of a document's actions, below the address of its platform if that is known from elsewhere.
-#[must_use]
-pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&Base>) -> Details {
-    let mut definitions = Definitions::new(Sources::of(document));
+/// Builds the details of a document's actions, relative to the platform's base URL if that is known from elsewhere.
+pub fn build<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&Base>) -> Details {
+    let mut definitions = Definitions::new(Sources::new(document));
     let everywhere = security(document.requirements.get());
     let mut drafts: Vec<Draft> = Vec::with_capacity(actions.rows.len());
     for (found, row) in actions.found.iter().zip(&actions.rows) {
         let operation = found.operation;
         let mut input = Reaching::default();
         let facts = facts(found, base);
-        let given = parameters::of(
+        let given = parameters::convert(
             operation.parameters.get(),
             found.item.parameters.get(),
             &facts.path,
@@ -94,24 +93,24 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&Bas
     definitions.convert(schema::convert);
     drafts.sort_by(|a, b| unit::compare(&a.action.key, &b.action.key));
     let left_out = left_out(&definitions, &drafts);
-    let headers = constants::of(&drafts, &definitions);
-    Details { units: units::of(drafts, &definitions), left_out, headers }
+    let headers = constants::find(&drafts, &definitions);
+    Details { units: units::build(drafts, &definitions), left_out, headers }
 }
 
-fn facts<F>(found: &super::action::Found<'_, F>, base: Option<&Base>) -> Facts {
+fn facts<F>(found: &super::action::Found<'_, F>, base: Option<&Base>) -> OperationInfo {
     let operation = found.operation;
     let said = [operation.description.as_str(), operation.summary.as_str()];
     let said = said.into_iter().find(|said| !said.trim().is_empty()).unwrap_or_default();
     let docs = operation.external_docs.get();
     let docs = docs.and_then(|ExternalDocs { url }| image::https(url.as_str()));
-    // Amazon's documents tell operations apart by a fragment, which is never sent: a parameter says the same.
+    // Amazon's documents distinguish operations by a fragment, which is never sent; a parameter has the same value.
     let path = found.path.split('#').next().unwrap_or_default();
     let server = [&operation.servers, &found.item.servers].into_iter().find_map(server::first);
     let (path, server) = match (server, base) {
         (None, Some(base)) => base.place(path),
         (server, _) => (path.to_owned(), server),
     };
-    Facts {
+    OperationInfo {
         path,
         server,
         description: text::line(said, MAX_DESCRIPTION),
@@ -120,7 +119,7 @@ fn facts<F>(found: &super::action::Found<'_, F>, base: Option<&Base>) -> Facts {
     }
 }
 
-/// The alternatives of a `security`, each of schemes that are needed together. Returns `None` when there is none.
+/// The alternatives of a `security`, each a list of schemes that are required together.
 fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
     let Ok(Value::Array(given)) = serde_json::from_str(given?.get()) else { return None };
     let requirement = |(scheme, scopes): (&String, &Value)| {
@@ -133,8 +132,7 @@ fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
     Some(alternatives.collect())
 }
 
-/// The alternatives of security schemes that a document's actions require, without repetition.
-#[must_use]
+/// The distinct alternatives of security schemes that a document's actions require.
 pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<String>> {
     let everywhere = security(document.requirements.get());
     let of_actions = actions.found.iter().map(|found| security(found.operation.security.get()));
@@ -154,7 +152,7 @@ fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String
     let lost = &definitions.lost;
     if !lost.is_empty() {
         let names = text::listed(lost.iter().map(String::as_str), LOST_SHOWN);
-        left_out.push(format!("references that lead to nothing allow anything: {names}"));
+        left_out.push(format!("dangling references allow any value: {names}"));
     }
     if !definitions.skipped.is_empty() {
         let parts = definitions.skipped.iter().copied().collect::<Vec<_>>().join(", ");

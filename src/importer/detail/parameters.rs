@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 use super::definitions::Definitions;
 use super::media;
 use super::reaching::Reaching;
-use crate::catalog::action::stored::{Parameter, Place};
+use crate::catalog::action::stored::{Parameter, ParameterLocation};
 use crate::platform_calls::headers::may_be_sent;
 
-/// The most parameters of an action.
+/// Per action.
 const MAX_PARAMETERS: usize = 1000;
-/// The most bytes of a parameter's name.
+/// In bytes.
 const MAX_NAME: usize = 300;
-/// Headers that follow from the body and from how the connection is authorized.
+/// Headers that are determined by the body and by the connection's authorization.
 const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
-/// What an operation takes, as its document lists it.
+/// The parameters of an operation as its document lists them.
 #[derive(Default)]
 pub struct Given {
     /// All but the body.
@@ -30,7 +30,7 @@ pub struct Given {
 }
 
 /// The parameters of an operation: its own, and those of its path.
-pub fn of<F>(
+pub fn convert<F>(
     own: Option<&RawValue>,
     of_path: Option<&RawValue>,
     path: &str,
@@ -61,9 +61,9 @@ pub fn of<F>(
     given
 }
 
-/// Adds the parts of the path that the document forgot to declare.
+/// Adds the path parameters that the document does not declare.
 fn undeclared(path: &str, parameters: &mut Vec<Parameter<Box<RawValue>>>) {
-    let of_path = parameters.iter().filter(|one| one.r#in == Place::Path);
+    let of_path = parameters.iter().filter(|one| one.r#in == ParameterLocation::Path);
     let mut known: HashSet<String> = of_path.map(|one| one.name.clone()).collect();
     for name in names(path).take(MAX_PARAMETERS) {
         let is_known = !known.insert(name.to_owned());
@@ -71,7 +71,7 @@ fn undeclared(path: &str, parameters: &mut Vec<Parameter<Box<RawValue>>>) {
         if let Some(schema) = schema.ok().filter(|_| !is_known) {
             parameters.push(Parameter {
                 name: name.to_owned(),
-                r#in: Place::Path,
+                r#in: ParameterLocation::Path,
                 required: true,
                 schema,
                 style: "simple".to_owned(),
@@ -99,10 +99,10 @@ fn parameter<F>(
     let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default();
     let name = text("name").to_owned();
     let r#in = match text("in") {
-        "path" => Place::Path,
-        "query" => Place::Query,
-        "header" => Place::Header,
-        "cookie" => Place::Cookie,
+        "path" => ParameterLocation::Path,
+        "query" => ParameterLocation::Query,
+        "header" => ParameterLocation::Header,
+        "cookie" => ParameterLocation::Cookie,
         "querystring" => {
             definitions.skipped.insert("parameters with `in: querystring`");
             return None;
@@ -111,8 +111,8 @@ fn parameter<F>(
     };
     let lower = name.to_ascii_lowercase();
     let is_refused = OWN_HEADERS.contains(&lower.as_str()) || !may_be_sent(&lower);
-    if (r#in == Place::Header && is_refused)
-        || (r#in == Place::Path && !names(path).any(|one| one == name))
+    if (r#in == ParameterLocation::Header && is_refused)
+        || (r#in == ParameterLocation::Path && !names(path).any(|one| one == name))
     {
         return None;
     }
@@ -127,24 +127,25 @@ fn parameter<F>(
         (None, Some((content_type, schema))) => {
             (described(schema.unwrap_or(&Value::Null), map), Some(content_type))
         }
-        // Swagger 2 has the schema's keywords beside the parameter's own.
+        // Swagger 2 has the schema's keywords next to the parameter's own.
         (None, None) => (inline(map), None),
     };
     let (style, explode) = style(map, r#in);
     Some(Parameter {
         name,
         r#in,
-        required: r#in == Place::Path || map.get("required").and_then(Value::as_bool) == Some(true),
+        required: r#in == ParameterLocation::Path
+            || map.get("required").and_then(Value::as_bool) == Some(true),
         schema: reaching.convert(&schema, definitions),
         style,
         explode,
-        allow_reserved: r#in == Place::Query
+        allow_reserved: r#in == ParameterLocation::Query
             && map.get("allowReserved").and_then(Value::as_bool) == Some(true),
         content_type,
     })
 }
 
-/// A schema with what its parameter says about it.
+/// A schema with its parameter's description.
 fn described(schema: &Value, parameter: &Map<String, Value>) -> Value {
     let Value::Object(schema) = schema else { return Value::Object(aside(parameter)) };
     let mut schema = schema.clone();
@@ -163,8 +164,7 @@ fn aside(parameter: &Map<String, Value>) -> Map<String, Value> {
     given.collect()
 }
 
-/// The schema that a parameter of Swagger 2 is.
-#[must_use]
+/// The schema in a parameter of Swagger 2.
 pub fn inline(parameter: &Map<String, Value>) -> Value {
     let mut schema = parameter.clone();
     for key in ["name", "in", "required", "collectionFormat", "allowEmptyValue"] {
@@ -173,9 +173,13 @@ pub fn inline(parameter: &Map<String, Value>) -> Value {
     Value::Object(schema)
 }
 
-/// How a list or an object is written: `style` and `explode` of 3, or `collectionFormat` of 2.
-fn style(map: &Map<String, Value>, r#in: Place) -> (String, bool) {
-    let usual = if matches!(r#in, Place::Query | Place::Cookie) { "form" } else { "simple" };
+/// How a list or an object is serialized: `style` and `explode` of 3, or `collectionFormat` of 2.
+fn style(map: &Map<String, Value>, r#in: ParameterLocation) -> (String, bool) {
+    let usual = if matches!(r#in, ParameterLocation::Query | ParameterLocation::Cookie) {
+        "form"
+    } else {
+        "simple"
+    };
     let is_list_of_2 = map.get("type").and_then(Value::as_str) == Some("array");
     let collection = map.get("collectionFormat").and_then(Value::as_str);
     match collection.or(Some("csv").filter(|_| is_list_of_2)) {

@@ -1,4 +1,4 @@
-//! What the schemas of an action refer to, and how much room they take.
+//! Tracks which definitions the schemas of an action need, and their size.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use super::definitions::Definitions;
 use super::schema;
 use crate::catalog::action::stored::TOO_LARGE;
 
-/// The most bytes of the schemas of all parameters and the body, or of an answer, without definitions.
+/// The most bytes of the schemas of all parameters and the body, or of a response, without definitions.
 const MAX_SCHEMA: usize = 96 << 10;
 /// The most bytes of all such schemas of a document, many times what the largest known one has.
 const MAX_WRITTEN: usize = 1 << 30;
@@ -18,12 +18,12 @@ pub struct Reaching {
     /// By number.
     pub roots: Vec<u32>,
     bytes: usize,
-    /// Whether a schema was left out, and allows anything.
+    /// Whether a schema was left out, and allows any value.
     pub is_too_large: bool,
 }
 
 impl Reaching {
-    /// Converts a schema, and remembers what it refers to.
+    /// Converts a schema, and records the definitions that it refers to.
     pub fn convert<F>(
         &mut self,
         schema: &Value,

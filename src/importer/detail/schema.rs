@@ -1,5 +1,5 @@
-//! Turns a document's schemas into JSON Schema 2020-12: those of Swagger 2 and `OpenAPI` 3.0, which have a dialect of
-//! their own, and those of 3.1, which are meant as such and may be faulty.
+//! Converts a document's schemas to JSON Schema 2020-12: the dialects of Swagger 2 and `OpenAPI` 3.0, and those of 3.1,
+//! which may be invalid.
 
 use std::collections::HashSet;
 
@@ -9,16 +9,16 @@ use serde_json::{Map, Value, json};
 use super::definitions::Definitions;
 use crate::importer::text;
 
-/// The most characters of a description.
+/// In characters.
 const MAX_DESCRIPTION: usize = 300;
-/// The most characters of a title.
+/// In characters.
 const MAX_TITLE: usize = 200;
 /// The longest default or example, in bytes of JSON.
 const MAX_VALUE: usize = 500;
-/// The longest pattern that is kept, in bytes.
+/// In bytes. Longer patterns are dropped.
 const MAX_PATTERN: usize = 1000;
 
-/// A schema as JSON, and the numbers of the definitions to which it refers.
+/// A schema as JSON, and the numbers of the definitions that it refers to.
 pub fn convert<F>(schema: &Value, definitions: &mut Definitions<'_, F>) -> (String, Vec<u32>) {
     let mut conversion = Conversion { definitions, reaches: Vec::new(), seen: HashSet::new() };
     let converted = conversion.schema(schema);
@@ -32,7 +32,7 @@ struct Conversion<'c, 'd, F> {
 }
 
 impl<F> Conversion<'_, '_, F> {
-    /// A schema. What is none allows anything.
+    /// Converts a schema. An invalid one allows any value.
     fn schema(&mut self, given: &Value) -> Value {
         match given {
             Value::Bool(allows) => Value::Bool(*allows),
@@ -72,7 +72,8 @@ impl<F> Conversion<'_, '_, F> {
         }
         exclusive(map, &mut converted, "exclusiveMinimum", "minimum");
         exclusive(map, &mut converted, "exclusiveMaximum", "maximum");
-        // Which of several schemas holds must not depend on definitions that are left out, and allow anything.
+        // A choice between several schemas must not depend on definitions that may be left out and then allow any
+        // value.
         if let Some(one_of) = converted.remove("oneOf") {
             let has_both = converted.contains_key("anyOf");
             match converted.get_mut("allOf") {
@@ -90,7 +91,7 @@ impl<F> Conversion<'_, '_, F> {
         if is_true(map, &["nullable", "x-nullable"]) { nullable(converted) } else { converted }
     }
 
-    /// What only the platform sets need not be sent.
+    /// Members that only the platform sets are not required.
     fn relax(&self, map: &Map<String, Value>, converted: &mut Map<String, Value>) {
         let properties = map.get("properties").and_then(Value::as_object);
         let is_read_only = |name: &Value| {
@@ -111,13 +112,13 @@ impl<F> Conversion<'_, '_, F> {
         }
     }
 
-    /// Adds a keyword, as far as it means something.
+    /// Adds a keyword if it is valid.
     fn keyword(&mut self, key: &str, value: &Value, into: &mut Map<String, Value>) {
         let converted = match key {
             "type" => kinds(value, into),
             "properties" | "patternProperties" | "dependentSchemas" => self.each(key, value),
             "additionalProperties" | "contains" | "propertyNames" => self.one(value),
-            // With a definition that allows anything, it would forbid everything.
+            // With a definition that allows any value, `not` would forbid everything.
             "not" if !refers(value) => self.one(value),
             "items" => match value {
                 Value::Array(_) => {
@@ -177,7 +178,7 @@ impl<F> Conversion<'_, '_, F> {
         Some(Value::Object(converted))
     }
 
-    /// A list of schemas, at least one.
+    /// A non-empty list of schemas.
     fn list(&mut self, value: &Value) -> Option<Value> {
         let given = value.as_array()?;
         let list: Vec<Value> = given.iter().filter_map(|value| self.one(value)).collect();
@@ -185,7 +186,7 @@ impl<F> Conversion<'_, '_, F> {
     }
 }
 
-/// Whether a schema refers to another one anywhere.
+/// Whether a schema contains a reference.
 fn refers(schema: &Value) -> bool {
     match schema {
         Value::Object(map) => map.contains_key("$ref") || map.values().any(refers),
@@ -194,7 +195,7 @@ fn refers(schema: &Value) -> bool {
     }
 }
 
-/// Drops a type that not all of the enumerated values have: documents write `type: string` beside numbers.
+/// Drops a type that not all of the enumerated values have: some documents write `type: string` for numbers.
 fn fitting(converted: &mut Map<String, Value>) {
     let Some(Value::Array(values)) = converted.get("enum") else { return };
     let fits = |value: &Value| {
@@ -231,7 +232,7 @@ fn exclusive(map: &Map<String, Value>, converted: &mut Map<String, Value>, key: 
     }
 }
 
-/// The same schema, which allows null as well.
+/// The same schema, but allowing null.
 fn nullable(mut schema: Map<String, Value>) -> Map<String, Value> {
     let null = Value::String("null".to_owned());
     if let Some(Value::Array(values)) = schema.get_mut("enum")
@@ -260,8 +261,7 @@ fn nullable(mut schema: Map<String, Value>) -> Map<String, Value> {
     }
 }
 
-/// The type that JSON has for one, whatever documents call it.
-#[must_use]
+/// The JSON type for a document's name of a type.
 pub fn json_type(kind: &str) -> Option<&'static str> {
     Some(match kind.to_ascii_lowercase().as_str() {
         "string" | "date" | "datetime" | "date-time" | "uuid" | "text" | "file" => "string",
@@ -275,7 +275,7 @@ pub fn json_type(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// The types that JSON has, whatever documents call them.
+/// The JSON types for a document's names of types.
 fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
     let given = match value {
         Value::Array(list) => list.as_slice(),
@@ -289,7 +289,7 @@ fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
         if kind.eq_ignore_ascii_case("file") {
             into.insert("format".to_owned(), Value::String("binary".to_owned()));
         }
-        // Without a type, anything goes.
+        // Without a type, any value is allowed.
         let kind = json_type(kind)?;
         let kind = Value::String(kind.to_owned());
         if !kinds.contains(&kind) {
@@ -303,7 +303,7 @@ fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
     }
 }
 
-/// A list of distinct names, at least one.
+/// A non-empty list of distinct names.
 fn names(value: &Value) -> Option<Value> {
     let mut seen = HashSet::new();
     let given = value.as_array()?.iter();
@@ -312,7 +312,7 @@ fn names(value: &Value) -> Option<Value> {
     Some(Value::Array(names)).filter(|names| *names != json!([]))
 }
 
-/// The values of an enumeration, at least one, each once.
+/// The distinct values of an enumeration, at least one.
 fn values(value: &Value) -> Option<Value> {
     let given = value.as_array()?;
     let mut seen = HashSet::new();
@@ -332,7 +332,7 @@ fn number(value: &Value) -> Option<Value> {
     }
 }
 
-/// A non-negative whole number.
+/// A non-negative integer.
 fn count(value: &Value) -> Option<Value> {
     let number = number(value)?;
     let whole = number.as_f64().filter(|number| *number >= 0.0 && number.fract() == 0.0)?;
@@ -345,20 +345,20 @@ fn count(value: &Value) -> Option<Value> {
     Some(Value::from(whole))
 }
 
-/// A pattern that JavaScript's engines read.
+/// A pattern that JavaScript's engines can compile.
 fn pattern(value: &Value) -> Option<Value> {
     value.as_str().filter(|pattern| is_pattern(pattern)).map(|text| Value::String(text.to_owned()))
 }
 
 fn is_pattern(pattern: &str) -> bool {
-    // Optimizing unrolls loops: a short pattern of nested ones would take all memory.
+    // Optimizing unrolls loops: a short pattern with nested ones would exhaust the memory.
     let flags = Flags { unicode: true, no_opt: true, ..Flags::default() };
     pattern.len() <= MAX_PATTERN
         && !has_modifiers(pattern)
         && Regex::with_flags(pattern, flags).is_ok()
 }
 
-/// Whether a pattern changes flags in its middle, as `(?i:a)`: not every engine knows that yet.
+/// Whether a pattern changes flags in its middle, as `(?i:a)`, which not every engine supports.
 fn has_modifiers(pattern: &str) -> bool {
     let is_flag = |c: char| c.is_ascii_lowercase() || c == '-';
     pattern.split("(?").skip(1).any(|rest| rest.starts_with(is_flag))
@@ -368,7 +368,7 @@ fn shown(text: &str, most: usize) -> Value {
     Value::String(text::verbatim(text, most))
 }
 
-/// A value that is worth its room.
+/// A value that is not too large.
 fn small(value: &Value) -> Option<Value> {
     let is_small = match value {
         Value::String(text) => text.len() <= MAX_VALUE,

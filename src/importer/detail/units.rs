@@ -10,26 +10,25 @@ use super::reaching::Reaching;
 use crate::catalog::action::stored::{Reached, StoredAction, StoredResponse};
 use crate::catalog::action::unit::{Deflated, deflate, write_unit};
 
-/// The most bytes of definitions that belong to what an action takes.
+/// The most bytes of definitions for an action's input.
 const INPUT_BYTES: usize = 64 << 10;
-/// The most bytes of definitions that belong to one of its answers.
+/// The most bytes of definitions for one of its responses.
 const ANSWER_BYTES: usize = 20 << 10;
-/// The most bytes of a unit before it is deflated, unless it is a single action's.
+/// The most bytes of an inflated unit, unless it has a single action.
 const UNIT_BYTES: usize = 576 << 10;
-/// The most bytes of a unit.
+/// The most bytes of a deflated unit.
 pub const MAX_DEFLATED: usize = 64 << 10;
 
 /// An action whose schemas have been converted.
 pub struct Draft {
-    /// Everything but the definitions and the answers.
+    /// Everything but the definitions and the responses.
     pub action: StoredAction<Box<RawValue>>,
     /// What its parameters and its body refer to.
     pub input: Reaching,
-    /// What it answers.
     pub answers: Vec<Answer>,
 }
 
-/// An action and what it reaches.
+/// An action and the definitions that it needs.
 struct Whole {
     draft: Draft,
     input: Reached,
@@ -45,8 +44,7 @@ impl Whole {
 }
 
 /// The units of actions that are sorted by key.
-#[must_use]
-pub fn of<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Deflated> {
+pub fn build<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Deflated> {
     let whole = |draft: Draft| {
         let input = definitions.reach(&draft.input.roots, INPUT_BYTES);
         let answers = draft.answers.iter();
@@ -82,7 +80,7 @@ pub fn of<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Deflat
     units
 }
 
-/// Writes a unit, or several when one would be too large.
+/// Writes a unit, or several if one would be too large.
 fn write<F>(actions: &[Whole], definitions: &Definitions<'_, F>, units: &mut Vec<Deflated>) {
     let Some(first) = actions.first() else { return };
     let bytes = deflate(&unit(actions, definitions));

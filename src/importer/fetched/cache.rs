@@ -1,4 +1,4 @@
-//! The folder of documents that have been fetched. Each document is named by its content.
+//! The folder of downloaded documents. Each is named by its content.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,17 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::importer::folder::replace;
 
-/// The cache that is used unless another one is named.
+/// The default folder.
 pub const DEFAULT_CACHE: &str = ".sources";
 
-/// The folder.
 #[derive(Debug, Clone)]
 pub struct Cache(pub PathBuf);
 
-/// What was last found at each address, by address.
+/// The last result at each address.
 pub type Records = BTreeMap<String, Record>;
 
-/// What was last found at an address. The downloader keeps more in the file, which is left as it is.
+/// The last result at an address. The downloader stores more members in the file, which are preserved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
     /// The SHA-256 of the document, in hexadecimal.
@@ -27,8 +26,7 @@ pub struct Record {
 }
 
 impl Cache {
-    /// Where a document is, or will be.
-    #[must_use]
+    /// The path of a document.
     pub fn document(&self, sha256: &str) -> PathBuf {
         self.0.join("documents").join(sha256)
     }
@@ -37,18 +35,12 @@ impl Cache {
         self.0.join("reported.json")
     }
 
-    /// The documents of which the operator has been told what they change, by address.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
+    /// The documents whose changes have been reported to the operator, by address.
     pub fn read_reported(&self) -> Result<Records> {
         read(&self.reported())
     }
 
-    /// Notes of which documents the operator has been told.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
+    /// Records the documents whose changes have been reported.
     pub fn write_reported(&self, records: &Records) -> Result<()> {
         fs::create_dir_all(&self.0).with_context(|| self.0.display().to_string())?;
         replace(&self.reported(), &serde_json::to_vec_pretty(records)?)

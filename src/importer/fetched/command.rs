@@ -1,5 +1,5 @@
-//! `catalog fetch`: downloads the documents of `sources.toml`, compares them with those that were checked, and takes others
-//! only when the operator accepts them. The downloads are made by `scripts/sources/download.mjs`.
+//! `catalog fetch`: downloads the documents of `sources.toml`, compares them with those that were checked, and uses
+//! other ones only when the operator accepts them. `scripts/sources/download.mjs` downloads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -23,16 +23,16 @@ use crate::importer::read::Refusal;
 use crate::importer::report::counted;
 use crate::importer::{hash, source, text};
 
-/// The program that downloads.
+/// The downloader.
 const SCRIPT: &str = "scripts/sources/download.mjs";
 /// The most operations of each kind that are listed.
 const SHOWN: usize = 10;
 
 /// Download the documents that sources.toml names
 ///
-/// Documents that are there already are not downloaded again. A document that is another one than sources.toml says is
-/// reported, and used only once you accept it, which notes it in sources.toml. Without a network, the command says which
-/// documents are missing.
+/// Documents that exist locally are not downloaded again. A document that differs from the one in sources.toml is
+/// reported, and used only once you accept it, which records it in sources.toml. Without a network, the command reports
+/// which documents are missing.
 #[derive(Debug, Args)]
 pub struct FetchArgs {
     /// Platforms; without any, all of them
@@ -44,18 +44,18 @@ pub struct FetchArgs {
     /// With --accept: also if its servers, authorization or token endpoints are at other hosts
     #[arg(long, value_name = "PLATFORM")]
     accept_hosts: Vec<String>,
-    /// Stop downloading after so many seconds; the next run goes on
+    /// Stop downloading after this many seconds; the next run continues
     #[arg(long, value_name = "SECONDS")]
     within: Option<u32>,
     /// The file of sources
     #[arg(long, value_name = "FILE", default_value = DEFAULT_LIST)]
     list: PathBuf,
-    /// The folder that keeps the documents
+    /// The folder with the documents
     #[arg(long, value_name = "DIR", default_value = DEFAULT_CACHE)]
     cache: PathBuf,
 }
 
-/// What the program is asked.
+/// The input of the downloader.
 #[derive(Serialize)]
 struct Request<'a> {
     cache: &'a Path,
@@ -65,7 +65,7 @@ struct Request<'a> {
     addresses: BTreeSet<&'a str>,
 }
 
-/// What it says of an address, as soon as it knows.
+/// The downloader's result for an address, as soon as it is available.
 #[derive(Deserialize)]
 struct Answer {
     address: String,
@@ -76,21 +76,16 @@ struct Answer {
 /// The platforms whose document is at an address.
 type ByAddress<'a> = BTreeMap<&'a str, Vec<(&'a str, &'a Source)>>;
 
-/// What an address gave.
 enum Outcome {
     /// The document that was checked.
     Same,
-    /// Another one, with this hash.
+    /// Another document, with this hash.
     Other(String),
-    /// Nothing.
+    /// An error.
     Failed(String),
 }
 
 impl FetchArgs {
-    /// Fetches, and reports.
-    ///
-    /// # Errors
-    /// When a file cannot be read or written, or a document cannot be accepted.
     pub fn run(&self) -> Result<ExitCode> {
         let path = from_where_npm_was_called(&self.list);
         let cache = Cache(from_where_npm_was_called(&self.cache));
@@ -101,7 +96,7 @@ impl FetchArgs {
         list.named(&self.accept)?;
         let mut reported = cache.read_reported()?;
         let (list, accepted) = self.accept(&path, list, &cache, &mut reported)?;
-        // Whoever only accepts has been told already.
+        // With `--accept` alone, everything has been reported before.
         let is_done = self.platforms.is_empty() && !self.accept.is_empty();
         if is_done && accepted.len() == self.accept.len() {
             return Ok(ExitCode::SUCCESS);
@@ -127,8 +122,8 @@ impl FetchArgs {
         Ok(if report.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Notes the documents that the operator accepts, of which a former run has told what they change. Returns the list
-    /// as it is then, and the names of the platforms whose document was accepted.
+    /// Records the documents that the operator accepts, whose changes an earlier run has reported. Returns the updated
+    /// list, and the names of the platforms whose document was accepted.
     fn accept(
         &self,
         path: &Path,
@@ -149,9 +144,9 @@ impl FetchArgs {
             let Ok(bytes) = source::bytes(&cache.document(&record.sha256)) else { continue };
             ensure!(
                 hash::sha256(&bytes) == record.sha256,
-                "the document of {name} in the cache is damaged: fetch it once more"
+                "the document of {name} in the cache is damaged: download it again"
             );
-            // Platforms that share a document get it together.
+            // Platforms that share a document accept it together.
             let shared = list.0.iter().filter(|(_, other)| other.address == source.address);
             for (platform, source) in shared {
                 let Description { operations, hosts } = describe(&bytes, &source.paths)
@@ -187,7 +182,7 @@ impl FetchArgs {
         Ok((list, accepted))
     }
 
-    /// Downloads what is at the addresses.
+    /// Downloads the documents at the addresses.
     fn download(
         &self,
         list: &SourceList,
@@ -241,7 +236,6 @@ impl FetchArgs {
     }
 }
 
-/// What the operator is told.
 #[derive(Default)]
 struct Report {
     same: usize,
@@ -304,7 +298,7 @@ impl Report {
         Ok(())
     }
 
-    /// Says what another document changes for a platform, and whether its hosts are others.
+    /// Reports what another document changes for a platform, and whether its hosts differ.
     fn compare(&mut self, name: &str, source: &Source, bytes: &[u8], cache: &Cache) -> bool {
         let new = describe(bytes, &source.paths).unwrap_or_default();
         let pin = source.pin.as_ref();
@@ -374,7 +368,7 @@ impl Report {
     }
 }
 
-/// Whether what is at an address never changes: a version of a package, or a commit.
+/// Whether the content at an address never changes: a version of a package, or a commit.
 fn is_fixed(address: &str) -> bool {
     let is_commit =
         |part: &str| part.len() == 40 && part.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -15,7 +15,6 @@ use crate::importer::folder::Folder;
 use crate::importer::providers::Providers;
 use crate::importer::report::counted;
 
-/// What is known of a platform.
 #[derive(Debug, Default)]
 struct Row {
     methods: String,
@@ -24,11 +23,8 @@ struct Row {
     source: String,
 }
 
-/// The coverage of the catalog in a folder, by the project's files.
-///
-/// # Errors
-/// When a file or the catalog cannot be read.
-pub fn of(folder: &Folder) -> Result<String> {
+/// The coverage of the catalog in a folder, according to the project's files.
+pub fn report(folder: &Folder) -> Result<String> {
     let providers = Providers::read(Path::new("providers.toml"))?;
     let list = SourceList::read(Path::new(DEFAULT_LIST))?;
     let opened = Opened::new(folder)?;
@@ -72,11 +68,11 @@ const fn kind(kind: &Kind) -> &'static str {
     }
 }
 
-/// Where the actions come from, and how old that is.
+/// The source of the actions, and its age.
 fn source(list: &SourceList, name: &str, actions: u32, today: Date) -> String {
     let listed = list.0.get(name);
     let pin = listed.and_then(|source| Some((source, source.pin.as_ref()?)));
-    // A document of the list that has not been fetched is not that of the catalog.
+    // A document of the list that has not been downloaded is not that of the catalog.
     let is_fetched = pin.is_some_and(|(_, pin)| u32::try_from(pin.operations) == Ok(actions));
     match (pin, listed) {
         (Some((source, pin)), _) if is_fetched => {

@@ -1,5 +1,5 @@
-//! What a document says that matters when another takes its place: its operations, and the hosts that it sends requests
-//! and credentials to.
+//! The parts of a document that matter when another one replaces it: its operations, and the hosts that receive
+//! requests and credentials.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,6 @@ use crate::importer::read::{Parsed, Refusal};
 use crate::importer::server::entry::Servers;
 use crate::importer::{action, auth, detail, discovery, read, server};
 
-/// What a document says.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Description {
     /// `GET /users/{id}`
@@ -20,29 +19,27 @@ pub struct Description {
     pub hosts: BTreeSet<String>,
 }
 
-/// What a document says of the operations of these paths.
-///
-/// # Errors
-/// When it is no document.
+/// Describes the operations of a document with these paths.
 pub fn describe(bytes: &[u8], paths: &PathFilter) -> Result<Description, Refusal> {
     let text = read::text(bytes)?;
     let converted = discovery::openapi(text)?;
     match read::read(converted.as_deref().unwrap_or(text))? {
-        Parsed::Json(document) => Ok(of(&document, paths)),
-        Parsed::Yaml(document) => Ok(of(&document, paths)),
+        Parsed::Json(document) => Ok(describe_document(&document, paths)),
+        Parsed::Yaml(document) => Ok(describe_document(&document, paths)),
     }
 }
 
-fn of<F>(document: &Document<F>, paths: &PathFilter) -> Description {
-    let actions = action::of(document, paths);
+fn describe_document<F>(document: &Document<F>, paths: &PathFilter) -> Description {
+    let actions = action::collect(document, paths);
     let operations = actions.found.iter().map(|found| {
         let action::Found { path, method, .. } = found;
         format!("{} {path}", method.as_str())
     });
     let mut description = Description { operations: operations.collect(), ..Default::default() };
-    let servers = server::of(document);
+    let servers = server::resolve(document);
     let required = detail::required(document, &actions);
-    let methods = auth::of(document, &required, &servers, &|url| Providers::default().server(url));
+    let methods =
+        auth::convert(document, &required, &servers, &|url| Providers::default().server(url));
     let mut urls: Vec<&str> = servers.servers.iter().map(|server| server.url.as_str()).collect();
     urls.extend(methods.methods.iter().flat_map(endpoints));
     let own =
@@ -52,7 +49,7 @@ fn of<F>(document: &Document<F>, paths: &PathFilter) -> Description {
     description
 }
 
-/// The addresses that a method sends users and credentials to.
+/// The URLs to which a method sends users and credentials.
 fn endpoints(method: &AuthMethod) -> impl Iterator<Item = &str> {
     let oauth = match &method.kind {
         Kind::OAuth2(oauth) => Some(oauth),

@@ -1,4 +1,4 @@
-//! `sources.toml`: the address of a document about each platform, and which version of the document was checked.
+//! `sources.toml`: the address of each platform's document, and which version of it was checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,35 +11,32 @@ use crate::importer::source::read_text;
 use crate::importer::{platform, text};
 use crate::util::nearest::nearest;
 
-/// The most characters of a licence's name.
+/// In characters.
 const MAX_LICENCE: usize = 100;
 
-/// The sources, by the name of the platform.
+/// By the name of the platform.
 #[derive(Debug, Clone, Default)]
 pub struct SourceList(pub BTreeMap<String, Source>);
 
-/// Where the document about a platform is.
+/// The location of a platform's document.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// An `https` URL, or `npm:NAME@VERSION/PATH` or `pypi:NAME@VERSION/PATH`.
     pub address: String,
-    /// What the document is written in.
     pub format: DocumentFormat,
     /// The name of the licence, or that none is stated.
     pub licence: String,
     /// Which of the operations belong to the platform.
     pub paths: PathFilter,
-    /// The document that was checked; `None` for one that nobody has seen yet.
+    /// The document that was checked; `None` for one that has not been downloaded yet.
     pub pin: Option<Pin>,
 }
 
-/// What a document is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentFormat {
     /// OpenAPI 3 or Swagger 2.
     Openapi,
-    /// Google's Discovery format.
     GoogleDiscovery,
 }
 
@@ -48,9 +45,9 @@ pub enum DocumentFormat {
 pub struct Pin {
     /// The SHA-256 of its content, in hexadecimal.
     pub sha256: String,
-    /// How many operations of it belong to the platform.
+    /// The number of its operations that belong to the platform.
     pub operations: usize,
-    /// The day on which it was checked.
+    /// The day of the check.
     pub read: jiff::civil::Date,
     /// The hosts of its servers, authorization and token endpoints.
     pub hosts: BTreeSet<String>,
@@ -86,18 +83,11 @@ struct LicenceEntry {
 }
 
 impl SourceList {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or contains anything unknown or invalid.
     pub fn read(path: &Path) -> Result<Self> {
         Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// Reads the content of a file that is called `file`.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), with all faults.
+    /// `file` is the name of the file, for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let read: File = toml::from_str(text).with_context(|| file.to_owned())?;
         let mut faults = Vec::new();
@@ -125,10 +115,7 @@ impl SourceList {
         Ok(Self(sources))
     }
 
-    /// The sources of these platforms; of all without names.
-    ///
-    /// # Errors
-    /// When there is none of such a name.
+    /// The sources of these platforms; without names, of all.
     pub fn named<'a>(&'a self, names: &[String]) -> Result<Vec<(&'a str, &'a Source)>> {
         for name in names {
             if !self.0.contains_key(name) {
@@ -189,7 +176,7 @@ impl Entry {
     }
 }
 
-/// Whether this is an address from which a document can be downloaded.
+/// Whether a document can be downloaded from this address.
 fn check_address(address: &str) -> Result<(), String> {
     let is_package = |rest: &str| {
         let (package, path) = rest.rsplit_once('@').and_then(|(name, rest)| {
@@ -197,7 +184,7 @@ fn check_address(address: &str) -> Result<(), String> {
             Some(((name, version), path))
         })?;
         let (name, version) = package;
-        // What reaches the command lines of npm and pip is neither an option nor a path.
+        // An argument of npm and pip must be neither an option nor a path.
         let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let name = match name.strip_prefix('@') {
             Some(scoped) => {
@@ -258,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_of_the_file_is_named() {
+    fn reports_every_fault_of_the_file() {
         let text = r#"
 [platforms.Acme]
 address = "ftp://a"

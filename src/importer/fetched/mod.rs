@@ -1,8 +1,7 @@
 //! Documents of `sources.toml`, which `catalog fetch` downloads into a cache.
 //!
-//! [`list`] is the file, [`cache`] where the documents are, [`describe`] what changes from one to another, [`pin`] notes
-//! which of them was accepted, [`command`] is `catalog fetch`, and
-//! [`coverage`] is `catalog list --coverage`.
+//! [`list`] is the file, [`cache`] the folder of documents, [`describe`] extracts what must be compared, [`pin`]
+//! records which document was accepted, [`command`] is `catalog fetch`, and [`coverage`] is `catalog list --coverage`.
 
 pub mod cache;
 pub mod command;
@@ -19,42 +18,38 @@ use crate::catalog::detail::License;
 use cache::Cache;
 use list::SourceList;
 
-/// The file that is read unless another one is named.
+/// The default file.
 pub const DEFAULT_LIST: &str = "sources.toml";
 
-/// A document that has been fetched and accepted, for one platform.
+/// A document that has been downloaded and accepted, for one platform.
 #[derive(Debug, Clone, Default)]
 pub struct FetchedDocument {
-    /// The platform that it becomes, whatever the document says.
+    /// The platform, whatever the document says.
     pub platform: String,
     /// Where it was downloaded from.
     pub address: String,
-    /// Where it is on this machine.
+    /// The local file.
     pub path: PathBuf,
     /// The SHA-256 of its content, in hexadecimal.
     pub sha256: String,
     /// Which of its operations belong to the platform.
     pub paths: PathFilter,
-    /// The name of its licence.
     pub licence: String,
 }
 
 impl FetchedDocument {
-    /// Whether it is taken when an import takes these documents.
-    #[must_use]
+    /// Whether an import with this licence filter includes it.
     pub fn is_taken(&self, wanted: Wanted) -> bool {
         wanted == Wanted::Any || licence::is_open_name(&self.licence)
     }
 
-    /// Its licence, for a document that does not state one itself.
-    #[must_use]
+    /// The licence, for a document that does not state one itself.
     pub fn license(&self) -> License {
         License { name: Some(self.licence.clone()), url: None }
     }
 }
 
-/// The accepted documents of a list that are in the cache, and the platforms whose document is not.
-#[must_use]
+/// The accepted documents of a list that are in the cache, and the platforms whose document is missing.
 pub fn cached(list: &SourceList, cache: &Cache) -> (Vec<FetchedDocument>, Vec<String>) {
     let mut documents = Vec::new();
     let mut missing = Vec::new();

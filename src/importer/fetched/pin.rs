@@ -1,12 +1,11 @@
-//! Notes in `sources.toml` which document was accepted, and leaves everything else there as it is.
+//! Records in `sources.toml` which document was accepted, and preserves everything else in the file.
 
 use super::list::Pin;
 
-/// The members of a table that say which document was checked.
+/// The members of a table that identify the checked document.
 const MEMBERS: [&str; 4] = ["sha256", "operations", "hosts", "read"];
 
-/// The text with this document as that of the platform. Returns `None` when the text has no table of the platform.
-#[must_use]
+/// Sets the document of a platform. Returns `None` when the file has no table for it.
 pub fn pinned(text: &str, platform: &str, pin: &Pin) -> Option<String> {
     let header = format!("[platforms.{platform}]");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

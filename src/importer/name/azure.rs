@@ -1,10 +1,10 @@
 //! The names of Azure's services. Most documents describe one part of a service, share the title of its client, such as
 //! `SqlManagementClient`, and differ in their service: `sql-elasticPools`.
 
-use super::{Said, brand, singular, title, unsaid};
+use super::{NameSources, brand, singular, title, unsaid};
 use crate::importer::text;
 
-/// What the titles of clients and specifications end in.
+/// Suffixes of the titles of clients and specifications.
 #[rustfmt::skip]
 const ENDS: &[&str] = &["Client", "Management", "Mgmt", "Admin", "Provider", "Resource", "RP", "API", "APIs", "REST", "spec"];
 /// Words at the end of services that name no part.
@@ -15,7 +15,7 @@ const NOISE: &[&str] = &[
 ];
 
 /// The names below a brand, `Azure` or `Microsoft`.
-pub fn names(said: Said<'_>, brand: &str) -> Vec<String> {
+pub fn names(said: NameSources<'_>, brand: &str) -> Vec<String> {
     if let Some((_, name)) = TITLES.iter().find(|(service, _)| *service == said.service) {
         return vec![format!("{brand} {name}")];
     }
@@ -52,7 +52,7 @@ pub fn names(said: Said<'_>, brand: &str) -> Vec<String> {
     names
 }
 
-/// The words of a title, without the brand and without what clients' titles end in.
+/// The words of a title, without the brand and the suffixes of clients' titles.
 fn title_words(title: &str) -> Vec<String> {
     let title = title::parts(title, &[]).join(" ").replace('.', " ");
     let mut words: Vec<String> = title.split_whitespace().flat_map(client_words).collect();
@@ -162,7 +162,7 @@ const TITLES: &[(&str, &str)] = &[
     ("workloadmonitor-Microsoft.WorkloadMonitor", "Workload Monitor"),
 ];
 
-/// Names that are written without spaces or humps.
+/// Names that are written without spaces or camel case.
 const COMPOUNDS: &[(&str, &str)] = &[
     ("adhybridhealthservice", "AD Hybrid Health Service"),
     ("apimanagement", "API Management"),

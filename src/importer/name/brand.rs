@@ -1,4 +1,4 @@
-//! Providers whose documents are parts of one product, and how people write words of services.
+//! Providers whose documents are parts of one product, and the spelling of words in names of services.
 
 /// A provider whose connectors begin with its name.
 #[derive(Debug)]
@@ -9,9 +9,8 @@ pub struct Brand {
     pub name: &'static str,
 }
 
-/// The brand of a provider. Returns `None` when its documents' titles stand for themselves.
-#[must_use]
-pub fn of(provider: &str) -> Option<&'static Brand> {
+/// The brand of a provider. Returns `None` when the titles of its documents need no brand.
+pub fn find(provider: &str) -> Option<&'static Brand> {
     let provider = provider.trim().to_ascii_lowercase();
     let is_below = |domain: &str| {
         let host = provider.strip_suffix(domain);
@@ -106,7 +105,6 @@ const BRANDS: &[Brand] = &[
 ];
 
 /// A word of a service's or client's name as people write it: `sql` → `SQL`, `elastic` → `Elastic`.
-#[must_use]
 pub fn word(word: &str) -> String {
     written(word).map_or_else(
         || {
@@ -117,15 +115,14 @@ pub fn word(word: &str) -> String {
     )
 }
 
-/// How people write a word. Returns `None` when it has no spelling of its own.
-#[must_use]
+/// The spelling of a word. Returns `None` when it has no special one.
 pub fn written(word: &str) -> Option<&'static str> {
     let lower = word.to_lowercase();
     let at = WORDS.binary_search_by_key(&lower.as_str(), |(word, _)| *word).ok()?;
     WORDS.get(at).map(|(_, written)| *written)
 }
 
-/// In the order of the alphabet.
+/// In alphabetical order.
 const WORDS: &[(&str, &str)] = &[
     ("ad", "AD"),
     ("ae", "AE"),

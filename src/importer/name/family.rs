@@ -1,11 +1,10 @@
 //! The names of Amazon's, Google's and Microsoft's services.
 
-use super::{Said, azure, title};
+use super::{NameSources, azure, title};
 use crate::importer::text;
 
 /// The names of a document of one of the three. Returns `None` for others.
-#[must_use]
-pub fn names(said: Said<'_>) -> Option<Vec<String>> {
+pub fn names(said: NameSources<'_>) -> Option<Vec<String>> {
     match said.provider.trim().to_ascii_lowercase().as_str() {
         "amazonaws.com" => Some(vec![amazon(said)]),
         "googleapis.com" => Some(vec![google(said)]),
@@ -20,8 +19,8 @@ fn find(table: &[(&str, &str)], service: &str) -> Option<String> {
     row.map(|(_, name)| (*name).to_owned())
 }
 
-/// `Amazon EC2`, `AWS Lambda`; what has neither before it is AWS's.
-fn amazon(said: Said<'_>) -> String {
+/// `Amazon EC2`, `AWS Lambda`. A service without either prefix gets `AWS`.
+fn amazon(said: NameSources<'_>) -> String {
     if let Some(name) = find(AMAZON, said.service) {
         return name;
     }
@@ -40,7 +39,7 @@ fn amazon(said: Said<'_>) -> String {
 }
 
 /// `Google Calendar`, `YouTube`.
-fn google(said: Said<'_>) -> String {
+fn google(said: NameSources<'_>) -> String {
     if let Some(name) = find(GOOGLE, said.service) {
         return name;
     }
@@ -52,7 +51,7 @@ fn google(said: Said<'_>) -> String {
     if OWN_BRANDS.contains(&first) { name } else { format!("Google {name}") }
 }
 
-/// Google's products that people call by their own names.
+/// Google's products with names of their own.
 #[rustfmt::skip]
 const OWN_BRANDS: &[&str] = &[
     "Google", "Google+", "Android", "Apigee", "BigQuery", "Blogger", "Chrome", "Dialogflow", "Firebase", "Gmail", "Looker",

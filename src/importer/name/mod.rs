@@ -1,13 +1,13 @@
 //! Display names, as people say them: `GitHub v3 REST API` is `GitHub`, `SqlManagementClient` with the service
 //! `sql-elasticPools` is `Azure SQL Elastic Pools`.
 //!
-//! [`title`] drops what every API's title says, [`brand`] knows how providers with many services are called, [`family`]
-//! has the rules for Amazon, Google and Microsoft. A name follows from its own document; only names that are equal are
-//! [told apart](apart).
+//! [`title`] drops what every API's title says, [`brand`] knows providers with many services, and [`family`] has the
+//! rules for Amazon, Google and Microsoft. A name depends on its own document only, unless another one is equal: see
+//! [`disambiguate`].
 
-pub mod apart;
 mod azure;
 pub mod brand;
+pub mod disambiguate;
 pub mod family;
 pub mod title;
 
@@ -15,9 +15,9 @@ use super::text;
 use super::version::platform_version;
 use brand::Brand;
 
-/// What a document says from which its name is made.
+/// The document fields that a display name is derived from.
 #[derive(Debug, Clone, Copy)]
-pub struct Said<'a> {
+pub struct NameSources<'a> {
     /// `x-providerName`, such as `github.com`.
     pub provider: &'a str,
     /// `x-serviceName`, such as `api.github.com`.
@@ -30,29 +30,28 @@ pub struct Said<'a> {
     pub version: &'a str,
 }
 
-/// The most characters of a version in a name.
+/// In characters.
 const MAX_VERSION: usize = 32;
 
-/// The names that a connector can have.
+/// The possible names of a connector.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// The shortest first: each says more than the one before it.
+    /// The shortest first: each is more specific than the one before it.
     ever_longer: Vec<String>,
     /// The version of the API: in short, such as `V2` or a year, and as stated.
     versions: [String; 2],
-    /// The stated one as numbers, for comparison.
+    /// The numbers of the stated version, for comparison.
     numbers: Vec<u64>,
-    /// Whether somebody chose the name, so that others give way.
+    /// Whether the name was chosen, so that others have to differ.
     is_fixed: bool,
 }
 
 impl Names {
     /// The names of a document.
-    #[must_use]
-    pub fn of(said: Said<'_>) -> Self {
+    pub fn new(said: NameSources<'_>) -> Self {
         let title = text::line(said.title, text::MAX_DESCRIPTION);
-        let said = Said { title: &title, ..said };
-        let mut names = family::names(said).unwrap_or_else(|| match brand::of(said.provider) {
+        let said = NameSources { title: &title, ..said };
+        let mut names = family::names(said).unwrap_or_else(|| match brand::find(said.provider) {
             Some(brand) => branded(said, brand),
             None => plain(said),
         });
@@ -71,20 +70,17 @@ impl Names {
         Self { ever_longer: names, versions, numbers, is_fixed: false }
     }
 
-    /// The shortest name, which follows from the document alone; empty when it says none.
-    #[must_use]
+    /// The shortest name, which depends on the document alone; empty when it has none.
     pub fn shortest(&self) -> &str {
         self.ever_longer.first().map_or("", String::as_str)
     }
 
     /// A name that is made from the platform's.
-    #[must_use]
     pub fn of_platform(platform: &str) -> Self {
         Self { ever_longer: vec![text::title_case(platform)], ..Self::default() }
     }
 
-    /// The only name that is possible.
-    #[must_use]
+    /// The only possible name.
     pub fn fixed(name: &str) -> Self {
         Self { ever_longer: vec![name.to_owned()], is_fixed: true, ..Self::default() }
     }
@@ -98,15 +94,15 @@ fn service_version(service: &str) -> Option<String> {
     (start.ends_with('v') && !digits.is_empty()).then(|| format!("v{digits}"))
 }
 
-/// The ways to write the provider's name in small letters and digits.
-fn own(said: Said<'_>) -> Vec<String> {
+/// The spellings of the provider's name in lower-case letters and digits.
+fn own(said: NameSources<'_>) -> Vec<String> {
     let mut own = vec![said.label.concat(), title::squash(said.provider)];
     own.retain(|own| !own.is_empty());
     own
 }
 
 /// `Betfair: Exchange Streaming API` → `Betfair`, or where that is taken, `Betfair - Exchange Streaming`.
-fn plain(said: Said<'_>) -> Vec<String> {
+fn plain(said: NameSources<'_>) -> Vec<String> {
     let parts = title::parts(said.title, &own(said));
     let label = text::title_case(&said.label.join(" "));
     let Some(first) = parts.first() else {
@@ -125,8 +121,8 @@ fn plain(said: Said<'_>) -> Vec<String> {
     vec![shortest, all, with_owner, with_service]
 }
 
-/// The brand, then what the title says besides, or else the service: `Adyen`, `Adyen Checkout`.
-fn branded(said: Said<'_>, brand: &Brand) -> Vec<String> {
+/// The brand, then the rest of the title, or else the service: `Adyen`, `Adyen Checkout`.
+fn branded(said: NameSources<'_>, brand: &Brand) -> Vec<String> {
     let brand = brand.name;
     let mut own = own(said);
     own.push(title::squash(brand));
@@ -167,8 +163,9 @@ fn without_start(part: &str, own: &[String]) -> String {
     words.get(count..).unwrap_or_default().join(" ")
 }
 
-/// What the service's name says besides the provider: `twilio_chat_v2` → `Chat`, `ghes-3.8` → `Enterprise Server 3.8`.
-fn service_words(said: Said<'_>) -> Vec<String> {
+/// The words of the service's name other than the provider: `twilio_chat_v2` → `Chat`, `ghes-3.8` → `Enterprise Server
+/// 3.8`.
+fn service_words(said: NameSources<'_>) -> Vec<String> {
     let service = said.service.trim();
     let service = service.strip_suffix(said.provider).unwrap_or(service);
     let words = service.split(|c: char| !c.is_alphanumeric() && c != '.');
@@ -183,7 +180,7 @@ fn service_words(said: Said<'_>) -> Vec<String> {
     words.filter(|word| !is_noise(word)).map(|word| brand::word(&word)).collect()
 }
 
-/// The words without those at the start that a name has already, in singular or plural; none when it has them all.
+/// The words without the first ones that a name already has, in singular or plural; none when it has them all.
 fn unsaid(words: &[String], name: &str) -> Vec<String> {
     let said: Vec<String> = name.split(' ').map(singular).collect();
     let all = singular(&words.concat());

@@ -1,18 +1,18 @@
 //! Titles without what every API's title says: `GitHub v3 REST API` → `GitHub`.
 
-/// Words that a title may end in and that name no product.
+/// Words at the end of a title that name no product.
 #[rustfmt::skip]
 const NOISE: &[&str] = &[
     "api", "apis", "rest", "restful", "swagger", "openapi", "oas", "oas2", "oas3", "documentation", "doc", "docs", "reference",
     "specification", "spec", "schema", "definition", "endpoint", "endpoints", "version", "deprecated",
 ];
-/// Words that stand before "API" and say what kind it is: `Slack Web API`.
+/// Words before "API" that say what kind it is: `Slack Web API`.
 #[rustfmt::skip]
 const KINDS: &[&str] = &["public", "web", "http", "https", "json", "rest", "restful", "private", "open"];
-/// Words that stand behind "API" and say no more: `Exude API Service`.
+/// Words after "API" that say no more: `Exude API Service`.
 #[rustfmt::skip]
 const FORMS: &[&str] = &["service", "services", "server", "suite", "application", "client", "console", "interface", "explorer"];
-/// Words that name no product when nothing else is said.
+/// Words that name no product on their own.
 #[rustfmt::skip]
 const EMPTY: &[&str] = &[
     "a", "active", "and", "beta", "alpha", "data", "default", "defaulttitle", "developer", "developers", "fastapi", "for",
@@ -21,9 +21,8 @@ const EMPTY: &[&str] = &[
 ];
 
 /// The parts of a title, such as `Api2Pdf` and `PDF Generation`, each without noise; none when it names no product.
-/// `own` has the ways to write the provider's name in small letters and digits: noise in it stays, as in `PDF Generator
-/// API` of `pdfgeneratorapi.com`.
-#[must_use]
+/// `own` has the spellings of the provider's name in lower-case letters and digits: noise in it stays, as in `PDF
+/// Generator API` of `pdfgeneratorapi.com`.
 pub fn parts(title: &str, own: &[String]) -> Vec<String> {
     let title = without_remarks(title);
     let mut parts = vec![String::new()];
@@ -47,14 +46,12 @@ pub fn parts(title: &str, own: &[String]) -> Vec<String> {
     parts.iter().filter_map(|part| clean(part, own)).collect()
 }
 
-/// Letters and digits, in small letters.
-#[must_use]
+/// Letters and digits, in lower case.
 pub fn squash(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether a word is a version: `v3`, `V2.0`, `1.0.0`.
-#[must_use]
 pub fn is_version(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
     let number = word.strip_prefix(['v', 'V']);
@@ -64,7 +61,7 @@ pub fn is_version(word: &str) -> bool {
     is_number && (number.is_some() || digits.contains('.'))
 }
 
-/// Whether every word of a text is noise, or too general to name a product.
+/// Whether every word is noise, or too general to name a product.
 fn is_empty(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '/' | '-' | ',')).all(|word| {
         let plain = squash(word);
@@ -75,7 +72,7 @@ fn is_empty(text: &str) -> bool {
     })
 }
 
-/// Drops what stands in brackets and is noise: `(Deprecated)`, `[v2]`, `(1.0.0)`, a URL.
+/// Drops brackets with noise: `(Deprecated)`, `[v2]`, `(1.0.0)`, a URL.
 fn without_remarks(title: &str) -> String {
     let mut kept = String::new();
     let mut rest = title;
@@ -146,7 +143,7 @@ fn clean(part: &str, own: &[String]) -> Option<String> {
     (!name.is_empty() && (is_own(&[name]) || !is_empty(name))).then(|| name.to_owned())
 }
 
-/// `api.clarify.io` → `clarify.io`: where an API is served is not what it is called. `api.video` is.
+/// `api.clarify.io` → `clarify.io`: the host of an API is not its name. `api.video` is.
 fn without_host_parts(word: &str) -> &str {
     let host = word.split_once(':').filter(|(host, port)| {
         host.contains('.') && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! `providers.toml` as it is written: read, and checked.
+//! The entries of `providers.toml` as written, with their validation.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ use crate::importer::connector::MAX_VERSION;
 use crate::importer::stated::{AccountEntry, AuthEntry, Stated};
 use crate::importer::{category, platform, text};
 
-/// The file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
@@ -48,7 +47,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// What the entry says of `platform`. Passes each fault to `fault`.
+    /// Converts the entry of `platform`. Passes each fault to `fault`.
     pub fn provider(self, platform: &str, fault: &mut dyn FnMut(String)) -> Provider {
         let Self {
             name,

@@ -1,7 +1,6 @@
-//! `providers.toml`: what is known of well-known platforms that no document says.
-//!
-//! An entry adds to the document about its platform, and makes a connector also where there is none. [`entry`] is the
-//! file, [`provider`] what it says of a platform.
+//! `providers.toml`: facts about well-known platforms that no document states. An entry completes the document about
+//! its platform, and makes a connector also without one. [`entry`] is the file, [`provider`] the facts about a
+//! platform.
 
 mod entry;
 pub mod provider;
@@ -16,23 +15,16 @@ use crate::importer::source::read_text;
 use entry::File;
 use provider::Provider;
 
-/// All entries, by the name of the platform.
+/// By the name of the platform.
 #[derive(Debug, Clone, Default)]
 pub struct Providers(pub BTreeMap<String, Provider>);
 
 impl Providers {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or contains anything unknown or invalid.
     pub fn read(path: &Path) -> Result<Self> {
         Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// Reads the content of a file that is called `file`.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), with all faults.
+    /// `file` is the name of the file, for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let read: File = toml::from_str(text).with_context(|| file.to_owned())?;
         let mut faults = Vec::new();
@@ -59,9 +51,8 @@ impl Providers {
         Ok(Self(providers))
     }
 
-    /// The facts of the authorization server to which this URL leads. Returns `None` when no entry knows it, or when
-    /// its URLs differ for each customer.
-    #[must_use]
+    /// The facts of the authorization server with this authorization URL. Returns `None` when no entry has it, or when
+    /// its URLs differ per customer.
     pub fn server(&self, authorization_url: &str) -> Option<OAuth2> {
         let plain = |url: &str| url.trim_end_matches('/').to_ascii_lowercase();
         let wanted = plain(authorization_url);
@@ -77,9 +68,8 @@ impl Providers {
         known.into_iter().find(is_wanted).cloned()
     }
 
-    /// Which entry each imported platform belongs to, by the names that documents give. A document that has the name of
-    /// an entry belongs to it, unless another entry claims that document.
-    #[must_use]
+    /// Maps each imported platform to its entry, by the names from the documents. A document with the name of an entry
+    /// belongs to it, unless another entry claims that document.
     pub fn pair(&self, names: &[String]) -> HashMap<String, &str> {
         let present: HashSet<&str> = names.iter().map(String::as_str).collect();
         let claimed: HashSet<&str> =

@@ -1,33 +1,28 @@
-//! What is known of one platform, and how it completes what a document says.
+//! Facts about one platform, which complete a document.
 
 use crate::catalog::detail::{ConnectorDetail, variables};
 use crate::catalog::model::Status;
 use crate::importer::auth;
 
-/// What is known of a platform.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Provider {
-    /// Display name.
     pub name: String,
     /// One line.
     pub description: Option<String>,
-    /// In words.
     pub category: Option<String>,
     /// The name of the brand's logo in the npm package `simple-icons`; the site has it.
     pub logo: Option<String>,
-    /// How mature it is, where its document says otherwise.
+    /// Overrides the document's.
     pub status: Option<Status>,
-    /// The API's version, where its document states another one: that of the document.
+    /// The API's version. Overrides the document's.
     pub version: Option<String>,
-    /// The names that the documents about the platform give it; the first that is imported becomes this platform.
+    /// The names of the platform's documents; the first one that is imported becomes this platform.
     pub documents: Vec<String>,
-    /// How users connect, and where the API is.
     pub detail: ConnectorDetail,
 }
 
 impl Provider {
-    /// The detail of the platform: what the document says, and what is known besides, which wins.
-    #[must_use]
+    /// The detail of the platform: the document's, overridden by these facts.
     pub fn complete(&self, document: ConnectorDetail) -> ConnectorDetail {
         let known = &self.detail;
         let servers =
@@ -44,7 +39,7 @@ impl Provider {
                 continue;
             }
             method.id = auth::unique_id(&methods, &method.id);
-            // The addresses may be others than the document's.
+            // The URLs may differ from the document's.
             let first = servers.first().map(|server| server.url.as_str()).unwrap_or_default();
             auth::keep_used(&mut method, &servers.iter().map(|server| server.url.as_str()));
             auth::ask_for(variables(first), &known.auth_methods, &mut method);

@@ -1,32 +1,28 @@
-//! Where the operations of a document are below the address that is known of its platform.
-//!
-//! Makers write a path such as `/v2` into the address in one document, and into each of the paths in another. So a document
-//! can't be put below an address that is known from elsewhere without a look at both.
+//! Relates the operations of a document to the known base URL of its platform. One document writes a path such as `/v2`
+//! into its base URL, another into each of its paths, so both have to be compared.
 
 use crate::catalog::detail::variables;
 
-/// The address of a platform, and that of a document about it.
+/// The base URL of a platform, and that of a document about it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Base {
-    /// `https://api.example.com` of the platform's address.
+    /// `https://api.example.com` of the platform's URL.
     origin: String,
-    /// `/v2` of the platform's address.
+    /// `/v2` of the platform's URL.
     known: String,
-    /// `/v2` of the document's address; `None` if the document has none.
+    /// `/v2` of the document's URL; `None` if the document has none.
     own: Option<String>,
 }
 
 impl Base {
-    /// From the first address that is known of the platform, and the document's first, which may be relative.
-    #[must_use]
+    /// From the platform's known base URL, and the document's first, which may be relative.
     pub fn new(known: &str, document: Option<&str>) -> Self {
         let (origin, known) = split(known);
         let own = document.map(|url| split(url).1.to_owned());
         Self { origin: origin.to_owned(), known: known.to_owned(), own }
     }
 
-    /// The path of an operation below the platform's address. With a server if it is not below that address.
-    #[must_use]
+    /// The path of an operation relative to the platform's base URL. With a server if it is not below that URL.
     pub fn place(&self, path: &str) -> (String, Option<String>) {
         let whole = format!("{}{path}", self.own.as_deref().unwrap_or_default());
         let rest = whole.strip_prefix(&self.known);
@@ -35,14 +31,14 @@ impl Base {
         match rest {
             Some(rest) if rest.starts_with('/') => (rest.to_owned(), None),
             Some(rest) => (format!("/{rest}"), None),
-            // Without an address, nothing says that the path begins elsewhere.
+            // Without a base URL, nothing indicates that the path begins elsewhere.
             None if self.own.is_none() || has_variable => (path.to_owned(), None),
             None => (whole, Some(self.origin.clone())),
         }
     }
 }
 
-/// Splits an address into its protocol with its host, and its path without a slash at the end.
+/// Splits a URL into its scheme with its host, and its path without a trailing slash.
 fn split(url: &str) -> (&str, &str) {
     let start = url.find("://").map_or(0, |at| at.saturating_add(3));
     let path = url.get(start..).and_then(|rest| rest.find('/'));
@@ -57,10 +53,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_what_remains_below_the_address_of_the_platform() {
+    fn path_is_relative_to_the_platforms_base_url() {
         let host = Some("https://a.com".to_owned());
         for (known, document, path, placed, server) in [
-            // The same address.
+            // The same base URL.
             ("https://a.com/v1", Some("https://a.com/v1/"), "/x", "/x", None),
             ("https://{dc}.a.com/3.0", Some("https://server.a.com/3.0"), "/x", "/x", None),
             // The version is in the paths.
@@ -69,7 +65,7 @@ mod tests {
             ("https://{host}/v2", Some("https://b.com"), "/v2/x", "/x", None),
             ("https://a.com/api/v2", Some("https://a.com/api"), "/v2/{id}", "/{id}", None),
             ("https://a.com/{account}", None, "/{account}/x", "/x", None),
-            // The version is in the document's address.
+            // The version is in the document's base URL.
             ("https://a.com/api", Some("https://a.com/api/v10"), "/x", "/v10/x", None),
             ("https://a.com", Some("https://a.com/api/v10"), "/x", "/api/v10/x", None),
             ("https://a.com/api", Some("/api"), "/x", "/x", None),
@@ -77,7 +73,7 @@ mod tests {
             ("https://a.com/v1", Some("https://a.com"), "/v2/x", "/v2/x", host.clone()),
             ("https://a.com/v1", Some("https://a.com"), "/v10/x", "/v10/x", host),
             ("https://{host}/v1", Some("https://a.com"), "/v2/x", "/v2/x", None),
-            // Nobody says where.
+            // Without a statement.
             ("https://a.com/v1", None, "/x", "/x", None),
             ("https://a.com", None, "/x", "/x", None),
         ] {

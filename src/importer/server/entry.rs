@@ -12,20 +12,20 @@ use crate::importer::scalar::{FirstText, Spare, Texts};
 /// The most servers that are kept.
 const MAX_SERVERS: usize = 50;
 
-/// `servers`, or what stands in its place.
+/// `servers`, or what is in its place.
 #[derive(Default)]
 pub struct Servers {
     /// In order; some may have an empty URL.
     pub list: Vec<Entry>,
-    /// Whether a map without a URL stands in its place.
+    /// Whether it is a map without a URL.
     pub is_wrong: bool,
 }
 
-/// A server as it is written.
+/// A server as written.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Entry {
-    /// Absolute, or relative to where the document was found.
+    /// Absolute, or relative to where the document was downloaded.
     pub url: FirstText,
     /// For people.
     pub description: FirstText,
@@ -33,15 +33,13 @@ pub struct Entry {
     pub variables: Spare<Entries<Spare<Variable>>>,
 }
 
-/// A variable of a URL.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Variable {
-    /// Its value when nobody gives another.
     pub default: FirstText,
     /// For people.
     pub description: FirstText,
-    /// All values that it may have.
+    /// All allowed values.
     pub r#enum: Texts,
 }
 
@@ -106,15 +104,12 @@ impl<'de> Visitor<'de> for ServersVisitor {
 }
 
 impl Entry {
-    /// The variable with a name.
-    #[must_use]
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         let variables = self.variables.get()?;
         variables.0.iter().find(|(known, _)| known == name)?.1.get()
     }
 
     /// A server of which only the URL is known.
-    #[must_use]
     pub fn at(url: String) -> Self {
         Self { url: FirstText(Some(url)), ..Self::default() }
     }

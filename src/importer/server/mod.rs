@@ -1,5 +1,5 @@
-//! The base addresses of an API: `servers`, or `host`, `basePath` and `schemes` of 2.0. [`entry`] is what documents say,
-//! and [`base`] where their operations are below another address.
+//! The base URLs of an API: `servers`, or `host`, `basePath` and `schemes` of 2.0. [`entry`] is servers as written, and
+//! [`base`] relates their operations to another base URL.
 
 pub mod base;
 pub mod entry;
@@ -15,27 +15,26 @@ use crate::targets::fill::FillError;
 use crate::targets::host::Host;
 use entry::{Entry, Servers, Variable};
 
-/// The most values of a variable that are kept.
+/// The most values of a variable.
 const MAX_VALUES: usize = 200;
-/// The longest URL, in bytes.
+/// In bytes.
 const MAX_URL: usize = 2048;
-/// The most characters of a description.
+/// In characters.
 const MAX_DESCRIPTION: usize = 200;
 
-/// The servers of a document, and the fields that their variables need.
+/// The servers of a document, and the fields for their variables.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The absolute ones: those with `https`, or all when there is none.
+    /// Absolute URLs: those with `https`, or all when there are none.
     pub servers: Vec<Server>,
-    /// A field for each variable.
+    /// One for each variable.
     pub fields: Vec<Field>,
-    /// URLs that are left out, since they are not absolute.
+    /// URLs that were skipped, since they are not absolute.
     pub left_out: Vec<String>,
 }
 
 /// The servers of a document.
-#[must_use]
-pub fn of<F>(document: &Document<F>) -> Found {
+pub fn resolve<F>(document: &Document<F>) -> Found {
     let mut found = Found::default();
     let given = document.servers.iter().flat_map(|servers| &servers.list);
     let of_2 = entries_of_2(document);
@@ -68,8 +67,8 @@ pub fn of<F>(document: &Document<F>) -> Found {
     found
 }
 
-/// A server's URL with a scheme, in which each variable whose default is a path is replaced by that default. Documents put
-/// such variables directly after the host, where a value could extend the host's name.
+/// A server's URL with a scheme, in which each variable whose default is a path is replaced by that default. Documents
+/// put such variables directly after the host, where a value could extend the host's name.
 fn written(entry: &Entry) -> String {
     let mut url = with_scheme(entry);
     for (name, variable) in entry.variables.get().iter().flat_map(|variables| &variables.0) {
@@ -82,8 +81,8 @@ fn written(entry: &Entry) -> String {
     url
 }
 
-/// A server's URL in which variables of the scheme have values: `https` if their values allow that. A variable that is the
-/// whole address, or its host without a scheme, becomes an address too.
+/// A server's URL in which variables of the scheme have values: `https` if their values allow that. A variable that is
+/// the whole URL, or its host without a scheme, becomes a URL too.
 fn with_scheme(entry: &Entry) -> String {
     let url = entry.url.as_str().trim();
     if let Some((scheme, rest)) = url.split_once("://") {
@@ -119,13 +118,12 @@ fn with_scheme(entry: &Entry) -> String {
     }
 }
 
-/// Whether an address can have this host without anybody's choice.
+/// Whether a URL can have this host without the user's choice.
 fn is_usable_host(host: &str) -> bool {
     matches!(Host::of(host), Host::Public | Host::Own)
 }
 
-/// The first absolute URL without variables of these servers, encrypted if any is.
-#[must_use]
+/// The first absolute URL without variables, encrypted if any is.
 pub fn first(servers: &Servers) -> Option<String> {
     let urls = servers.list.iter().filter_map(|entry| absolute(&written(entry)));
     let mut urls = urls.filter(|url| variables(url).next().is_none());
@@ -135,15 +133,14 @@ pub fn first(servers: &Servers) -> Option<String> {
 }
 
 /// Whether requests to a server are encrypted.
-#[must_use]
 pub fn is_secure(server: &Server) -> bool {
     server.url.starts_with("https://")
 }
 
-/// Why the service would call none of these servers, as a warning. Returns `None` if it would call one, or there is none.
-#[must_use]
+/// Why the service would call none of these servers, as a warning. Returns `None` if it would call one, or there are
+/// none.
 pub fn refused(servers: &[Server]) -> Option<String> {
-    // A variable of the host may lead anywhere: that is the user's choice.
+    // A variable host may lead anywhere: that is the user's choice.
     let why = |server: &Server, local| match (Targets { local }).fill(&server.url, |_| Some("1")) {
         Err(FillError::Target(error)) => Some(error),
         _ => None,
@@ -172,11 +169,10 @@ fn entries_of_2<F>(document: &Document<F>) -> Vec<Entry> {
     protocols.iter().map(address).collect()
 }
 
-/// An absolute URL without white space and without a slash at its end. Returns `None` for any other text.
-#[must_use]
+/// An absolute URL without white space and without a trailing slash. Returns `None` for anything else.
 pub fn absolute(url: &str) -> Option<String> {
     let url = url.trim().split(['?', '#']).next()?.trim_end_matches('/');
-    // An address without a protocol has that of the page that names it.
+    // A URL without a scheme has that of the page that contains it.
     let url =
         url.strip_prefix("//").map_or_else(|| url.to_owned(), |rest| format!("https://{rest}"));
     let (scheme, rest) = url.split_once("://")?;
@@ -193,8 +189,7 @@ pub fn absolute(url: &str) -> Option<String> {
     is_good.then(|| format!("{scheme}://{rest}"))
 }
 
-/// Whether a text can be the name of a field.
-#[must_use]
+/// Whether this is a valid name of a field.
 pub fn is_name(name: &str) -> bool {
     let is_clean = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     (1..=64).contains(&name.len()) && name.chars().all(is_clean)
@@ -206,7 +201,7 @@ fn field(name: &str, variable: Option<&Variable>, is_host: bool) -> Field {
         Some(line).filter(|line| !line.is_empty())
     };
     let default = variable.and_then(|variable| variable.default.filled());
-    // A placeholder such as `HOSTNAME` is no host that anybody has.
+    // A placeholder such as `HOSTNAME` is not a real host.
     let default = default.filter(|default| !is_host || is_usable_host(default));
     let values: Vec<String> = variable
         .map(|variable| variable.r#enum.0.iter().take(MAX_VALUES).cloned().collect())
@@ -221,7 +216,6 @@ fn field(name: &str, variable: Option<&Variable>, is_host: bool) -> Field {
 }
 
 /// A variable's name as people write it: `subDomain` → `Sub domain`.
-#[must_use]
 pub fn label(name: &str) -> String {
     let words = text::words(name).join(" ").to_lowercase();
     let mut letters = words.chars();

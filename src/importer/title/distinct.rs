@@ -1,4 +1,4 @@
-//! Distinguishes actions of a platform that have the same title: "List comments" of issues and of pull requests.
+//! Distinguishes actions of a platform with the same title: "List comments" of issues and of pull requests.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,13 @@ use super::phrase::{segments, singular};
 use crate::importer::text::{self, MAX_TITLE};
 use crate::terms::Method;
 
-/// The properties by which an action can be distinguished from others.
+/// The properties with which an action can be distinguished from others.
 #[derive(Debug)]
 pub struct Titled<'a> {
     /// Its title so far.
     pub title: String,
-    /// Its method.
     pub method: Method,
-    /// Its path's template.
+    /// The path's template.
     pub path: &'a str,
     /// Its `operationId`; may be empty.
     pub id: &'a str,
@@ -27,7 +26,7 @@ struct Paths {
 }
 
 impl Paths {
-    fn of<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
+    fn new<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
         let (mut count, mut having) = (0_usize, HashMap::<String, Vec<usize>>::new());
         for path in paths {
             for part in parts(path) {
@@ -63,7 +62,7 @@ pub fn distinguish(actions: &mut [Titled<'_>]) {
     for way in WAYS {
         for group in groups(actions) {
             let members = group.iter().filter_map(|at| actions.get(*at));
-            let paths = Paths::of(members.map(|action| action.path));
+            let paths = Paths::new(members.map(|action| action.path));
             let titles: Vec<Option<String>> = group
                 .iter()
                 .filter_map(|at| actions.get(*at))

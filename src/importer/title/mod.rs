@@ -1,8 +1,8 @@
 //! Titles of actions as people write them: "Send message" rather than "Gmail users messages send".
 //!
-//! A document says what an operation does in its summary, its description, its `operationId`, and its method and path.
-//! The first of these that makes a title is taken: see [`title()`]. [`distinct`] distinguishes titles that are still
-//! equal within a platform. `verb` knows which words are verbs.
+//! A document describes an operation in its summary, its description, its `operationId`, and its method and path. The
+//! first of these that makes a title is used: see [`title()`]. [`distinct`] distinguishes titles that are equal within
+//! a platform. `verb` knows which words are verbs.
 
 pub mod distinct;
 mod phrase;
@@ -12,21 +12,18 @@ use super::text::{self, MAX_TITLE};
 use crate::terms::Method;
 use phrase::{imperative, singular, starts_with_verb};
 
-/// The most characters of a description's first sentence that is used as a title.
+/// The longest first sentence of a description that is used as a title, in characters.
 const MAX_SENTENCE: usize = 90;
 /// How many bytes of a summary or description are read.
 const MAX_READ: usize = 2048;
 
-/// What a document says about an operation. Missing texts are empty.
+/// A document's description of an operation. Missing strings are empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Said<'a> {
-    /// The method.
     pub method: Method,
     /// The path's template.
     pub path: &'a str,
-    /// What the operation does, in a few words.
     pub summary: &'a str,
-    /// What it does, at any length.
     pub description: &'a str,
     /// Its `operationId`.
     pub id: &'a str,
@@ -36,9 +33,8 @@ pub struct Said<'a> {
 ///
 /// 1. the summary, if it begins with a verb;
 /// 2. else the first sentence of the description, if it begins with a verb and is short;
-/// 3. else a verb from the `operationId` or the method, followed by the summary or, without one, by what the
-///    `operationId` or the path names.
-#[must_use]
+/// 3. else a verb from the `operationId` or the method, followed by the summary or, without one, by the words of the
+///    `operationId` or the path.
 pub fn title(said: Said<'_>) -> String {
     let summary = phrase::clean(&text::line(text::head(said.summary, MAX_READ), MAX_TITLE));
     let title = if let Some(counted) = counted(said.path) {
@@ -67,7 +63,7 @@ fn sentence(description: &str) -> Option<String> {
     (fits && starts_with_verb(&sentence)).then(|| imperative(&sentence))
 }
 
-/// Whether the text of a `GET` begins with a noun that elsewhere may be a verb: "Order history".
+/// Whether the summary of a `GET` begins with a noun that elsewhere may be a verb: "Order history".
 fn is_thing(text: &str, said: Said<'_>) -> bool {
     let first = text.split(' ').next().unwrap_or_default();
     let is_base = verb::base(first).is_some_and(|base| base == first.to_lowercase());
@@ -153,13 +149,13 @@ fn spoken(name: &str) -> Vec<String> {
     if shouts { words.iter().map(|word| word.to_lowercase()).collect() } else { words }
 }
 
-/// The words of an identifier that has no verb. Returns `None` when there are none.
+/// The words of an identifier without a verb. Returns `None` when there are none.
 fn identified(id: &str) -> Option<String> {
     let words = phrase::joined(&spoken(id));
     (!words.is_empty()).then_some(words)
 }
 
-/// The verb at the end of a path: `/tasks/{id}/cancel`, `/v1/{name}:cancel`. Returns `None` when there is none.
+/// The verb at the end of a path: `/tasks/{id}/cancel`, `/v1/{name}:cancel`.
 fn path_verb(path: &str) -> Option<String> {
     let last = path.rsplit(['/', ':', '=']).next()?;
     let [word] = text::words(last).try_into().ok()?;

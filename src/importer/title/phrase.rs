@@ -1,9 +1,9 @@
-//! Phrases, of which titles are made.
+//! Phrases, from which titles are made.
 
 use super::verb;
 use crate::importer::text;
 
-/// What descriptions begin with before they say what an operation does. Compared case-insensitively.
+/// Openings of descriptions before they say what an operation does. Compared case-insensitively.
 const OPENINGS: [&str; 34] = [
     "use this method to ",
     "use this endpoint to ",
@@ -79,7 +79,6 @@ const RELATIONS: [&str; 4] =
     ["new navigation property to ", "the navigation property ", "navigation property ", "ref of "];
 
 /// A phrase without its closing full stop, code notation and empty openings.
-#[must_use]
 pub fn clean(phrase: &str) -> String {
     let mut phrase = without_ending(phrase);
     loop {
@@ -103,7 +102,7 @@ fn without_ending(phrase: &str) -> &str {
     phrase.strip_suffix('.').filter(|rest| !rest.ends_with('.')).map_or(phrase, str::trim_end)
 }
 
-/// What follows the first of these beginnings that the phrase has. Returns `None` when it has none.
+/// What follows the first of these prefixes that the phrase has.
 fn stripped<'a>(phrase: &'a str, beginnings: &[&str]) -> Option<&'a str> {
     beginnings.iter().find_map(|beginning| {
         let (head, rest) = phrase.split_at_checked(beginning.len())?;
@@ -111,7 +110,7 @@ fn stripped<'a>(phrase: &'a str, beginnings: &[&str]) -> Option<&'a str> {
     })
 }
 
-/// Drops parentheses and brackets with their content. Of braces and quotes, the content stays.
+/// Drops parentheses and brackets with their content. Keeps the content of braces and quotes.
 fn without_brackets(phrase: &str) -> String {
     let mut out = String::with_capacity(phrase.len());
     let mut inside = String::new();
@@ -145,7 +144,7 @@ fn push_aside(out: &mut String, inside: &str) {
     match inside {
         "s" | "es" => out.push_str(inside),
         "" => {}
-        // Rows do not show this; whether an operation is deprecated is a separate fact.
+        // Rows do not show this; whether an operation is deprecated is a separate member.
         _ if inside.eq_ignore_ascii_case("deprecated") => {}
         _ if is_word && inside.split(' ').count() <= 3 => {
             out.truncate(out.trim_end().len());
@@ -185,7 +184,6 @@ fn is_lower_camel(word: &str) -> bool {
 }
 
 /// The words as part of a sentence: all in lower case except acronyms.
-#[must_use]
 pub fn joined(words: &[String]) -> String {
     let lower = |word: &String| {
         let capitals = word.chars().filter(|c| c.is_uppercase()).count();
@@ -198,7 +196,6 @@ pub fn joined(words: &[String]) -> String {
 }
 
 /// The text up to the first full stop that ends a sentence.
-#[must_use]
 pub fn first_sentence(text: &str) -> &str {
     let ends = text.match_indices(". ").find(|(at, _)| {
         let before = text.get(..*at).unwrap_or_default();
@@ -208,7 +205,6 @@ pub fn first_sentence(text: &str) -> &str {
 }
 
 /// Whether the first word is a verb, in the imperative or another form.
-#[must_use]
 pub fn starts_with_verb(phrase: &str) -> bool {
     let word = first_word(phrase);
     verb::base(word).is_some()
@@ -223,7 +219,6 @@ fn first_word(phrase: &str) -> &str {
 }
 
 /// "Lists snapshots and tags them" → "List snapshots and tags them".
-#[must_use]
 pub fn imperative(phrase: &str) -> String {
     let word = first_word(phrase);
     let rest = phrase.strip_prefix(word);
@@ -250,14 +245,12 @@ pub fn imperative(phrase: &str) -> String {
     }
 }
 
-/// The phrase without "the", "a" or "an" at its beginning.
-#[must_use]
+/// The phrase without "the", "a" or "an" at its start.
 pub fn without_article(phrase: &str) -> &str {
     stripped(phrase, &["the ", "a ", "an "]).unwrap_or(phrase)
 }
 
 /// The phrase with a capital first letter. A verb in capitals keeps only the first.
-#[must_use]
 pub fn capitalized(phrase: &str) -> String {
     let word = first_word(phrase);
     let shouts = word.chars().nth(1).is_some() && !word.chars().any(char::is_lowercase);
@@ -272,7 +265,6 @@ pub fn capitalized(phrase: &str) -> String {
 }
 
 /// The phrase with a lower-case first letter, unless the first word is an acronym or a name.
-#[must_use]
 pub fn uncapitalized(phrase: &str) -> String {
     let first = first_word(phrase);
     let is_plain = first.chars().skip(1).all(char::is_lowercase) && first.chars().nth(1).is_some();
@@ -284,7 +276,6 @@ pub fn uncapitalized(phrase: &str) -> String {
 }
 
 /// The literal parts of a path as words, without versions and file extensions.
-#[must_use]
 pub fn segments(path: &str) -> Vec<String> {
     let path = path.split('?').next().unwrap_or_default();
     let parts = path
@@ -304,15 +295,12 @@ fn is_version(word: &str) -> bool {
     digits.chars().all(|c| c.is_ascii_digit() || c == ' ') || digits.starts_with("1 ")
 }
 
-/// Whether a word is a plural.
-#[must_use]
 pub fn is_plural(words: &str) -> bool {
     words.ends_with('s')
         && !["ss", "us", "is", "status", "news"].iter().any(|end| words.ends_with(end))
 }
 
 /// "time cards" → "time card".
-#[must_use]
 pub fn singular(words: &str) -> String {
     let replaced =
         |end: &str, instead: &str| words.strip_suffix(end).map(|stem| format!("{stem}{instead}"));

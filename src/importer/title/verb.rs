@@ -74,7 +74,6 @@ fn is_base(word: &str) -> bool {
 
 /// The base form of a verb in its base form, third person or gerund: `lists`, `listing` → `list`. Returns `None` for
 /// any other word. British spellings are accepted.
-#[must_use]
 pub fn base(word: &str) -> Option<String> {
     let mut word = word.to_lowercase();
     word.retain(|letter| letter != '-');
@@ -113,14 +112,11 @@ fn base_as_spelled(word: &str) -> Option<String> {
 
 /// The base form of a word that is always a verb, for words at the end of an identifier. Returns `None` for any other
 /// word.
-#[must_use]
 pub fn base_of_unmistakable(word: &str) -> Option<String> {
     let word = word.to_lowercase();
     (is_base(&word) && !is_often_noun(&word)).then_some(word)
 }
 
-/// Whether a verb is at least as often a noun.
-#[must_use]
 pub fn is_often_noun(word: &str) -> bool {
     OFTEN_NOUNS.contains(&word.to_lowercase().as_str())
 }
@@ -130,7 +126,7 @@ mod tests {
     use super::{VERBS, base};
 
     #[test]
-    fn the_verbs_can_be_found() {
+    fn verbs_are_sorted() {
         assert!(VERBS.is_sorted());
         for verb in VERBS {
             assert_eq!(base(verb).as_deref(), Some(*verb));
@@ -138,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_lead_to_the_base() {
+    fn finds_the_base_of_verb_forms() {
         for (word, verb) in [
             ("Lists", Some("list")),
             ("advertises", Some("advertise")),

@@ -12,7 +12,7 @@ use super::{Kind, Node};
 use crate::importer::read::Fault;
 use crate::importer::scalar::AS_WRITTEN;
 
-/// A value that is not as expected.
+/// A value of an unexpected type.
 #[derive(Debug)]
 pub struct Error(pub Fault);
 

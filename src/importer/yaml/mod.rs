@@ -1,7 +1,7 @@
-//! YAML 1.2 with the core schema, as a tree: [`deserialize`] reads typed values from it, [`resolve`] says what a plain
-//! scalar means, and [`strings`] finds the scalars that are strings by their schema.
+//! YAML 1.2 with the core schema, as a tree: [`deserialize`] reads typed values from it, [`resolve`] interprets plain
+//! scalars, and [`strings`] finds the scalars that are strings by their schema.
 //!
-//! Scalars keep their spelling, and mapping keys are strings. Merge keys (`<<`) are honoured: documents use them,
+//! Scalars keep their spelling, and mapping keys are strings. Merge keys (`<<`) are supported: documents use them,
 //! although YAML 1.2 no longer has them.
 
 mod deserialize;
@@ -16,16 +16,16 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, Span, Tag};
 
 use super::read::Fault;
 
-/// The deepest nesting, aliases included.
+/// The deepest nesting, including aliases.
 const MAX_DEPTH: u16 = 200;
 /// The longest key on a line, in characters.
 const MAX_KEY: usize = 8192;
-/// What each node weighs besides its text: about what it takes in memory, in characters.
+/// The weight of a node in addition to its text: about what it takes in memory, in characters.
 const NODE_WEIGHT: usize = 2;
 
 const TOO_LARGE: &str = "more nesting, aliases or nodes than an honest document has";
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// Line and column, counted from one.
@@ -39,25 +39,23 @@ pub struct Node {
 enum Kind {
     Scalar {
         text: String,
-        /// Whether the text may mean a number, a boolean or null.
+        /// Whether the scalar may be a number, a boolean or null.
         is_plain: bool,
     },
     List(Vec<Rc<Node>>),
     Map(Vec<(String, Rc<Node>)>),
 }
 
-/// Why a text is not read.
+/// Why a text was not read.
 #[derive(Debug)]
 pub enum Unread {
-    /// It is faulty.
     Faulty(Fault),
-    /// It has several YAML documents, of which this is the first.
+    /// It has several YAML documents; this is the first one.
     Several(Node),
 }
 
 impl Node {
     /// Whether this is a map with one of these keys.
-    #[must_use]
     pub fn has_key(&self, wanted: &[&str]) -> bool {
         matches!(&self.kind, Kind::Map(entries) if entries.iter().any(|(key, _)| wanted.contains(&key.as_str())))
     }
@@ -68,16 +66,13 @@ impl Node {
     }
 }
 
-/// Reads the YAML document of a text.
-///
-/// # Errors
-/// When there is not exactly one, it is faulty, or larger than honest ones for their length.
+/// Parses a YAML document.
 pub fn parse(text: &str) -> Result<Node, Unread> {
     let mut composer = Composer {
         anchors: HashMap::new(),
         open: Vec::new(),
         root: None,
-        // The work stays proportional to the length of the text.
+        // Bounds the work by the length of the text.
         left: text.len().max(1 << 20).saturating_mul(4),
     };
     let mut options = Options::default();
@@ -100,7 +95,7 @@ pub fn parse(text: &str) -> Result<Node, Unread> {
             continue;
         }
         let root = composer.root.take().map(Rc::unwrap_or_clone);
-        // `---` at the end begins a document with nothing in it.
+        // `---` at the end begins an empty document.
         let root = root.filter(|root| first.is_none() || !root.is_null());
         match (first.take(), root) {
             (Some(first), Some(_)) => return Err(Unread::Several(first)),
@@ -156,7 +151,7 @@ struct Composer {
     anchors: HashMap<usize, Rc<Node>>,
     open: Vec<Open>,
     root: Option<Rc<Node>>,
-    /// What the nodes to come may weigh, those of aliases included.
+    /// The remaining weight of nodes, including those of aliases.
     left: usize,
 }
 
@@ -214,12 +209,12 @@ impl Composer {
         if anchor != 0 {
             self.anchors.insert(anchor, Rc::clone(&node));
         }
-        // What is in it has been counted.
+        // Its content has already been counted.
         self.left = self.left.saturating_add(weight.saturating_sub(NODE_WEIGHT));
         self.add(place, node)
     }
 
-    /// Adds a whole value, which stands at a place or is referred to there, to the list or the map that is open.
+    /// Adds a complete value, which is at a position or aliased there, to the open list or map.
     fn add(&mut self, at: (u64, u64), node: Rc<Node>) -> Result<(), Fault> {
         self.left =
             self.left.checked_sub(node.weight).ok_or_else(|| fault(at, TOO_LARGE.to_owned()))?;
@@ -244,19 +239,19 @@ impl Composer {
     }
 }
 
-/// A scalar with its tag. A tag of the core schema decides whether the text is a string.
+/// A scalar with its tag. A tag of the core schema decides whether it is a string.
 fn tagged(at: (u64, u64), text: String, style: ScalarStyle, tag: Option<&Tag>) -> Node {
     let is_plain = style == ScalarStyle::Plain;
     match tag.map(|tag| (tag.core_suffix(), tag.parts())) {
         Some((Some("null"), _)) => scalar(at, String::new(), true),
         Some((Some("int" | "float" | "bool"), _)) => scalar(at, text, true),
-        // `!` alone says that it is a string.
+        // `!` alone makes it a string.
         Some((Some("str"), _) | (None, ("" | "!", "" | "!"))) => scalar(at, text, false),
         _ => scalar(at, text, is_plain),
     }
 }
 
-/// The key that a node is.
+/// A node as a key.
 fn named(at: (u64, u64), node: &Node, seen: &mut HashSet<String>) -> Result<Key, Fault> {
     match &node.kind {
         Kind::Scalar { text, is_plain: true } if text == "<<" => Ok(Key::Merge),
@@ -270,7 +265,7 @@ fn named(at: (u64, u64), node: &Node, seen: &mut HashSet<String>) -> Result<Key,
     }
 }
 
-/// Adds the map or the maps of a merge key. The first of several maps with the same key counts.
+/// Adds the map or the maps of a merge key. The first of several maps with the same key wins.
 fn merge(at: (u64, u64), node: Rc<Node>, merged: &mut Vec<Rc<Node>>) -> Result<(), Fault> {
     match &node.kind {
         Kind::Map(_) => merged.push(node),
@@ -296,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_scalars_mean_what_the_core_schema_says() {
+    fn plain_scalars_follow_the_core_schema() {
         for (text, expected) in [
             ("true", json!(true)),
             ("True", json!(true)),
@@ -371,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_a_schema_are_kept_as_they_are_written() {
+    fn keeps_strings_of_a_schema_as_written() {
         for (text, pointer, expected) in [
             (
                 "{type: string, enum: [01234, 1e5, true, null, ~]}",
@@ -435,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn anchors_and_merge_keys_are_followed() {
+    fn resolves_anchors_and_merge_keys() {
         let merged =
             value("a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*a, *b], x: 5}\nd: {'<<': 1}");
         assert_eq!(merged["c"], json!({"x": 5, "y": 2, "z": 4}));
@@ -454,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_aliases_is_not_deeper_than_a_document() {
+    fn limits_the_depth_of_alias_chains() {
         let mut text = "a0: &a0 [x]\n".to_owned();
         for n in 1..5000_u32 {
             text.extend([format!("a{n}: &a{n} [*a{}]\n", n.saturating_sub(1))]);

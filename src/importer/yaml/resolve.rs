@@ -1,6 +1,5 @@
-//! What a plain scalar means by the core schema of YAML 1.2 (section 10.3.2).
+//! Interprets plain scalars by the core schema of YAML 1.2 (section 10.3.2).
 
-/// The value of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scalar<'t> {
     Null,
@@ -11,7 +10,7 @@ pub(super) enum Scalar<'t> {
     Text(&'t str),
 }
 
-/// The value of a plain scalar. JSON has no number for infinity and NaN, which stay text.
+/// The value of a plain scalar. JSON has no number for infinity and NaN, which stay strings.
 pub(super) fn resolve(text: &str) -> Scalar<'_> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Scalar::Null,
@@ -46,7 +45,7 @@ fn number(text: &str) -> Option<Scalar<'_>> {
     text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Scalar::Float)
 }
 
-/// Whether a text is `[0-9]+`, or `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`.
+/// Whether this is `[0-9]+`, or `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`.
 fn is_decimal(text: &str) -> bool {
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (mantissa, exponent) =

@@ -1,5 +1,5 @@
 //! Values that are strings because their schema says so: `type: string` with `enum: [1.10, 01234]` or `default: off`
-//! means these texts as they are written, whatever else they may mean.
+//! means these strings as written, whatever else they may mean.
 
 use std::rc::Rc;
 
@@ -7,11 +7,11 @@ use super::{Kind, Node};
 use crate::importer::action::percent_decoded;
 use crate::importer::detail::schema::json_type;
 
-/// The most schemas that lead from one to the next.
+/// The longest chain of schemas.
 const MAX_CHAIN: u8 = 16;
 /// The members of a schema that are values which it describes.
 const VALUES: [&str; 3] = ["const", "default", "example"];
-/// Those that are lists of such values.
+/// The members that are lists of such values.
 const LISTS: [&str; 2] = ["enum", "examples"];
 
 /// The same document, in which all values that its schemas describe as strings are strings.
@@ -27,14 +27,14 @@ struct Strings<'r> {
 }
 
 impl Strings<'_> {
-    /// A node with its values as they are written. An unchanged node stays the same.
+    /// A node with its values as written. An unchanged node is shared.
     fn node(&self, node: &Rc<Node>) -> Rc<Node> {
         let children =
             changed(node, |_, child| self.node(child)).unwrap_or_else(|| Rc::clone(node));
         self.values(&children)
     }
 
-    /// A map whose values of a schema are as written: its own, or those beside `schema`.
+    /// A map whose values of a schema are as written: its own, or those next to `schema`.
     fn values(&self, node: &Rc<Node>) -> Rc<Node> {
         let is_value = |key: &str| VALUES.contains(&key) || LISTS.contains(&key);
         if !matches!(&node.kind, Kind::Map(entries) if entries.iter().any(|(key, _)| is_value(key)))
@@ -105,7 +105,7 @@ impl Strings<'_> {
         child.unwrap_or_else(|| Rc::clone(value))
     }
 
-    /// What a reference within the document leads to.
+    /// The target of a reference within the document.
     fn target(&self, reference: &Node) -> Option<&Node> {
         let Kind::Scalar { text, .. } = &reference.kind else { return None };
         let step = |step: &str| percent_decoded(step).replace("~1", "/").replace("~0", "~");

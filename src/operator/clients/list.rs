@@ -11,49 +11,49 @@ use super::{base, url};
 use crate::connect::client::OauthClient;
 use crate::connect::endpoints::redirect_uri;
 use crate::operator::keys::arguments::account;
-use crate::operator::place::Place;
 use crate::operator::shards::{STAYS, Shards};
-use crate::operator::sql::Text;
+use crate::operator::sql::StringLiteral;
+use crate::operator::storage_target::StorageTarget;
 
 /// `clients list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
-    /// Only this account's clients
+    /// Only the clients of this account
     #[arg(long, value_parser = account)]
     account: Option<String>,
-    /// The service's address, a part of the redirect URI. Default: where `npm start` or, with --remote, `npm run deploy` on
-    /// this machine last served it
+    /// The URL of the service, a part of the redirect URI. Default: where `npm start` or, with --remote, `npm run
+    /// deploy` on this machine last served it
     #[arg(long, value_parser = url)]
     url: Option<String>,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
-/// A client in the list's JSON: what the API shows of it, and whose it is.
-fn shown(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<String, Value>> {
-    let mut shown = Map::new();
-    shown.insert("account".into(), client.account.as_str().into());
-    shown.insert("environment".into(), client.environment.as_str().into());
+/// A client in the JSON of the list: what the API shows, and its tenant.
+fn to_json(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<String, Value>> {
+    let mut members = Map::new();
+    members.insert("account".into(), client.account.as_str().into());
+    members.insert("environment".into(), client.environment.as_str().into());
     let document: Map<String, Value> = serde_json::from_slice(&client.to_json(redirect_uri, &[])?)?;
-    shown.extend(document);
-    Ok(shown)
+    members.extend(document);
+    Ok(members)
 }
 
-/// A client, and whether its account is being moved here.
+/// A client, and whether its account is being moved to this database.
 #[derive(Deserialize)]
-struct Found {
+struct LocatedClient {
     #[serde(flatten)]
     client: OauthClient,
     arrives: u8,
 }
 
-/// The clients of all databases, or of one account, each once: of an account that has moved without its old copy, of one
-/// that is being moved as they are where it is served.
+/// The clients of all databases, or of one account, without duplicates: old copies of moved accounts are skipped, and
+/// accounts in transit are read where they are served.
 fn all(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClient>> {
-    let only = account.map(|name| format!(" AND account = {}", Text(name)));
+    let only = account.map(|name| format!(" AND account = {}", StringLiteral(name)));
     let sql = format!(
         "SELECT *, account IN (SELECT account FROM account_moves WHERE step = 'arriving') AS arrives FROM oauth_clients WHERE {STAYS}{}",
         only.unwrap_or_default()
@@ -61,34 +61,30 @@ fn all(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClient>> {
     Ok(once(shards.rows(&sql)?))
 }
 
-fn once(mut found: Vec<Found>) -> Vec<OauthClient> {
-    let place = |client: &OauthClient| {
+fn once(mut found: Vec<LocatedClient>) -> Vec<OauthClient> {
+    let owner = |client: &OauthClient| {
         let OauthClient { account, environment, platform, .. } = client;
         (account.clone(), environment.as_str(), platform.clone())
     };
-    found.sort_by_cached_key(|found| (place(&found.client), found.arrives));
+    found.sort_by_cached_key(|found| (owner(&found.client), found.arrives));
     let mut clients: Vec<OauthClient> = found.into_iter().map(|found| found.client).collect();
-    clients.dedup_by_key(|client| place(client));
+    clients.dedup_by_key(|client| owner(client));
     clients
 }
 
-/// Runs `clients list`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn list(args: &List) -> Result<()> {
-    let clients = all(&Shards::open(&args.place)?, args.account.as_deref())?;
-    let base = base(args.url.as_ref(), &args.place)?;
+    let clients = all(&Shards::open(&args.storage_target)?, args.account.as_deref())?;
+    let base = base(args.url.as_ref(), &args.storage_target)?;
     let redirect_uri = redirect_uri(&base);
     if args.json {
-        let shown: serde_json::Result<Vec<_>> =
-            clients.iter().map(|client| shown(client, &redirect_uri)).collect();
-        println!("{}", serde_json::to_string_pretty(&shown?)?);
+        let documents: serde_json::Result<Vec<_>> =
+            clients.iter().map(|client| to_json(client, &redirect_uri)).collect();
+        println!("{}", serde_json::to_string_pretty(&documents?)?);
         return Ok(());
     }
     if clients.is_empty() {
         let of = args.account.as_ref().map(|name| format!(" of account {name}"));
-        println!("No OAuth clients{} {}.", of.unwrap_or_default(), args.place.name());
+        println!("No OAuth clients{} {}.", of.unwrap_or_default(), args.storage_target.name());
         return Ok(());
     }
     print!("{}", table(&clients, &redirect_uri));
@@ -98,7 +94,7 @@ pub fn list(args: &List) -> Result<()> {
     Ok(())
 }
 
-/// The clients grouped by account, a line each.
+/// One line per client, grouped by account.
 fn table(clients: &[OauthClient], redirect_uri: &str) -> String {
     let mut text = line(["PLATFORM", "ENV", "SECRET", "METHOD", "CLIENT ID"]);
     let mut last = None;
@@ -129,7 +125,7 @@ mod tests {
     use crate::terms::Environment;
 
     #[test]
-    fn a_list_is_a_line_a_client_below_its_account_and_shows_no_secret() {
+    fn lists_clients_by_account_without_secrets() {
         let client = |account: &str, platform: &str, sealed: Option<&str>| OauthClient {
             account: account.into(),
             environment: Environment::Test,
@@ -167,7 +163,7 @@ github                        test  none    any               an id
 redirect URI  http://localhost:8787/connect/callback
 ";
         assert_eq!(table(&clients, uri), expected);
-        let found = |client: &OauthClient, id: &str, arrives| Found {
+        let found = |client: &OauthClient, id: &str, arrives| LocatedClient {
             client: OauthClient { client_id: id.into(), ..client.clone() },
             arrives,
         };
@@ -181,9 +177,9 @@ redirect URI  http://localhost:8787/connect/callback
         let ids: Vec<String> = once(copies).into_iter().map(|client| client.client_id).collect();
         assert_eq!(ids, ["a", "b", "c"]);
         let [client, ..] = &clients;
-        let shown = Value::Object(shown(client, uri).unwrap());
+        let document = Value::Object(to_json(client, uri).unwrap());
         assert_eq!(
-            shown,
+            document,
             serde_json::json!({
                 "account": "acme", "environment": "test", "platform": "github", "authMethod": "oauth2",
                 "clientId": "an id", "hasSecret": true, "scopes": ["a"], "authorizationParameters": {},

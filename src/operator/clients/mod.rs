@@ -1,7 +1,7 @@
-//! The commands under `clients`: the registrations of an account's apps at platforms. They store and show what
-//! `/v1/oauth-clients` does, by the same code.
+//! The commands under `clients`: the registrations of an account's apps at platforms. They use the code of
+//! `/v1/oauth-clients`.
 //!
-//! | file | what it knows |
+//! | module | content |
 //! |---|---|
 //! | [`set`], [`list`] | one command each; `clients remove` is here |
 //! | [`secret`] | where a client's secret comes from |
@@ -12,10 +12,10 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 
 use super::keys::arguments::{account, environment};
-use super::place::Place;
 use super::project::Project;
 use super::shards::Shards;
-use super::sql::Text;
+use super::sql::StringLiteral;
+use super::storage_target::StorageTarget;
 use crate::connect::client::OauthClient;
 use crate::terms::Environment;
 use crate::util::case_fold::fold;
@@ -24,28 +24,27 @@ pub mod list;
 pub mod secret;
 pub mod set;
 
-/// The commands under `clients`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// Set the OAuth client for a platform, in place of the former one
+    /// Set the OAuth client for a platform, replacing the previous one
     ///
-    /// Its secret is read from standard input, or asked for on a terminal without showing it; it is never an argument,
+    /// Reads the secret from standard input, or prompts for it on a terminal without echo. It is never an argument,
     /// which other users of the machine could see. Prints the redirect URI to register at the platform.
     Set(Box<set::Set>),
-    /// List OAuth clients; secrets are never shown
+    /// List OAuth clients; secrets are never to_json
     List(list::List),
     /// Remove the OAuth client for a platform
     ///
-    /// Its connections stay; their tokens can't be renewed until there is a client again.
+    /// Its connections stay, but their tokens can't be refreshed until there is a client again.
     Remove(Remove),
 }
 
-/// Whose client it is.
+/// The tenant and platform of a client.
 #[derive(Debug, Clone, Args)]
-pub struct Of {
+pub struct ClientRef {
     /// The platform, such as github
     platform: String,
-    /// The account that the client belongs to
+    /// The account that owns the client
     #[arg(long, value_parser = account)]
     account: String,
     /// The environment of the account
@@ -57,15 +56,11 @@ pub struct Of {
 #[derive(Debug, Clone, Args)]
 pub struct Remove {
     #[command(flatten)]
-    of: Of,
+    of: ClientRef,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
 }
 
-/// Runs one of the commands under `clients`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn run(command: &Command) -> Result<ExitCode> {
     match command {
         Command::Set(args) => set::set(args)?,
@@ -76,22 +71,23 @@ pub fn run(command: &Command) -> Result<ExitCode> {
 }
 
 fn remove(args: &Remove) -> Result<()> {
-    let Of { platform, account, environment } = &args.of;
+    let ClientRef { platform, account, environment } = &args.of;
     let platform = fold(platform);
     let sql = format!(
         "DELETE FROM oauth_clients WHERE account = {} AND environment = {} AND platform = {} RETURNING *",
-        Text(account),
-        Text(environment.as_str()),
-        Text(&platform)
+        StringLiteral(account),
+        StringLiteral(environment.as_str()),
+        StringLiteral(&platform)
     );
     let mut removed: Vec<OauthClient> = Vec::new();
-    for database in &Shards::open(&args.place)?.0 {
+    for database in &Shards::open(&args.storage_target)?.0 {
         removed.append(&mut database.change(std::slice::from_ref(&sql))?.rows(0)?);
     }
-    let (place, whose) = (args.place.name(), format!("of {account} ({})", environment.as_str()));
+    let (storage_target, whose) =
+        (args.storage_target.name(), format!("of {account} ({})", environment.as_str()));
     if removed.is_empty() {
         bail!(
-            "there is no OAuth client for `{}` {whose} {place}: see `npm run clients -- list`",
+            "there is no OAuth client for `{}` {whose} {storage_target}: see `npm run clients -- list`",
             platform.escape_debug()
         );
     }
@@ -99,10 +95,7 @@ fn remove(args: &Remove) -> Result<()> {
     Ok(())
 }
 
-/// The service's address without its path, as part of the redirect URI.
-///
-/// # Errors
-/// When it is something else.
+/// The origin of the service, a part of the redirect URI.
 pub(super) fn url(text: &str) -> Result<String, String> {
     let text = text.strip_suffix('/').unwrap_or(text);
     let authority =
@@ -114,20 +107,17 @@ pub(super) fn url(text: &str) -> Result<String, String> {
     }
 }
 
-/// The service's address: what was said, or what `npm start` or `npm run deploy` noted on this machine. Empty when neither
-/// is known: a guess would be registered at a platform.
-///
-/// # Errors
-/// When there is no project around the current folder.
-pub(super) fn base(asked: Option<&String>, place: &Place) -> Result<String> {
-    if let Some(url) = asked {
+/// The URL of the service: the option, or what `npm start` or `npm run deploy` recorded on this machine. Empty when
+/// neither is known: a guess would be registered at a platform.
+pub(super) fn base(requested: Option<&String>, storage_target: &StorageTarget) -> Result<String> {
+    if let Some(url) = requested {
         return Ok(url.clone());
     }
     let project = Project::find()?;
-    let file = if place.remote {
+    let file = if storage_target.remote {
         project.root().join(".wrangler/deployed-address")
     } else {
-        place.folder(&project)?.join("v3/address")
+        storage_target.folder(&project)?.join("v3/address")
     };
     let noted = std::fs::read_to_string(file).ok().and_then(|text| url(text.trim()).ok());
     Ok(noted.unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Where a client's secret comes from: standard input, or a question whose answer the terminal does not show.
+//! Reads a client's secret from standard input, or from a prompt without echo.
 
 use std::io::{IsTerminal as _, Read as _, stdin};
 
@@ -7,19 +7,15 @@ use console::Term;
 use zeroize::Zeroizing;
 
 /// No platform issues a longer one.
-const MOST_BYTES: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
-/// Reads the secret.
-///
-/// # Errors
-/// When there is none.
 pub fn read() -> Result<Zeroizing<String>> {
     let mut text = Zeroizing::new(String::new());
     if stdin().is_terminal() {
         eprint!("The client's secret (it is not shown): ");
         *text = Term::stderr().read_secure_line().context("the terminal")?;
     } else {
-        stdin().take(MOST_BYTES).read_to_string(&mut text).context("standard input")?;
+        stdin().take(MAX_BYTES).read_to_string(&mut text).context("standard input")?;
     }
     let secret = text.strip_suffix('\n').unwrap_or(&text);
     let secret = secret.strip_suffix('\r').unwrap_or(secret);

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use super::{Of, base, secret, url};
+use super::{ClientRef, base, secret, url};
 use crate::audit::statements::by_operator;
 use crate::auth::{Caller, Principal, Shard};
 use crate::connect::endpoints::oauth_clients;
@@ -16,11 +16,11 @@ use crate::http::endpoint::Keyed;
 use crate::http::message::{Body, Request, Response};
 use crate::http::problem::{Extension, Problem};
 use crate::http::{Config, Service};
-use crate::operator::keys::create::{fresh_id, generate};
+use crate::operator::keys::create::{generate, random_id};
 use crate::operator::ports::{OperatorPorts, wait};
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
-use crate::operator::vault_keys::Kept;
+use crate::operator::vault_keys::KeySource;
 use crate::ports::Clock as _;
 use crate::storage::metering::Metered;
 use crate::terms::Scopes;
@@ -29,40 +29,40 @@ use crate::terms::Scopes;
 #[derive(Debug, Clone, Args)]
 pub struct Set {
     #[command(flatten)]
-    of: Of,
-    /// The client's id at the platform
+    of: ClientRef,
+    /// The client id at the platform
     #[arg(long, value_name = "ID")]
     client_id: String,
-    /// The client has no secret, and nothing is read
+    /// The client has no secret; nothing is read
     #[arg(long)]
     no_secret: bool,
-    /// Leave the stored secret, as long as the client's id is the same; nothing is read
+    /// Keep the stored secret, if the client id stays the same; nothing is read
     #[arg(long, conflicts_with = "no_secret")]
     keep_secret: bool,
-    /// The connector's method that the client is for. Default: all of its methods of OAuth
+    /// The connector's auth method that the client is for. Default: all of its OAuth methods
     #[arg(long, value_name = "ID")]
     auth_method: Option<String>,
-    /// A scope to ask for when a request to connect names none; repeat it for more
+    /// A scope to request by default; repeat it for more
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
-    /// A further parameter of the authorization request; repeat it for more
+    /// An additional parameter of the authorization request; repeat it for more
     #[arg(long = "parameter", value_name = "NAME=VALUE", value_parser = pair)]
     parameters: Vec<(String, String)>,
     /// The value of a variable in the platform's URLs; repeat it for more
     #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = pair)]
     variables: Vec<(String, String)>,
-    /// The page of the app where users start to connect, for visits that begin at the platform
+    /// The page of the app where users start to connect, for visits that start at the platform
     #[arg(long, value_name = "URL")]
     start_url: Option<String>,
-    /// Whether authorization requests use PKCE. Default: as the catalog says
+    /// Whether authorization requests use PKCE. Default: as in the catalog
     #[arg(long, value_parser = ["S256", "none"])]
     pkce: Option<String>,
-    /// The service's address, a part of the redirect URI. Default: where `npm start` or, with --remote, `npm run deploy` on
-    /// this machine last served it
+    /// The URL of the service, a part of the redirect URI. Default: where `npm start` or, with --remote, `npm run
+    /// deploy` on this machine last served it
     #[arg(long, value_parser = url)]
     url: Option<String>,
     #[command(flatten)]
-    kept: Kept,
+    kept: KeySource,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -74,7 +74,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 impl Set {
-    /// The body of the request that does the same.
+    /// The body of the equivalent API request.
     fn body(&self, secret: Option<&str>) -> Value {
         let object = |pairs: &[(String, String)]| {
             let mut object = Map::new();
@@ -104,15 +104,11 @@ impl Set {
     }
 }
 
-/// Runs `clients set`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn set(args: &Set) -> Result<()> {
-    let Of { platform, account, environment } = &args.of;
-    let origin = base(args.url.as_ref(), &args.kept.place)?;
+    let ClientRef { platform, account, environment } = &args.of;
+    let origin = base(args.url.as_ref(), &args.kept.storage_target)?;
     let is_known = !origin.is_empty();
-    let storage = Storage::open(&args.kept.place)?;
+    let storage = Storage::open(&args.kept.storage_target)?;
     let Some(file) = args.kept.keys(&storage.project) else {
         bail!("Cloudflare does not show secrets: pass your copy of VAULT_KEYS with --file");
     };
@@ -125,7 +121,7 @@ pub fn set(args: &Set) -> Result<()> {
     let body = Zeroizing::new(args.body(secret.as_ref().map(|text| text.as_str())).to_string());
 
     let service = Service::new(Config { vault_keys, ..Config::default() });
-    let ports = OperatorPorts(Shards::of(storage).place(account)?);
+    let ports = OperatorPorts(Shards::from_storage(storage).database_for(account)?);
     let request = Request {
         method: "PUT".into(),
         origin,
@@ -133,12 +129,12 @@ pub fn set(args: &Set) -> Result<()> {
         body: Body::Whole(body.as_bytes().to_vec()),
         ..Request::default()
     };
-    let (key, id) = (generate(*environment, Shard::FIRST)?, fresh_id()?);
+    let (key, id) = (generate(*environment, Shard::FIRST)?, random_id()?);
     let context = Context {
         request: &request,
         endpoint: Keyed::SetOauthClient,
         arguments: std::slice::from_ref(platform),
-        // The operator needs no key. This one is never used.
+        // The operator needs no key; this one is never used.
         caller: &Caller::Key(key),
         service: &service,
         config: service.config(),
@@ -153,7 +149,8 @@ pub fn set(args: &Set) -> Result<()> {
         scopes: Scopes::default(),
         expires_at: None,
     };
-    let response = put(&context, &principal, &ports).map_err(|problem| in_words(&problem))?;
+    let response =
+        put(&context, &principal, &ports).map_err(|problem| problem_message(&problem))?;
     let document: Value = serde_json::from_slice(&response.body)?;
     if args.json {
         println!("{document}");
@@ -188,7 +185,7 @@ fn put(
 }
 
 /// An error as shown in a terminal, with all faults.
-fn in_words(problem: &Problem) -> anyhow::Error {
+fn problem_message(problem: &Problem) -> anyhow::Error {
     let mut lines: Vec<&str> = problem.errors.iter().map(|fault| fault.detail.as_str()).collect();
     if lines.is_empty() {
         lines.push(&problem.detail);

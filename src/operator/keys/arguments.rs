@@ -1,4 +1,4 @@
-//! The values that the commands under `keys` accept.
+//! Parsers for the arguments of the commands under `keys`.
 
 use std::str::FromStr;
 
@@ -13,30 +13,21 @@ fn named<T: FromStr>(text: &str, names: &[&str]) -> Result<T, String> {
     text.parse().map_err(|_| format!("expected {}", names.join(", ")))
 }
 
-/// Parses `test` or `live`.
-///
-/// # Errors
-/// When it is neither.
 pub fn environment(text: &str) -> Result<Environment, String> {
     named(text, &Environment::ALL.map(Environment::as_str))
 }
 
-/// Parses a scope's name.
-///
-/// # Errors
-/// When there is no such scope.
 pub fn scope(text: &str) -> Result<Scope, String> {
     named(text, &Scope::ALL.map(Scope::as_str))
 }
 
-/// The requested scopes; the default ones when none is requested.
-#[must_use]
-pub fn scopes(asked: &[Scope]) -> Scopes {
-    let is_default = |scope: &Scope| asked.is_empty() && scope.is_default();
-    Scope::ALL.into_iter().filter(|scope| is_default(scope) || asked.contains(scope)).collect()
+/// The requested scopes, or the default ones.
+pub fn scopes(requested: &[Scope]) -> Scopes {
+    let is_default = |scope: &Scope| requested.is_empty() && scope.is_default();
+    Scope::ALL.into_iter().filter(|scope| is_default(scope) || requested.contains(scope)).collect()
 }
 
-/// Parses a whole number from `least` to `most`.
+/// Parses an integer from `least` to `most`.
 pub fn number<N: TryFrom<u64>>(
     least: u64,
     most: u64,
@@ -50,10 +41,6 @@ pub fn number<N: TryFrom<u64>>(
     }
 }
 
-/// Checks an account's name.
-///
-/// # Errors
-/// When it is empty, is too long or has other characters.
 pub fn account(text: &str) -> Result<String, String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
@@ -63,11 +50,8 @@ pub fn account(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses a key's id. The error never repeats the text, which may be a secret.
-///
-/// # Errors
-/// When it is not an id.
-pub fn id(text: &str) -> Result<String> {
+/// Parses a key's id. The error never repeats the input, which may be a secret.
+pub fn key_id(text: &str) -> Result<String> {
     if let Ok(id) = text.parse::<Uuid>() {
         return Ok(id.to_string());
     }
@@ -104,7 +88,7 @@ mod tests {
 
     #[test]
     fn scopes_are_each_once_and_in_order() {
-        let scopes = |asked: &[Scope]| scopes(asked).to_string();
+        let scopes = |requested: &[Scope]| scopes(requested).to_string();
         let default = Scope::ALL.into_iter().filter(|scope| scope.is_default());
         assert_eq!(scopes(&[]), default.collect::<Scopes>().to_string());
         assert_eq!(
@@ -117,14 +101,14 @@ mod tests {
     fn ids() {
         let good = "1b4e28ba-2fa1-4d2b-883f-0016d3cca427";
         for text in [good, &good.to_uppercase(), "1b4e28ba2fa14d2b883f0016d3cca427"] {
-            assert_eq!(id(text).unwrap(), good);
+            assert_eq!(key_id(text).unwrap(), good);
         }
         for (text, expected) in [
             ("nope", "that is not a key's id. "),
             ("", "that is not a key's id. "),
             ("sk_test_abc", "that is a key's secret, not its id. "),
         ] {
-            let error = id(text).unwrap_err().to_string();
+            let error = key_id(text).unwrap_err().to_string();
             assert!(
                 error.starts_with(expected) && error.contains("npm run keys -- list"),
                 "{error}"

@@ -5,12 +5,12 @@ use clap::Args;
 use uuid::Builder;
 
 use super::arguments::{account, environment, scope, scopes};
-use super::shown::Shown;
+use super::output::KeyOutput;
 use super::table::{KeyTable, Row};
 use crate::auth::Shard;
 use crate::auth::key::ApiKey;
-use crate::operator::place::Place;
 use crate::operator::shards::Shards;
+use crate::operator::storage_target::StorageTarget;
 use crate::operator::when::{Expiry, Moment};
 use crate::terms::{Environment, Scope, Scopes};
 
@@ -20,7 +20,7 @@ pub struct Create {
     /// The account that the key belongs to: 1–64 characters of A-Z a-z 0-9 . _ -
     #[arg(long, value_parser = account)]
     account: String,
-    /// The environment whose connections the key sees
+    /// The environment whose connections the key can access
     #[arg(long, value_parser = environment, value_name = "test|live")]
     environment: Environment,
     /// A scope of the key; repeat it for more. Default: all of these but credentials:read and
@@ -49,34 +49,27 @@ pub struct Create {
     #[arg(long, value_name = "WHEN")]
     expires: Option<Expiry>,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Runs `keys create`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn create(args: &Create) -> Result<()> {
     let now = Moment::now();
     let expiry = args.expires.map(|expiry| expiry.from(now)).transpose().context("--expires")?;
-    let table = KeyTable(Shards::open(&args.place)?.place(&args.account)?);
+    let table = KeyTable(Shards::open(&args.storage_target)?.database_for(&args.account)?);
     let (row, key) = add(&table, &args.account, args.environment, scopes(&args.scopes), expiry)?;
-    let shown = Shown::of(&row, Some(key.reveal()), now);
+    let output = KeyOutput::new(&row, Some(key.reveal()), now);
     if args.json {
-        println!("{}", serde_json::to_string(&shown)?);
+        println!("{}", serde_json::to_string(&output)?);
         return Ok(());
     }
-    shown.print_new(&args.place);
+    output.print_new(&args.storage_target);
     Ok(())
 }
 
 /// Creates a key and stores its hash.
-///
-/// # Errors
-/// When the system has no randomness, or the database cannot be reached.
 pub fn add(
     table: &KeyTable,
     account: &str,
@@ -85,7 +78,7 @@ pub fn add(
     expiry: Option<Moment>,
 ) -> Result<(Row, ApiKey)> {
     let row = Row {
-        id: fresh_id()?,
+        id: random_id()?,
         account: account.into(),
         environment: environment.as_str().into(),
         scopes: scopes.to_string(),
@@ -98,20 +91,12 @@ pub fn add(
     Ok((row, key))
 }
 
-/// A random id for a new key.
-///
-/// # Errors
-/// When the system has no randomness.
-pub fn fresh_id() -> Result<String> {
+pub fn random_id() -> Result<String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).context("randomness from the system")?;
     Ok(Builder::from_random_bytes(random).into_uuid().to_string())
 }
 
-/// A new random key of an account in this database.
-///
-/// # Errors
-/// When the system has no randomness.
 pub fn generate(environment: Environment, shard: Shard) -> Result<ApiKey> {
     let mut failure = None;
     let key = ApiKey::generate(environment, shard, |bytes| {

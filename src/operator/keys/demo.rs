@@ -1,5 +1,4 @@
-//! `keys demo`: the key that `npm start` shows. It works only with this machine's storage, so keeping it in a file is
-//! safe.
+//! `keys demo`: the key that `npm start` shows. It is_valid only with local storage, so storing it in a file is safe.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,50 +11,47 @@ use serde::{Deserialize, Serialize};
 use super::arguments::scopes;
 use super::create::add;
 use super::table::KeyTable;
-use crate::operator::place::Place;
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
+use crate::operator::storage_target::StorageTarget;
 use crate::operator::when::Moment;
 use crate::terms::{Environment, Scope};
 
 const ACCOUNT: &str = "demo";
-/// Next to the database that knows the key, so that both are deleted together.
+/// Next to the database with the key's hash, so that both are deleted together.
 const FILE: &str = "v3/d1/demo-key.json";
 
 /// `keys demo`
 #[derive(Debug, Clone, Args)]
 pub struct Demo {
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
 }
 
-/// What is kept in the file. It holds a secret, so it has no `Debug`.
+/// The content of the file. It holds a secret, so it has no `Debug`.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct DemoKey {
     id: String,
     secret: String,
 }
 
-/// Prints the demo key. Creates one when there is none, or when it no longer works.
-///
-/// # Errors
-/// When `--remote` is given, or storage cannot be reached or written.
+/// Prints the demo key. Creates one if there is none, or if it no longer is_valid.
 pub fn demo(args: &Demo) -> Result<()> {
-    if args.place.remote {
+    if args.storage_target.remote {
         bail!(
             "the demo key is for this machine only. To create a key at Cloudflare:\n  npm run keys -- create --remote --account <name> --environment live"
         );
     }
-    let storage = Storage::open(&args.place)?;
-    let file = args.place.folder(&storage.project)?.join(FILE);
-    let shards = Shards::of(storage);
-    let kept = fs::read(&file).ok().and_then(|json| serde_json::from_slice::<Kept>(&json).ok());
+    let storage = Storage::open(&args.storage_target)?;
+    let file = args.storage_target.folder(&storage.project)?.join(FILE);
+    let shards = Shards::from_storage(storage);
+    let kept = fs::read(&file).ok().and_then(|json| serde_json::from_slice::<DemoKey>(&json).ok());
     let key = match kept {
-        Some(key) if works(&shards, &key)? => key,
+        Some(key) if is_valid(&shards, &key)? => key,
         _ => {
-            let table = KeyTable(shards.place(ACCOUNT)?);
+            let table = KeyTable(shards.database_for(ACCOUNT)?);
             let (row, key) = add(&table, ACCOUNT, Environment::Test, scopes(&Scope::ALL), None)?;
-            let key = Kept { id: row.id, secret: key.reveal().into() };
+            let key = DemoKey { id: row.id, secret: key.reveal().into() };
             keep(&file, &key).with_context(|| format!("the file {}", file.display()))?;
             key
         }
@@ -67,14 +63,14 @@ pub fn demo(args: &Demo) -> Result<()> {
     Ok(())
 }
 
-/// Whether a database knows the key and it is active.
-fn works(shards: &Shards, key: &Kept) -> Result<bool> {
+/// Whether the key is in a database and active.
+fn is_valid(shards: &Shards, key: &DemoKey) -> Result<bool> {
     let found = KeyTable::find(shards, &key.id)?;
     Ok(found.is_some_and(|(_, found)| found.row.state(Moment::now()) == "active"))
 }
 
 /// Writes the file atomically, readable by its owner only.
-fn keep(file: &Path, key: &Kept) -> Result<()> {
+fn keep(file: &Path, key: &DemoKey) -> Result<()> {
     let new = file.with_extension("new");
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

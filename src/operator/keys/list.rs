@@ -1,4 +1,4 @@
-//! `keys list`: the keys, when each was last used, and which need attention.
+//! `keys list`: the keys, their last use and warnings.
 
 use std::fmt::Write as _;
 
@@ -7,69 +7,63 @@ use clap::Args;
 use serde::Serialize;
 
 use super::arguments::account;
-use super::care::{Care, Warning};
-use super::shown::Shown;
-use super::table::{KeyTable, Listed};
-use crate::operator::place::Place;
+use super::health::{KeyHealth, Warning};
+use super::output::KeyOutput;
+use super::table::{KeyTable, KeyWithUsage};
 use crate::operator::shards::Shards;
+use crate::operator::storage_target::StorageTarget;
 use crate::operator::when::{Day, Moment};
 use crate::terms::Scope;
 
 /// `keys list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
-    /// Only this account's keys
+    /// Only the keys of this account
     #[arg(long, value_parser = account)]
     account: Option<String>,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
-/// A key in the list's JSON.
 #[derive(Serialize)]
-struct ShownInList<'a> {
+struct ListedKeyOutput<'a> {
     #[serde(flatten)]
-    key: Shown<'a>,
+    key: KeyOutput<'a>,
     #[serde(flatten)]
-    care: Care<'a>,
+    health: KeyHealth<'a>,
 }
 
-impl<'a> ShownInList<'a> {
-    fn of(listed: &'a Listed, now: Moment) -> Self {
-        Self { key: Shown::of(&listed.row, None, now), care: Care::of(listed, now) }
+impl<'a> ListedKeyOutput<'a> {
+    fn new(listed: &'a KeyWithUsage, now: Moment) -> Self {
+        Self { key: KeyOutput::new(&listed.row, None, now), health: KeyHealth::new(listed, now) }
     }
 }
 
-/// Runs `keys list`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn list(args: &List) -> Result<()> {
     let now = Moment::now();
-    let keys = KeyTable::list(&Shards::open(&args.place)?, args.account.as_deref())?;
+    let keys = KeyTable::list(&Shards::open(&args.storage_target)?, args.account.as_deref())?;
     if args.json {
-        let shown: Vec<ShownInList<'_>> =
-            keys.iter().map(|key| ShownInList::of(key, now)).collect();
-        println!("{}", serde_json::to_string_pretty(&shown)?);
+        let output: Vec<ListedKeyOutput<'_>> =
+            keys.iter().map(|key| ListedKeyOutput::new(key, now)).collect();
+        println!("{}", serde_json::to_string_pretty(&output)?);
         return Ok(());
     }
     if keys.is_empty() {
         let of = args.account.as_ref().map(|name| format!(" of account {name}"));
-        println!("No keys{} {}.", of.unwrap_or_default(), args.place.name());
+        println!("No keys{} {}.", of.unwrap_or_default(), args.storage_target.name());
         return Ok(());
     }
     print!("{}", table(&keys, now));
     Ok(())
 }
 
-/// The number of scopes that fit into a line.
 const SCOPES_PER_LINE: usize = 4;
 
-/// The keys grouped by account, at most 100 columns wide: a line per key, and more lines for what needs attention.
-fn table(keys: &[Listed], now: Moment) -> String {
+/// The keys grouped by account, at most 100 columns wide: a line per key, and a line per warning.
+fn table(keys: &[KeyWithUsage], now: Moment) -> String {
     let mut accounts: Vec<&str> = keys.iter().map(|key| key.row.account.as_str()).collect();
     accounts.sort_unstable();
     accounts.dedup();
@@ -120,7 +114,7 @@ mod tests {
 
     const ID: &str = "1b4e28ba-2fa1-4d2b-883f-0016d3cca427";
 
-    fn listed(account: &str, scopes: &str, expires_at: Option<i64>) -> Listed {
+    fn listed(account: &str, scopes: &str, expires_at: Option<i64>) -> KeyWithUsage {
         let row = Row {
             id: ID.into(),
             account: account.into(),
@@ -130,16 +124,16 @@ mod tests {
             expires_at,
             revoked_at: None,
         };
-        Listed { row, last_used_day: None, replaced_by: None, is_forwarded: false }
+        KeyWithUsage { row, last_used_day: None, replaced_by: None, is_forwarded: false }
     }
 
     #[test]
-    fn a_list_is_a_line_a_key_below_its_account() {
+    fn lists_keys_by_account() {
         let all = Scope::ALL.map(Scope::as_str).join(" ");
         let keys = [
-            Listed { last_used_day: Some(1), ..listed("zoo", &all, None) },
+            KeyWithUsage { last_used_day: Some(1), ..listed("zoo", &all, None) },
             listed("acme", "catalog:read connections:read", None),
-            Listed { replaced_by: Some(ID.into()), ..listed("zoo", &all, Some(86_400_000)) },
+            KeyWithUsage { replaced_by: Some(ID.into()), ..listed("zoo", &all, Some(86_400_000)) },
         ];
         let text = table(&keys, Moment::from_millis(0));
         assert_eq!(
@@ -163,7 +157,7 @@ account zoo
     #[test]
     fn the_widest_list_fits_100_columns() {
         let all_but_one = Scope::ALL.map(Scope::as_str).get(1..).unwrap().join(" ");
-        let widest = Listed {
+        let widest = KeyWithUsage {
             replaced_by: Some(ID.into()),
             last_used_day: Some(20_779),
             ..listed(&"a".repeat(64), &all_but_one, Some(1))

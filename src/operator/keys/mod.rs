@@ -1,38 +1,37 @@
-//! The commands under `keys`: who may call the service.
+//! The commands under `keys`: API keys.
 //!
-//! | file | what it knows |
+//! | module | content |
 //! |---|---|
 //! | [`create`], [`list`], [`rotate`], [`demo`] | one command each; `keys revoke` is here |
-//! | [`arguments`], [`shown`] | what the commands accept, and how they show a key |
-//! | [`care`] | a key's last use, and whether it needs attention |
-//! | [`table`] | the SQL of keys |
+//! | [`arguments`], [`output`] | parsing of arguments; a key in the output |
+//! | [`health`] | a key's last use and warnings |
+//! | [`table`] | the SQL |
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 
-use super::place::Place;
 use super::shards::Shards;
+use super::storage_target::StorageTarget;
 use super::when::Moment;
-use shown::Shown;
+use output::KeyOutput;
 use table::{KeyTable, Revoked};
 
 pub mod arguments;
-pub mod care;
 pub mod create;
 pub mod demo;
+pub mod health;
 pub mod list;
+pub mod output;
 pub mod rotate;
-pub mod shown;
 pub mod table;
 
-/// The commands under `keys`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
     /// Create an API key and show its secret, once
     Create(create::Create),
-    /// List API keys, with their last use and warnings; secrets are never shown
+    /// List API keys, with their last use and warnings; secrets are never output
     ///
     /// A key gets a warning when it has expired, expires within 14 days, or has not been used for 90 days.
     List(list::List),
@@ -54,16 +53,12 @@ pub struct Revoke {
     /// The key's id, as `keys list` shows it
     id: String,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Runs one of the commands under `keys`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn run(command: &Command) -> Result<ExitCode> {
     match command {
         Command::Create(args) => create::create(args)?,
@@ -77,8 +72,8 @@ pub fn run(command: &Command) -> Result<ExitCode> {
 
 fn revoke(args: &Revoke) -> Result<()> {
     let now = Moment::now();
-    let id = arguments::id(&args.id)?;
-    let row = match KeyTable::revoke(&Shards::open(&args.place)?, &id, now)? {
+    let id = arguments::key_id(&args.id)?;
+    let row = match KeyTable::revoke(&Shards::open(&args.storage_target)?, &id, now)? {
         Revoked::Now(row) => {
             eprintln!("Revoked {id} of account {}.", row.account);
             row
@@ -90,11 +85,11 @@ fn revoke(args: &Revoke) -> Result<()> {
             row
         }
         Revoked::Unknown => {
-            bail!("there is no key {id} {}: see `npm run keys -- list`", args.place.name())
+            bail!("there is no key {id} {}: see `npm run keys -- list`", args.storage_target.name())
         }
     };
     if args.json {
-        println!("{}", serde_json::to_string(&Shown::of(&row, None, now))?);
+        println!("{}", serde_json::to_string(&KeyOutput::new(&row, None, now))?);
     }
     Ok(())
 }

@@ -6,11 +6,11 @@ use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::arguments::{self, environment};
-use super::create::{fresh_id, generate};
-use super::shown::Shown;
-use super::table::{KeyTable, Listed, Replacement, Row};
-use crate::operator::place::Place;
+use super::create::{generate, random_id};
+use super::output::KeyOutput;
+use super::table::{KeyTable, KeyWithUsage, Replacement, Row};
 use crate::operator::shards::Shards;
+use crate::operator::storage_target::StorageTarget;
 use crate::operator::when::{Expiry, Moment, NewExpiry, Overlap};
 
 /// `keys rotate`
@@ -26,29 +26,28 @@ pub struct Rotate {
     #[arg(long, value_name = "WHEN")]
     expires: Option<NewExpiry>,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// The new key as JSON, with the old one that it replaces.
 #[derive(Serialize)]
-struct Rotated<'a> {
+struct RotationOutput<'a> {
     #[serde(flatten)]
-    new: Shown<'a>,
-    replaces: Shown<'a>,
+    new: KeyOutput<'a>,
+    replaces: KeyOutput<'a>,
 }
 
-/// The key to replace, with its table. Fails when it does not exist, is not active or has been replaced already.
-fn replaceable<T>(
-    found: Option<(T, Listed)>,
+/// Finds the key to replace, and its table. Fails when it does not exist, is not active or has already been replaced.
+fn find_replaceable<T>(
+    found: Option<(T, KeyWithUsage)>,
     id: &str,
-    place: &str,
+    storage_target: &str,
     now: Moment,
 ) -> Result<(T, Row)> {
-    let Some((table, Listed { row, replaced_by, .. })) = found else {
-        bail!("there is no key {id} {place}: see `npm run keys -- list`");
+    let Some((table, KeyWithUsage { row, replaced_by, .. })) = found else {
+        bail!("there is no key {id} {storage_target}: see `npm run keys -- list`");
     };
     let state = row.state(now);
     if state != "active" {
@@ -66,33 +65,29 @@ fn replaceable<T>(
     Ok((table, row))
 }
 
-/// When the new key expires; `None` when it never does.
-fn expiry(asked: Option<NewExpiry>, old: &Row, now: Moment) -> Result<Option<Moment>> {
-    if let Some(asked) = asked {
-        return asked.from(now).context("--expires");
+/// When the new key expires; `None` for never.
+fn expiry(requested: Option<NewExpiry>, old: &Row, now: Moment) -> Result<Option<Moment>> {
+    if let Some(requested) = requested {
+        return requested.from(now).context("--expires");
     }
     let lifetime = old.expires_at.map(|end| end.saturating_sub(old.created_at));
     let after = |millis| Expiry::After(SignedDuration::from_millis(millis)).from(now);
     lifetime.map(after).transpose().context("the new key's expiry: set it with --expires")
 }
 
-/// When the old key expires; `None` when it is revoked at once.
+/// When the old key expires; `None` to revoke it at once.
 fn end(overlap: Overlap, old: &Row, now: Moment) -> Result<Option<Moment>> {
     let end = overlap.from(now).context("--overlap")?;
     Ok(end.map(|end| old.expires_at.map_or(end, |expiry| end.min(Moment::from_millis(expiry)))))
 }
 
-/// Runs `keys rotate`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn rotate(args: &Rotate) -> Result<()> {
-    let id = arguments::id(&args.id)?;
-    let found = KeyTable::find(&Shards::open(&args.place)?, &id)?;
+    let id = arguments::key_id(&args.id)?;
+    let found = KeyTable::find(&Shards::open(&args.storage_target)?, &id)?;
     let now = Moment::now();
-    let (table, old) = replaceable(found, &id, args.place.name(), now)?;
+    let (table, old) = find_replaceable(found, &id, args.storage_target.name(), now)?;
     let new = Row {
-        id: fresh_id()?,
+        id: random_id()?,
         created_at: now.millis(),
         expires_at: expiry(args.expires, &old, now)?.map(Moment::millis),
         ..old.clone()
@@ -106,16 +101,16 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     let Some((new, old)) = written else {
         bail!("{id} was changed meanwhile, and nothing was done: see `npm run keys -- list`");
     };
-    let shown = Rotated {
-        new: Shown::of(&new, Some(key.reveal()), now),
-        replaces: Shown::of(&old, None, now),
+    let output = RotationOutput {
+        new: KeyOutput::new(&new, Some(key.reveal()), now),
+        replaces: KeyOutput::new(&old, None, now),
     };
     if args.json {
-        println!("{}", serde_json::to_string(&shown)?);
+        println!("{}", serde_json::to_string(&output)?);
         return Ok(());
     }
-    let until = shown.replaces.expires_at.as_deref().filter(|_| old.revoked_at.is_none());
-    shown.new.print_new(&args.place);
+    let until = output.replaces.expires_at.as_deref().filter(|_| old.revoked_at.is_none());
+    output.new.print_new(&args.storage_target);
     match until {
         Some(end) => eprintln!("  replaces     {id}, which stays valid until {end}"),
         None => eprintln!("  replaces     {id}, which is revoked"),
@@ -144,16 +139,16 @@ mod tests {
         }
     }
 
-    fn listed(row: Row) -> Listed {
-        Listed { row, last_used_day: None, replaced_by: None, is_forwarded: false }
+    fn listed(row: Row) -> KeyWithUsage {
+        KeyWithUsage { row, last_used_day: None, replaced_by: None, is_forwarded: false }
     }
 
     #[test]
     fn only_a_valid_key_is_replaced_and_only_once() {
         let soon = Some(NOW.millis() + 1);
-        let refused = |found: Option<Listed>| {
+        let refused = |found: Option<KeyWithUsage>| {
             let found = found.map(|found| ((), found));
-            let old = replaceable(found, "a", "on this machine", NOW).map(|((), old)| old);
+            let old = find_replaceable(found, "a", "on this machine", NOW).map(|((), old)| old);
             old.map_err(|error| error.to_string())
         };
         assert_eq!(refused(Some(listed(row(soon)))), Ok(row(soon)));
@@ -168,15 +163,15 @@ mod tests {
             let error = refused(Some(listed(row))).unwrap_err();
             assert!(error.starts_with(&format!("a of account acme is {state}: ")), "{error}");
         }
-        let before = Listed { replaced_by: Some("b".into()), ..listed(row(None)) };
+        let before = KeyWithUsage { replaced_by: Some("b".into()), ..listed(row(None)) };
         assert!(refused(Some(before)).unwrap_err().contains("replaced by b already"));
     }
 
     #[test]
-    fn the_new_key_lives_as_long_as_the_old_one_was_to_live() {
+    fn new_key_gets_the_lifetime_of_the_old_one() {
         let in_days = |days| Some(Moment::from_millis(NOW.millis() + days * DAY));
-        let ends = |asked: Option<&str>, old| {
-            expiry(asked.map(|text| text.parse().unwrap()), &row(old), NOW)
+        let ends = |requested: Option<&str>, old| {
+            expiry(requested.map(|text| text.parse().unwrap()), &row(old), NOW)
         };
         let old = Some(NOW.millis() + 10 * DAY);
         assert_eq!(ends(None, None).unwrap(), None);

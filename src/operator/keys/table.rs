@@ -1,4 +1,4 @@
-//! The table of API keys (`schema/0001_init.sql`).
+//! The SQL of API keys.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,14 @@ use serde::Deserialize;
 
 use crate::operator::d1::Database;
 use crate::operator::shards::Shards;
-use crate::operator::sql::{Number, Text};
+use crate::operator::sql::{Number, StringLiteral};
 use crate::operator::when::Moment;
 
-/// A row of the table, without the hash, which no command shows.
+/// A row of `api_keys`, without the hash.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Row {
     /// A UUID.
     pub id: String,
-    /// The account that the key belongs to.
     pub account: String,
     /// `test` or `live`.
     pub environment: String,
@@ -23,17 +22,16 @@ pub struct Row {
     pub scopes: String,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: i64,
-    /// Milliseconds since 1970-01-01 UTC; `None` when the key does not expire.
+    /// Milliseconds since 1970-01-01 UTC; `None` for never.
     pub expires_at: Option<i64>,
-    /// Milliseconds since 1970-01-01 UTC; `None` when the key has not been revoked.
+    /// Milliseconds since 1970-01-01 UTC; `None` unless revoked.
     pub revoked_at: Option<i64>,
 }
 
 const COLUMNS: &str = "id, account, environment, scopes, created_at, expires_at, revoked_at";
 
 impl Row {
-    /// `active`, or why the key cannot be used at `now`: `revoked` or `expired`.
-    #[must_use]
+    /// `active`, `revoked` or `expired`.
     pub fn state(&self, now: Moment) -> &'static str {
         if self.revoked_at.is_some() {
             "revoked"
@@ -45,56 +43,54 @@ impl Row {
     }
 }
 
-/// A key with what the list says about its use.
+/// A key with its usage.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Listed {
-    /// The key.
+pub struct KeyWithUsage {
     #[serde(flatten)]
     pub row: Row,
-    /// The day of its last use, in days since 1970-01-01 UTC; `None` when no use has been recorded.
+    /// Days since 1970-01-01 UTC; `None` when no use has been recorded.
     pub last_used_day: Option<i64>,
     /// The id of the key that replaces it.
     pub replaced_by: Option<String>,
-    /// Whether its secret names another database, from which its account has moved.
+    /// Whether its secret names another database, which its account has left.
     #[serde(skip)]
     pub is_forwarded: bool,
 }
 
 const CARE_COLUMNS: &str = "last_used_day, replaced_by";
 
-/// The SQL that inserts a key.
 fn insert(row: &Row, hash: &str) -> String {
     format!(
         "INSERT INTO api_keys (hash, {COLUMNS}) VALUES ({}, {}, {}, {}, {}, {}, {}, NULL)",
-        Text(hash),
-        Text(&row.id),
-        Text(&row.account),
-        Text(&row.environment),
-        Text(&row.scopes),
+        StringLiteral(hash),
+        StringLiteral(&row.id),
+        StringLiteral(&row.account),
+        StringLiteral(&row.environment),
+        StringLiteral(&row.scopes),
         row.created_at,
         Number(row.expires_at),
     )
 }
 
-/// The SQL that lists keys, oldest first.
+/// Oldest first.
 fn select(account: Option<&str>) -> String {
-    let filter =
-        account.map(|account| format!(" AND account = {}", Text(account))).unwrap_or_default();
+    let filter = account
+        .map(|account| format!(" AND account = {}", StringLiteral(account)))
+        .unwrap_or_default();
     format!(
         "SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE account NOT IN (SELECT account FROM account_moves WHERE step IN ('left', 'arriving')){filter} ORDER BY created_at, id"
     )
 }
 
-/// The SQL that selects a key.
 fn find(id: &str) -> String {
-    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE id = {}", Text(id))
+    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE id = {}", StringLiteral(id))
 }
 
 /// The SQL that replaces a key, unless it has changed since it was read. The first statement returns the new row, the
-/// second the old one. D1 runs both in one transaction; when the first does nothing, the second does nothing either.
+/// second the old one. D1 runs both in one transaction; if the first one changes nothing, neither does the second.
 fn replace(replacement: &Replacement<'_>) -> [String; 2] {
     let Replacement { old, new, hash, ends } = *replacement;
-    let (id, new_id, now) = (Text(&old.id), Text(&new.id), new.created_at);
+    let (id, new_id, now) = (StringLiteral(&old.id), StringLiteral(&new.id), new.created_at);
     let expiry = Number(old.expires_at);
     let end = match ends {
         Some(end) => format!("expires_at = {}", end.millis()),
@@ -106,7 +102,7 @@ fn replace(replacement: &Replacement<'_>) -> [String; 2] {
     [
         format!(
             "INSERT INTO api_keys (hash, {COLUMNS}) SELECT {}, {new_id}, account, environment, scopes, {now}, {}, NULL FROM api_keys WHERE {valid} RETURNING {COLUMNS}",
-            Text(hash),
+            StringLiteral(hash),
             Number(new.expires_at),
         ),
         format!(
@@ -115,23 +111,22 @@ fn replace(replacement: &Replacement<'_>) -> [String; 2] {
     ]
 }
 
-/// The replacement of a key by a new one.
 #[derive(Debug, Clone, Copy)]
 pub struct Replacement<'a> {
-    /// The old key, as it was read.
+    /// As it was read.
     pub old: &'a Row,
-    /// The new key, with the old one's account, environment and scopes.
+    /// With the account, environment and scopes of the old key.
     pub new: &'a Row,
-    /// The SHA-256 of the new key's secret, in hexadecimal.
+    /// The SHA-256 of the new secret, in hexadecimal.
     pub hash: &'a str,
     /// When the old key expires; `None` to revoke it at once.
     pub ends: Option<Moment>,
 }
 
-/// The SQL that revokes a key. The first statement returns the row if it revoked the key, the second the row if there
-/// is one.
+/// The SQL that revokes a key. The first statement returns the row if it revoked the key, the second the row in any
+/// case.
 fn revoke(id: &str, now: Moment) -> [String; 2] {
-    let id = Text(id);
+    let id = StringLiteral(id);
     let now = now.millis();
     [
         format!(
@@ -141,40 +136,32 @@ fn revoke(id: &str, now: Moment) -> [String; 2] {
     ]
 }
 
-/// The outcome of revoking a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revoked {
-    /// It was active and is revoked now.
+    /// It was active.
     Now(Row),
-    /// It had been revoked before.
+    /// It had already been revoked.
     Before(Row),
     /// There is no such key.
     Unknown,
 }
 
-/// The table of API keys in a database.
 #[derive(Debug)]
 pub struct KeyTable(pub Database);
 
 impl KeyTable {
-    /// Inserts a key; `hash` is the SHA-256 of its secret, in hexadecimal.
-    ///
-    /// # Errors
-    /// When the database cannot be reached.
+    /// `hash` is the SHA-256 of the secret, in hexadecimal.
     pub fn insert(&self, row: &Row, hash: &str) -> Result<()> {
         self.0.change(&[insert(row, hash)]).map(drop)
     }
 
-    /// All keys in all databases, or those of one account, oldest first.
-    ///
-    /// # Errors
-    /// When a database cannot be reached.
-    pub fn list(shards: &Shards, account: Option<&str>) -> Result<Vec<Listed>> {
+    /// The keys of all databases, or of one account, oldest first.
+    pub fn list(shards: &Shards, account: Option<&str>) -> Result<Vec<KeyWithUsage>> {
         #[derive(Deserialize)]
         struct Forward {
             name: String,
         }
-        let mut keys: Vec<Listed> = shards.rows(&select(account))?;
+        let mut keys: Vec<KeyWithUsage> = shards.rows(&select(account))?;
         let forwards: Vec<Forward> = shards.rows("SELECT name FROM forwards WHERE is_key = 1")?;
         let forwarded: BTreeSet<String> = forwards.into_iter().map(|row| row.name).collect();
         for key in &mut keys {
@@ -184,11 +171,8 @@ impl KeyTable {
         Ok(keys)
     }
 
-    /// The key with this id, and the table that has it. Returns `None` when there is none.
-    ///
-    /// # Errors
-    /// When a database cannot be reached.
-    pub fn find(shards: &Shards, id: &str) -> Result<Option<(Self, Listed)>> {
+    /// The key with this id, and its table.
+    pub fn find(shards: &Shards, id: &str) -> Result<Option<(Self, KeyWithUsage)>> {
         for database in &shards.0 {
             if let Some(key) = database.query(&[find(id)])?.rows(0)?.pop() {
                 return Ok(Some((Self(database.clone()), key)));
@@ -197,20 +181,14 @@ impl KeyTable {
         Ok(None)
     }
 
-    /// Replaces a key. Returns the new and the old row as they are now, or `None`, having written nothing, when the old
-    /// key has changed since it was read.
-    ///
-    /// # Errors
-    /// When the database cannot be reached.
+    /// Replaces a key. Returns the new and the old row, or `None`, without a change, if the old key has changed since
+    /// it was read.
     pub fn replace(&self, replacement: &Replacement<'_>) -> Result<Option<(Row, Row)>> {
         let answers = self.0.change(&replace(replacement))?;
         Ok(answers.rows(0)?.pop().zip(answers.rows(1)?.pop()))
     }
 
-    /// Revokes a key, wherever it is.
-    ///
-    /// # Errors
-    /// When a database cannot be reached.
+    /// Revokes a key in whichever database has it.
     pub fn revoke(shards: &Shards, id: &str, now: Moment) -> Result<Revoked> {
         for database in &shards.0 {
             let answers = database.change(&revoke(id, now))?;
@@ -259,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inserted_is_listed_oldest_first() {
+    fn lists_keys_oldest_first() {
         let db = database();
         let newer = Row { expires_at: Some(99), ..row("b", "o'hara", 2) };
         db.execute_batch(&insert(&newer, &"b".repeat(64))).unwrap();
@@ -285,23 +263,23 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_read_as_the_database_gives_it() {
+    fn parses_rows_of_the_list() {
         let json = serde_json::json!({
             "id": "a", "account": "acme", "environment": "test", "scopes": "catalog:read connections:read",
             "created_at": 1, "expires_at": null, "revoked_at": null,
             "last_used_day": 20779, "replaced_by": "b",
         });
-        let listed = Listed {
+        let listed = KeyWithUsage {
             row: row("a", "acme", 1),
             last_used_day: Some(20_779),
             replaced_by: Some("b".into()),
             is_forwarded: false,
         };
-        assert_eq!(serde_json::from_value::<Listed>(json).unwrap(), listed);
+        assert_eq!(serde_json::from_value::<KeyWithUsage>(json).unwrap(), listed);
     }
 
     #[test]
-    fn a_list_tells_of_uses_and_replacements() {
+    fn list_contains_uses_and_replacements() {
         let db = database();
         db.execute_batch(&insert(&row("a", "acme", 1), &"a".repeat(64))).unwrap();
         let read = || {
@@ -324,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_replaced_with_all_that_it_may_do() {
+    fn replacement_keeps_the_permissions() {
         for (expires_at, ends) in
             [(None, Some(200)), (Some(500), Some(200)), (None, None), (Some(500), None)]
         {
@@ -345,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_meanwhile_is_not_replaced() {
+    fn does_not_replace_changed_key() {
         for change in [
             "DELETE FROM api_keys",
             "UPDATE api_keys SET revoked_at = 50",
@@ -371,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_says_what_state_it_is_in() {
+    fn state_follows_from_expiry_and_revocation() {
         let now = Moment::from_millis(10);
         assert_eq!(row("a", "acme", 1).state(now), "active");
         assert_eq!(Row { expires_at: Some(11), ..row("a", "acme", 1) }.state(now), "active");

@@ -1,4 +1,5 @@
-//! Generated connections that resemble real ones: a few platforms have most of them, and an identity has one or several.
+//! Generates connections that resemble real ones: a few platforms have most of them, and an identity has one or
+//! several.
 
 use uuid::{Builder, Uuid};
 
@@ -6,26 +7,19 @@ use super::platforms::{Platform, Platforms};
 use super::words::{DOMAINS, LABELS, LANGUAGES, Language, SLUGS, TAGS};
 use crate::operator::when::Moment;
 
-/// A connection to be stored.
+/// A connection to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row<'a> {
     /// A random UUID.
     pub id: Uuid,
-    /// Whether it is active.
     pub active: bool,
-    /// The platform that it connects to.
     pub platform: &'a Platform,
-    /// `v<number>`
     pub platform_version: String,
     /// Distinguishes connections of one identity to one platform.
     pub label: &'static str,
-    /// Whose connection it is.
     pub identity: String,
-    /// What kind of identity that is.
     pub identity_type: &'static str,
-    /// The display name.
     pub name: Option<String>,
-    /// The connection's health.
     pub state: &'static str,
     /// Distinct.
     pub tags: Vec<&'static str>,
@@ -36,32 +30,32 @@ pub struct Row<'a> {
 /// The age of the oldest connection, in milliseconds.
 const TWO_YEARS: u64 = 2 * 365 * 24 * 60 * 60 * 1_000;
 
-/// The most characters of a name.
+/// The maximum length of a name, in characters.
 const NAME_CHARS: usize = 128;
 
-/// The kinds of identity: how many in a hundred are of the kind, and the most connections that one has.
+/// Identity types, each with its percentage and the most connections of one identity.
 const KINDS: [(&str, u64, u64); 4] =
     [("user", 72, 6), ("team", 14, 10), ("organization", 9, 20), ("project", 5, 8)];
 
-/// The states, and how many connections in a hundred have each.
+/// The states, each with its percentage of connections.
 const STATES: [(&str, u64); 4] =
     [("operational", 88), ("degraded", 5), ("failed", 4), ("unknown", 3)];
 
-/// The identity for which connections are being generated.
+/// The identity whose connections are being generated.
 #[derive(Debug, Default)]
-struct Holder<'a> {
+struct IdentityState<'a> {
     identity: String,
     identity_type: &'static str,
     name: String,
     /// How many connections it still gets.
     left: u64,
-    /// Those that it has, as platform and label.
+    /// The platform and label of each connection so far.
     has: Vec<(&'a str, &'static str)>,
 }
 
 /// Generates connections, oldest first. The same seed, number, count and time give the same connections.
 ///
-/// Their order makes inserting a million of them fast: most indexes end in the creation time, so they grow in a few
+/// The order makes inserting a million of them fast: most indexes end in the creation time, so they grow in a few
 /// places instead of everywhere.
 #[derive(Debug)]
 pub struct Generator<'a> {
@@ -71,19 +65,26 @@ pub struct Generator<'a> {
     number: u64,
     count: u64,
     left: u64,
-    holder: Holder<'a>,
+    holder: IdentityState<'a>,
 }
 
 impl<'a> Generator<'a> {
-    /// Generates `count` connections. `number` must be higher than any that a generator used for this database: every
-    /// identity contains the number of its first connection, which keeps keys unique.
-    #[must_use]
+    /// Generates `count` connections. `number` must be higher than in any earlier run on the database: every identity
+    /// contains the number of its first connection, which keeps keys unique.
     pub fn new(platforms: &'a Platforms, seed: u64, number: u64, count: u64, now: Moment) -> Self {
         // Another number must give another sequence, or ids would repeat.
         let start =
             fastrand::Rng::with_seed(seed).u64(..) ^ fastrand::Rng::with_seed(number).u64(..);
         let random = fastrand::Rng::with_seed(start);
-        Self { random, platforms, now, number, count, left: count, holder: Holder::default() }
+        Self {
+            random,
+            platforms,
+            now,
+            number,
+            count,
+            left: count,
+            holder: IdentityState::default(),
+        }
     }
 
     /// A random UUID from the generator's sequence.
@@ -99,10 +100,11 @@ impl<'a> Generator<'a> {
         self.random.choice(of).copied().unwrap_or_default()
     }
 
-    /// One of the items; earlier ones are likelier.
+    /// One of the items; earlier ones are more likely.
     fn early<T: Copy + Default>(&mut self, of: &[T]) -> T {
-        let place = self.random.usize(..of.len().max(1)).min(self.random.usize(..of.len().max(1)));
-        of.get(place).copied().unwrap_or_default()
+        let storage_target =
+            self.random.usize(..of.len().max(1)).min(self.random.usize(..of.len().max(1)));
+        of.get(storage_target).copied().unwrap_or_default()
     }
 
     /// One of the items, chosen by weight.
@@ -120,8 +122,7 @@ impl<'a> Generator<'a> {
         })
     }
 
-    /// A new identity.
-    fn holder(&mut self) -> Option<Holder<'a>> {
+    fn holder(&mut self) -> Option<IdentityState<'a>> {
         let (identity_type, _, most) = *self.weighted(&KINDS, |kind| kind.1)?;
         let language = self.weighted(LANGUAGES, |language| language.weight)?;
         let (identity, name) = match identity_type {
@@ -129,7 +130,7 @@ impl<'a> Generator<'a> {
             _ => (self.group(identity_type), self.group_name(language)),
         };
         let left = self.random.u64(1..=most).min(self.random.u64(1..=most));
-        Some(Holder { identity, identity_type, name, left, has: Vec::new() })
+        Some(IdentityState { identity, identity_type, name, left, has: Vec::new() })
     }
 
     /// The identity and the name of a person.
@@ -140,8 +141,8 @@ impl<'a> Generator<'a> {
             |between| format!("{}{between}{}", given.0, family.0),
         );
         let (number, domain) = (self.number, self.one(DOMAINS));
-        // The number stands at the end or right before the `@`, and no word ends with a digit, so identities with
-        // different numbers differ.
+        // The number is at the end or right before the `@`, and no word ends with a digit, so identities with different
+        // numbers differ.
         let identity = match self.random.u8(..100) {
             0..50 => format!("{}.{}{number}@{domain}", given.1, family.1),
             50..72 => format!("usr_{number}"),
@@ -189,16 +190,16 @@ impl<'a> Generator<'a> {
         tags
     }
 
-    /// The age of the next connection in milliseconds: somewhere in its share of the two years.
+    /// The age of the next connection in milliseconds: random within its share of the two years.
     fn age(&mut self) -> Option<u64> {
         let share = TWO_YEARS.checked_div(self.count)?;
         let oldest = TWO_YEARS.checked_mul(self.left)?.checked_div(self.count)?;
         Some(oldest.saturating_sub(self.random.u64(..=share)))
     }
 
-    /// A platform and a label for which the holder has no connection yet. Returns `None` when none is found soon.
+    /// A platform and a label for which the identity has no connection yet. Returns `None` when none is found quickly.
     fn free(&mut self) -> Option<(&'a Platform, &'static str)> {
-        // An identity that has nearly all combinations rarely draws a new one.
+        // An identity with nearly all combinations rarely draws a new one.
         (0..20).find_map(|_| {
             let platform = self.platforms.pick(&mut self.random)?;
             let label = if self.percent(88) { "default" } else { self.early(LABELS) };
@@ -232,7 +233,7 @@ impl<'a> Iterator for Generator<'a> {
         };
         Some(Row {
             id: self.uuid(),
-            // A failed connection must be reconnected, and many are abandoned.
+            // A failed connection has to be reconnected by its user, and many are abandoned.
             active: !self.percent(if state == "failed" { 30 } else { 1 }),
             platform,
             platform_version,

@@ -1,9 +1,9 @@
 //! `seed`: fills an account with generated connections, to try the vault at a realistic size.
 //!
-//! | file | what it knows |
+//! | module | content |
 //! |---|---|
 //! | [`platforms`] | the platforms to connect to, from the catalog |
-//! | [`generate`], [`words`] | what a connection looks like |
+//! | [`generate`], [`words`] | random connections |
 //! | [`statements`] | the SQL |
 
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::d1::by_operator;
 use super::keys::arguments;
-use super::place::Place;
 use super::progress::Progress;
 use super::shards::Shards;
-use super::storage::{Storage, Way};
+use super::storage::{Backend, Storage};
+use super::storage_target::StorageTarget;
 use super::when::Moment;
 use crate::importer::folder::Folder;
 use crate::terms::Environment;
@@ -34,20 +34,21 @@ pub mod platforms;
 pub mod statements;
 pub mod words;
 
-/// The number of connections in an insert. It blocks other writes, on this machine for a second or less.
+/// Connections per transaction. It blocks other writers, on this machine for a second or less.
 const BATCH_LOCAL: u64 = 5_000;
 /// Through wrangler, each batch is an import, with an overhead of several seconds.
 const BATCH_WRANGLER: u64 = 50_000;
 
-/// 128 plus the number of SIGINT: the exit code of Ctrl-C.
+/// 128 plus the number of SIGINT: the exit code that shells expect after Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
 /// Fill an account with generated connections, to try the vault at the size you expect
 ///
-/// The connections belong to users, teams, organizations and projects, and have names in many scripts, tags, states, and
-/// ages of up to two years. As in real life, a few platforms have most of them. Another run adds more. Ctrl-C stops after
-/// the current batch and prints how many were added. A batch blocks other writes to the database: for
-/// about a second on this machine, and for as long as a file import takes at Cloudflare.
+/// The connections belong to users, teams, organizations and projects, and have names in many scripts, tags, states,
+/// and ages of up to two years. As in real life, a few platforms have most of them. Another run adds more.
+///
+/// Ctrl-C stops after the current batch and prints how many were added. While a batch is written, other writes to the
+/// database wait: for about a second on this machine, and for as long as a file import takes at Cloudflare.
 #[derive(Debug, Clone, Args)]
 pub struct Seed {
     /// The account that gets them: 1–64 characters of A-Z a-z 0-9 . _ -
@@ -70,27 +71,28 @@ pub struct Seed {
     #[arg(long, value_name = "DIR", default_value = ".catalog")]
     catalog: PathBuf,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
 }
 
-/// Runs `seed`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn run(args: &Seed) -> Result<ExitCode> {
     let platforms = Platforms::read(&Folder(args.catalog.clone()))?;
-    let shards = Shards::of(Storage::open(&args.place)?.undisturbed());
-    let database = shards.place(&args.account)?;
+    let shards =
+        Shards::from_storage(Storage::open(&args.storage_target)?.shield_from_interrupts());
+    let database = shards.database_for(&args.account)?;
     let stopped = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stopped)).context("waiting for signals")?;
     }
     let answers = database.query(&[statements::before(&args.account, args.environment)])?;
     let before: Before = answers.rows(0)?.pop().context("the database counts nothing")?;
-    let tenant =
-        format!("account {} ({}) {}", args.account, args.environment.as_str(), args.place.name());
+    let tenant = format!(
+        "account {} ({}) {}",
+        args.account,
+        args.environment.as_str(),
+        args.storage_target.name()
+    );
     if args.only_if_none && before.connections > 0 {
-        eprintln!("Nothing to do: {tenant} has {}.", counted(before.connections));
+        eprintln!("Nothing to do: {tenant} has {}.", format_count(before.connections));
         return Ok(ExitCode::SUCCESS);
     }
     // A row's number is never below the one in its identity, so numbers after the last row are unused.
@@ -102,9 +104,9 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         environment: args.environment,
         written_by: generator.uuid(),
     };
-    let most = match database.storage.way {
-        Way::Local(_) => BATCH_LOCAL,
-        Way::Wrangler(_) => BATCH_WRANGLER,
+    let most = match database.storage.backend {
+        Backend::Local(_) => BATCH_LOCAL,
+        Backend::Wrangler(_) => BATCH_WRANGLER,
     };
     let mut progress = Progress::new(0, args.connections);
     let mut done = 0;
@@ -119,8 +121,8 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         }
     }
     let took = progress.end().as_secs_f64();
-    let made = counted(done);
-    result.map_err(|error| explained(error, done))?;
+    let made = format_count(done);
+    result.map_err(|error| with_progress(error, done))?;
     if done < args.connections {
         let rest = args.connections.saturating_sub(done);
         eprintln!(
@@ -134,19 +136,19 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
 }
 
 /// Formats a count, as `1 connection` or `1,000 connections`.
-fn counted(connections: u64) -> String {
+fn format_count(connections: u64) -> String {
     format!("{} connection{}", HumanCount(connections), if connections == 1 { "" } else { "s" })
 }
 
 /// Adds to an error how many connections have been stored nevertheless.
-fn explained(error: anyhow::Error, done: u64) -> anyhow::Error {
+fn with_progress(error: anyhow::Error, done: u64) -> anyhow::Error {
     let at_once = format!("{error:#}").contains("UNIQUE constraint failed");
     let why = if at_once {
         "; another seed is running here, so wait for it and run this again"
     } else {
         ""
     };
-    error.context(format!("stopped after creating {}{why}", counted(done)))
+    error.context(format!("stopped after creating {}{why}", format_count(done)))
 }
 
 fn random() -> Result<u64> {

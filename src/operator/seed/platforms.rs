@@ -7,16 +7,12 @@ use crate::catalog::model::Status;
 use crate::importer::check::{self, ConnectorEntry};
 use crate::importer::folder::Folder;
 
-/// What a connection takes from its connector.
+/// The members of a connector that a connection needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Platform {
-    /// 1 to 64 characters of `a-z0-9-`.
     pub platform: String,
-    /// `v<number>`
     pub version: String,
-    /// Display name.
     pub name: String,
-    /// The platform's description.
     pub description: String,
 }
 
@@ -32,9 +28,6 @@ pub struct Platforms {
 
 impl Platforms {
     /// The platforms of a catalog folder.
-    ///
-    /// # Errors
-    /// When there is no catalog, or none of its platforms can be connected to.
     pub fn read(folder: &Folder) -> Result<Self> {
         let platforms = Self::new(check::connectors(folder)?);
         if platforms.platforms.is_empty() {
@@ -43,8 +36,8 @@ impl Platforms {
         Ok(platforms)
     }
 
-    /// The platforms of these connectors. Those enabled for hosted authorization are the most popular, then well-known
-    /// brands, whose logos the service has, then those with the most actions.
+    /// Sorts platforms by popularity: those enabled for hosted authorization, then well-known brands, whose logos the
+    /// service has, then those with the most actions.
     fn new(mut entries: Vec<ConnectorEntry>) -> Self {
         entries.retain(|ConnectorEntry { connector, .. }| {
             connector.active && connector.status != Status::NotAvailable
@@ -63,7 +56,7 @@ impl Platforms {
         }))
     }
 
-    /// Weighs the second platform half as much as the first, the third a third as much, and so on.
+    /// Gives the second platform half the weight of the first, the third a third, and so on.
     fn ranked(platforms: impl IntoIterator<Item = Platform>) -> Self {
         let mut sum = 0_u64;
         let weighted = (1..).zip(platforms).map(|(rank, platform)| {
@@ -75,14 +68,13 @@ impl Platforms {
 
     /// A random platform, by weight. Returns `None` only when there is none.
     pub fn pick(&self, random: &mut fastrand::Rng) -> Option<&Platform> {
-        let place = random.u64(..self.platforms.last()?.0);
-        let found = self.platforms.partition_point(|(sum, _)| *sum <= place);
+        let storage_target = random.u64(..self.platforms.last()?.0);
+        let found = self.platforms.partition_point(|(sum, _)| *sum <= storage_target);
         self.platforms.get(found).map(|(_, platform)| platform)
     }
 
     /// `count` platforms, for tests.
     #[cfg(test)]
-    #[must_use]
     pub fn numbered(count: u64) -> Self {
         Self::ranked((1..=count).map(|number| Platform {
             platform: format!("platform-{number}"),

@@ -6,40 +6,37 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::generate::Row;
-use crate::operator::sql::Text;
+use crate::operator::sql::StringLiteral;
 use crate::terms::Environment;
 use crate::util::case_fold::fold;
 
 /// Below the longest statement that D1 accepts, which is 100,000 bytes.
 const STATEMENT_BYTES: usize = 95_000;
 
-/// What the database holds before a seed.
+/// The state of the database before a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Before {
-    /// The connections of the account in the environment.
+    /// The number of connections of the tenant.
     pub connections: u64,
     /// The number of the last row of `connections`.
     pub last: u64,
 }
 
 /// The SQL that selects [`Before`].
-#[must_use]
 pub fn before(account: &str, environment: Environment) -> String {
     format!(
         "SELECT coalesce((SELECT sum(n) FROM connection_counts WHERE account = {} AND environment = {} \
          AND active IN (0, 1) AND dimension = 'all'), 0) AS connections, \
          coalesce((SELECT max(seq) FROM connections), 0) AS last",
-        Text(account),
-        Text(environment.as_str())
+        StringLiteral(account),
+        StringLiteral(environment.as_str())
     )
 }
 
-/// The tenant to which the connections belong.
+/// The tenant that gets the connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
-    /// The account.
     pub account: &'a str,
-    /// The environment.
     pub environment: Environment,
     /// Stored as the id of the request that wrote them.
     pub written_by: Uuid,
@@ -49,7 +46,7 @@ const INSERT: &str = "INSERT INTO connections (id, account, environment, active,
      identity, identity_folded, identity_type, name, name_folded, description, state, tags, version, created_at, \
      written_by) VALUES\n";
 
-/// The statements that insert connections, as few as the limit allows.
+/// Inserts connections, in as few statements as the limit allows.
 pub fn insert<'a>(rows: impl IntoIterator<Item = Row<'a>>, owner: Owner<'_>) -> Vec<String> {
     let mut full = Vec::new();
     let mut open = String::new();
@@ -67,28 +64,29 @@ pub fn insert<'a>(rows: impl IntoIterator<Item = Row<'a>>, owner: Owner<'_>) -> 
 }
 
 fn values(row: &Row<'_>, owner: Owner<'_>) -> String {
-    let name =
-        |name: Option<&str>| name.map_or_else(|| "NULL".to_owned(), |name| Text(name).to_string());
+    let name = |name: Option<&str>| {
+        name.map_or_else(|| "NULL".to_owned(), |name| StringLiteral(name).to_string())
+    };
     let tags = serde_json::Value::from(row.tags.clone()).to_string();
     let mut sql = String::new();
     let _ = write!(
         sql,
         "('{}',{},'{}',{},{},{},{},{},{},'{}',{},{},{},'{}',{},1,{},'{}')",
         row.id,
-        Text(owner.account),
+        StringLiteral(owner.account),
         owner.environment.as_str(),
         u8::from(row.active),
-        Text(&row.platform.platform),
-        Text(&row.platform_version),
-        Text(row.label),
-        Text(&row.identity),
-        Text(&fold(&row.identity)),
+        StringLiteral(&row.platform.platform),
+        StringLiteral(&row.platform_version),
+        StringLiteral(row.label),
+        StringLiteral(&row.identity),
+        StringLiteral(&fold(&row.identity)),
         row.identity_type,
         name(row.name.as_deref()),
         name(row.name.as_deref().map(fold).as_deref()),
-        Text(&row.platform.description),
+        StringLiteral(&row.platform.description),
         row.state,
-        Text(&tags),
+        StringLiteral(&tags),
         row.created_at,
         owner.written_by,
     );

@@ -1,4 +1,4 @@
-//! Generated connections obey the contract, look as they should, and are stored and counted completely.
+//! Generated connections obey the contract, look as they should, and are stored and format_count completely.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,13 +24,13 @@ fn key(row: &Row<'_>) -> (String, &'static str, String) {
     (row.platform.platform.clone(), row.label, row.identity.clone())
 }
 
-/// Whether a client could send this text: at most `most` characters, none of them a control character.
+/// Whether a client could send this string: at most `most` characters, without control characters.
 fn is_text(text: &str, most: usize) -> bool {
     (1..=most).contains(&text.chars().count()) && !text.contains(char::is_control)
 }
 
 #[test]
-fn every_row_obeys_the_contract() {
+fn every_row_is_valid() {
     let platforms = Platforms::numbered(50);
     let mut ids = HashSet::new();
     let mut oldest = 0;
@@ -52,7 +52,7 @@ fn every_row_obeys_the_contract() {
 }
 
 #[test]
-fn every_word_is_valid_wherever_it_is_put() {
+fn every_word_is_valid_in_every_position() {
     let names = LANGUAGES.iter().flat_map(|language| language.given.iter().chain(language.family));
     for (name, plain) in names {
         assert!(!name.ends_with(char::is_numeric) && !name.is_empty(), "{name}");
@@ -87,7 +87,7 @@ fn shares<'a>(rows: &[Row<'a>], value: impl Fn(&Row<'a>) -> String) -> HashMap<S
 }
 
 #[test]
-fn there_is_something_of_everything() {
+fn generates_every_kind_of_value() {
     let platforms = Platforms::numbered(50);
     let rows = rows(&platforms, 2, 1, 20_000);
     let share =
@@ -140,7 +140,7 @@ fn keys_stay_unique_however_often_it_runs() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same() {
+fn same_seed_gives_the_same_rows() {
     let platforms = Platforms::numbered(50);
     let made = rows(&platforms, 3, 1, 500);
     assert_eq!(made, rows(&platforms, 3, 1, 500));
@@ -173,7 +173,7 @@ fn read(db: &Connection, account: &str) -> Before {
 }
 
 #[test]
-fn what_is_made_is_what_is_stored() {
+fn stores_exactly_the_generated_rows() {
     let db = database();
     let platforms = Platforms::numbered(20);
     assert_eq!(read(&db, "acme"), Before { connections: 0, last: 0 });

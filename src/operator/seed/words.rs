@@ -1,28 +1,22 @@
-//! The words for the names, tags and labels of generated connections, in many scripts.
-//!
-//! Each is valid wherever it is used: no comma, no control character, no white space at its ends.
+//! The words for the names, tags and labels of generated connections, in many scripts. All are valid wherever they are
+//! used: no comma, no control character, no white space at the ends.
 
-/// A name as it is written, and in plain letters for an e-mail address.
+/// A name as it is written, and in ASCII letters for an e-mail address.
 pub type Name = (&'static str, &'static str);
 
-/// The names of one language.
 #[derive(Debug)]
 pub struct Language {
     /// The approximate percentage of connections that use it.
     pub weight: u64,
-    /// Given names.
     pub given: &'static [Name],
-    /// Family names.
     pub family: &'static [Name],
-    /// What stands between given and family name; `None` when the family name comes first, with nothing between.
+    /// The separator between given and family name. `None` when the family name comes first, without a separator.
     pub given_first: Option<&'static str>,
     /// The topics of teams, organizations and projects.
     pub topics: &'static [&'static str],
-    /// Their places.
     pub places: &'static [&'static str],
 }
 
-/// The languages.
 #[rustfmt::skip]
 pub const LANGUAGES: &[Language] = &[
     Language {
@@ -195,7 +189,7 @@ pub const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// Tags, the most frequent first.
+/// The most frequent first.
 #[rustfmt::skip]
 pub const TAGS: &[&str] = &[
     "production", "crm", "eu", "us", "billing", "staging", "internal", "priority", "read-only", "marketing",
@@ -209,7 +203,7 @@ pub const TAGS: &[&str] = &[
 pub const LABELS: &[&str] =
     &["work", "personal", "sandbox", "eu", "us", "backup", "read-only", "v2"];
 
-/// The domains of email addresses, which can't be registered.
+/// Domains that can't be registered.
 #[rustfmt::skip]
 pub const DOMAINS: &[&str] = &[
     "example.com", "example.org", "example.net", "mail.example.com", "acme.example", "globex.example",

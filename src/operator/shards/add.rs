@@ -1,4 +1,4 @@
-//! `shards add`: creates databases, makes their tables, and binds them in wrangler.toml.
+//! `shards add`: creates databases and their tables, and binds them in wrangler.toml.
 
 use std::fs;
 
@@ -10,19 +10,19 @@ use super::file::{is_placeholder, name, placeholder, with_database, with_id};
 use crate::auth::Shard;
 use crate::operator::keys::arguments;
 use crate::operator::migrate_all;
-use crate::operator::place::Place;
 use crate::operator::project::{Project, ids};
 use crate::operator::storage::Storage;
+use crate::operator::storage_target::StorageTarget;
 use crate::operator::wrangler::{Wrangler, json_in};
 
 /// `shards add`
 #[derive(Debug, Clone, Args)]
 pub struct Add {
-    /// How many databases there are to be in the end. Default: one more than there are
+    /// The total number of databases. Default: one more than now
     #[arg(long, value_name = "N", value_parser = arguments::number::<u16>(1, 3844))]
     total: Option<u16>,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
 }
 
 /// A database of the account at Cloudflare.
@@ -32,21 +32,17 @@ struct Listed {
     name: String,
 }
 
-/// Runs `shards add`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn add(args: &Add) -> Result<()> {
     let project = Project::find()?;
-    let begun = begun(&project, &args.place)?;
+    let begun = begun(&project, &args.storage_target)?;
     let total = match args.total {
         Some(total) => usize::from(total),
-        // What was interrupted is finished first.
+        // Finishes an interrupted run first.
         None if begun.is_whole => begun.count.saturating_add(1),
         None => begun.count,
     };
-    if args.place.remote {
-        create_named(&project, &args.place)?;
+    if args.storage_target.remote {
+        create_named(&project, &args.storage_target)?;
     }
     loop {
         let (file, text) = project.configuration()?;
@@ -59,8 +55,8 @@ pub fn add(args: &Add) -> Result<()> {
         let shard = free.context("there can't be more databases")?;
         let first = name(&text, Shard::FIRST).unwrap_or_else(|| "connector-vault".to_owned());
         let name = format!("{first}-{}", shard.number());
-        let id = if args.place.remote {
-            create(&project, &args.place, &name)?
+        let id = if args.storage_target.remote {
+            create(&project, &args.storage_target, &name)?
         } else {
             placeholder(shard)
         };
@@ -68,44 +64,44 @@ pub fn add(args: &Add) -> Result<()> {
         fs::write(&file, text).with_context(|| format!("{}", file.display()))?;
         eprintln!("Added {} to wrangler.toml: the database {name}.", shard.binding());
     }
-    let databases = Storage::open(&args.place)?.databases();
+    let databases = Storage::open(&args.storage_target)?.databases();
     migrate_all(&databases)?;
     match databases.len() {
-        1 => eprintln!("There is one database {}.", args.place.name()),
-        count => eprintln!("There are {count} databases {}.", args.place.name()),
+        1 => eprintln!("There is one database {}.", args.storage_target.name()),
+        count => eprintln!("There are {count} databases {}.", args.storage_target.name()),
     }
-    if args.place.remote {
+    if args.storage_target.remote {
         eprintln!("Deploy the Worker now, so that it can reach them all: npm run deploy");
     }
     Ok(())
 }
 
-/// What earlier runs have done.
-struct Begun {
+/// The progress of earlier runs.
+struct AddProgress {
     count: usize,
-    /// Whether each database was created, with its tables.
+    /// Whether every database was created, with its tables.
     is_whole: bool,
 }
 
-fn begun(project: &Project, place: &Place) -> Result<Begun> {
+fn begun(project: &Project, storage_target: &StorageTarget) -> Result<AddProgress> {
     let all = project.ids()?.databases;
-    let is_created = !place.remote || !all.values().any(|id| is_placeholder(id));
+    let is_created = !storage_target.remote || !all.values().any(|id| is_placeholder(id));
     let mut is_whole = is_created;
     if is_created && all.len() > 1 {
-        for database in Storage::open(place)?.databases() {
+        for database in Storage::open(storage_target)?.databases() {
             is_whole &= database.shard == Shard::FIRST || database.has_tables()?;
         }
     }
-    Ok(Begun { count: all.len(), is_whole })
+    Ok(AddProgress { count: all.len(), is_whole })
 }
 
-/// Creates what wrangler.toml names and Cloudflare does not have yet.
-fn create_named(project: &Project, place: &Place) -> Result<()> {
+/// Creates the databases that wrangler.toml names and Cloudflare does not have yet.
+fn create_named(project: &Project, storage_target: &StorageTarget) -> Result<()> {
     for (shard, id) in project.ids()?.databases {
         if is_placeholder(&id) {
             let (file, text) = project.configuration()?;
             let name = name(&text, shard).context("a database in wrangler.toml has no name")?;
-            let created = create(project, place, &name)?;
+            let created = create(project, storage_target, &name)?;
             fs::write(&file, with_id(&text, shard, &id, &created)?)
                 .with_context(|| format!("{}", file.display()))?;
         }
@@ -113,9 +109,9 @@ fn create_named(project: &Project, place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// The id of the database with this name at Cloudflare, which is created if there is none.
-fn create(project: &Project, place: &Place, name: &str) -> Result<String> {
-    let wrangler = Wrangler::new(project.clone(), place)?;
+/// The id of the database with this name at Cloudflare. Creates it if there is none.
+fn create(project: &Project, storage_target: &StorageTarget, name: &str) -> Result<String> {
+    let wrangler = Wrangler::new(project.clone(), storage_target)?;
     let find = || {
         let all: Vec<Listed> = json_in(&wrangler.account(["d1", "list", "--json"])?, '[')?;
         anyhow::Ok(all.into_iter().find(|one| one.name == name).map(|one| one.uuid))

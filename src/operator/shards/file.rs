@@ -1,4 +1,4 @@
-//! Databases in wrangler.toml. What else the file says, and how it is written, stays.
+//! Edits databases in wrangler.toml and leaves the rest of the file unchanged.
 
 use anyhow::{Result, ensure};
 
@@ -6,17 +6,14 @@ use crate::auth::Shard;
 use crate::operator::project::ids;
 
 const TABLE: &str = "[[d1_databases]]";
-/// How the id of a database begins that has not been created at Cloudflare.
+/// The prefix of the id of a database that has not been created at Cloudflare.
 const PLACEHOLDER: &str = "00000000-0000-0000-0000-";
 
-/// The id that a database has until it is created at Cloudflare: on this machine, each needs one of its own.
-#[must_use]
+/// The id of a database until it is created at Cloudflare: local databases need distinct ids.
 pub fn placeholder(shard: Shard) -> String {
     format!("{PLACEHOLDER}{:012}", shard.number())
 }
 
-/// Whether an id is a placeholder.
-#[must_use]
 pub fn is_placeholder(id: &str) -> bool {
     id.starts_with(PLACEHOLDER)
 }
@@ -29,7 +26,7 @@ fn lines_of(text: &str, shard: Shard) -> Option<Vec<&str>> {
     })
 }
 
-/// The value of a line `name = value`, as it is written.
+/// The raw value of a line `name = value`.
 fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (key, value) = line.split_once('=')?;
     (key.trim() == name).then(|| value.split('#').next().unwrap_or_default().trim())
@@ -53,18 +50,14 @@ fn tables(text: &str) -> Vec<(usize, Vec<&str>)> {
     tables
 }
 
-/// The name of a shard's database. Returns `None` when the file does not say it.
-#[must_use]
+/// The name of a shard's database. Returns `None` when the file does not state it.
 pub fn name(text: &str, shard: Shard) -> Option<String> {
     let lines = lines_of(text, shard)?;
     let name = lines.iter().find_map(|line| value(line, "database_name"))?;
     Some(name.trim_matches('"').to_owned())
 }
 
-/// The file with a further database.
-///
-/// # Errors
-/// When the file is written in another way than it comes.
+/// Adds a database.
 pub fn with_database(text: &str, shard: Shard, name: &str, id: &str) -> Result<String> {
     let end = tables(text).last().map_or(0, |(end, _)| *end);
     let table = [
@@ -81,16 +74,13 @@ pub fn with_database(text: &str, shard: Shard, name: &str, id: &str) -> Result<S
     checked(lines.join("\n") + "\n", shard, id)
 }
 
-/// The file with another id of a database.
-///
-/// # Errors
-/// As [`with_database`].
+/// Changes the id of a database.
 pub fn with_id(text: &str, shard: Shard, old: &str, id: &str) -> Result<String> {
-    // Each id stands there once.
+    // Each id occurs once.
     checked(text.replacen(&format!("\"{old}\""), &format!("\"{id}\""), 1), shard, id)
 }
 
-/// The file, if it says that a shard's database has this id.
+/// Returns the file if it gives the shard's database this id.
 fn checked(text: String, shard: Shard, id: &str) -> Result<String> {
     let found = ids(&text).ok().and_then(|ids| ids.databases.get(&shard).cloned());
     ensure!(
@@ -129,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_takes_the_place_of_the_placeholder() {
+    fn id_replaces_the_placeholder() {
         let text = with_database(FILE, shard(1), "a", &placeholder(shard(1))).unwrap();
         assert!(is_placeholder(&ids(&text).unwrap().databases[&shard(0)]));
         for number in [0, 1] {
@@ -143,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_written_otherwise_is_left_alone() {
+    fn leaves_files_of_another_form_unchanged() {
         let inline =
             "d1_databases = [{binding = \"VAULT\"}]\n[[kv_namespaces]]\nbinding = \"CATALOG\"\n";
         assert!(ids(inline).is_ok());

@@ -1,4 +1,4 @@
-//! `shards list`: the databases, their size, and what they hold.
+//! `shards list`: the databases, their size and content.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -6,21 +6,21 @@ use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 
 use super::{ACCOUNTS, Shards};
-use crate::operator::place::Place;
+use crate::operator::storage_target::StorageTarget;
 
 /// `shards list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
-/// What a database holds.
+/// The content of a database.
 #[derive(Deserialize)]
-struct Held {
+struct DatabaseContent {
     accounts: u64,
     connections: u64,
 }
@@ -33,31 +33,28 @@ struct Shown {
     bytes: u64,
     accounts: u64,
     connections: u64,
-    /// `None` if Cloudflare does not say.
+    /// `None` if Cloudflare does not report it.
     #[serde(rename = "rowsRead24h")]
     rows_read: Option<u64>,
 }
 
-/// Runs `shards list`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn list(args: &List) -> Result<()> {
     let sql = format!(
         "SELECT (SELECT count(*) FROM ({ACCOUNTS})) AS accounts, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE dimension = 'all' AND account IN ({ACCOUNTS})) AS connections"
     );
     let mut all = Vec::new();
-    let shards = Shards::open(&args.place)?;
+    let shards = Shards::open(&args.storage_target)?;
     for database in &shards.0 {
         let answers = database.query(std::slice::from_ref(&sql))?;
-        let held: Held = answers.rows(0)?.pop().context("the database counts nothing")?;
+        let held: DatabaseContent =
+            answers.rows(0)?.pop().context("the database counts nothing")?;
         all.push(Shown {
             shard: database.shard.number(),
             binding: database.shard.binding(),
             bytes: answers.size,
             accounts: held.accounts,
             connections: held.connections,
-            rows_read: if args.place.remote { database.rows_read()? } else { None },
+            rows_read: if args.storage_target.remote { database.rows_read()? } else { None },
         });
     }
     if args.json {
@@ -68,7 +65,7 @@ pub fn list(args: &List) -> Result<()> {
     Ok(())
 }
 
-/// A line per database, which has `most` bytes at most.
+/// One line per database, of at most `most` bytes.
 fn table(all: &[Shown], most: u64) -> String {
     let head = ["BINDING", "SIZE", "FULL", "ACCOUNTS", "CONNECTIONS", "ROWS READ IN 24 H"];
     let line = |[binding, size, full, accounts, connections, read]: [String; 6]| {
@@ -97,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_a_line_a_database() {
+    fn lists_one_database_per_line() {
         let shown = |shard: u16, bytes, accounts, connections| Shown {
             shard,
             binding: format!("VAULT_{shard}"),

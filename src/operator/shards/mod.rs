@@ -14,9 +14,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::d1::Database;
-use super::place::Place;
-use super::sql::Text;
+use super::sql::StringLiteral;
 use super::storage::Storage;
+use super::storage_target::StorageTarget;
 use crate::storage::capacity::FULL;
 
 pub mod add;
@@ -26,29 +26,25 @@ pub mod moves;
 pub mod moving;
 pub mod tables;
 
-/// The commands under `shards`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
     /// List the databases, with their size and what they hold
     List(list::List),
-    /// Add a database: create it, make its tables, and bind it in wrangler.toml
+    /// Add a database: create it with its tables, and bind it in wrangler.toml
     ///
-    /// New accounts then go to the database with the most room. At Cloudflare, deploy the Worker after it, so that it can
-    /// reach the new database. If the command was interrupted, run it again: it finishes what it had begun.
+    /// New accounts then go to the database with the most room. At Cloudflare, deploy the Worker afterwards, so that it
+    /// can reach the new database. If the command was interrupted, run it again: it finishes what it began.
     Add(add::Add),
-    /// Move an account to another database, while it is used
+    /// Move an account to another database, while it is in use
     ///
-    /// Reads always work. At the end, changes are rejected for at most 5 seconds, with status 503. If the command was
-    /// interrupted, run it again: it continues where it was. Its keys keep working, and `keys list` shows which to rotate.
+    /// Reads continue throughout. At the end, changes are refused for at most 5 seconds, with status 503. If the
+    /// command was interrupted, run it again: it continues where it stopped. The account's keys stay valid, and `keys
+    /// list` says which to rotate.
     Move(moves::MoveArgs),
     /// Remove old copies of accounts that moved to another database more than a day ago
     Clean(moves::Clean),
 }
 
-/// Runs one of the commands under `shards`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn run(command: &Command) -> Result<ExitCode> {
     match command {
         Command::List(args) => list::list(args)?,
@@ -65,7 +61,7 @@ pub struct Shards(pub Vec<Database>);
 
 /// What decides where an account goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-struct Room {
+struct DatabaseLoad {
     /// Whether the account lives here.
     lives: u8,
     accounts: u64,
@@ -76,53 +72,41 @@ struct Room {
 /// Accounts with a key, connection or OAuth client, except those in transit.
 const ACCOUNTS: &str = "SELECT account FROM api_keys UNION SELECT account FROM connection_counts UNION SELECT account FROM oauth_clients EXCEPT SELECT account FROM account_moves WHERE step IN ('left', 'arriving')";
 
-/// The condition on rows with an `account` that are not of an old copy, whose account is in another database now.
+/// Excludes the rows of old copies, whose account is in another database now.
 pub const STAYS: &str = "account NOT IN (SELECT account FROM account_moves WHERE step = 'left')";
 
-/// The number of the database in which an account lives or is to live: the one that has it, or else the smallest one, of
-/// equal ones that with the fewest accounts. Returns `None` when each has `full` bytes, so that there is no room for a new
-/// account.
-fn choose(rooms: &[Room], full: u64) -> Result<Option<usize>> {
-    let mut homes = rooms.iter().enumerate().filter(|(_, room)| room.lives > 0);
+/// The index of the database for an account: the one that has it, or else the smallest one, or of equal ones that with
+/// the fewest accounts. Returns `None` for a new account when every database has `full` bytes.
+fn choose(loads: &[DatabaseLoad], full: u64) -> Result<Option<usize>> {
+    let mut homes = loads.iter().enumerate().filter(|(_, room)| room.lives > 0);
     if let Some((home, _)) = homes.next() {
         if homes.next().is_some() {
             bail!("the account is in two databases");
         }
         return Ok(Some(home));
     }
-    let open = rooms.iter().enumerate().filter(|(_, room)| room.size < full);
+    let open = loads.iter().enumerate().filter(|(_, room)| room.size < full);
     let most_room = open.min_by_key(|(_, room)| (room.size, room.accounts));
     Ok(most_room.map(|(at, _)| at))
 }
 
 impl Shards {
     /// The databases of the project around the current folder.
-    ///
-    /// # Errors
-    /// As [`Storage::open`].
-    pub fn open(place: &Place) -> Result<Self> {
-        Ok(Self::of(Storage::open(place)?))
+    pub fn open(storage_target: &StorageTarget) -> Result<Self> {
+        Ok(Self::from_storage(Storage::open(storage_target)?))
     }
 
-    /// The databases of opened storage.
-    #[must_use]
-    pub fn of(storage: Storage) -> Self {
+    pub fn from_storage(storage: Storage) -> Self {
         Self(storage.databases())
     }
 
-    /// The most bytes of a database.
-    ///
-    /// # Errors
-    /// When wrangler.toml cannot be read.
+    /// The maximum size of a database.
     pub fn max_bytes(&self) -> Result<u64> {
         let project = self.0.first().map(|database| &database.storage.project);
         project.context("there is no database")?.max_database_bytes()
     }
 
     /// The rows of a query, from all databases.
-    ///
-    /// # Errors
-    /// When a database cannot be reached.
     pub fn rows<T: DeserializeOwned>(&self, sql: &str) -> Result<Vec<T>> {
         let mut rows = Vec::new();
         for database in &self.0 {
@@ -131,26 +115,24 @@ impl Shards {
         Ok(rows)
     }
 
-    /// The database in which an account lives; for a new account, the one with the most room.
-    ///
-    /// # Errors
-    /// When a database cannot be reached, or all are full.
-    pub fn place(&self, account: &str) -> Result<Database> {
+    /// The database of an account; for a new account, the one with the most room.
+    pub fn database_for(&self, account: &str) -> Result<Database> {
         if let [only] = self.0.as_slice() {
             return Ok(only.clone());
         }
         let sql = format!(
             "SELECT {} IN ({ACCOUNTS}) AS lives, (SELECT count(*) FROM ({ACCOUNTS})) AS accounts",
-            Text(account)
+            StringLiteral(account)
         );
-        let mut rooms = Vec::new();
+        let mut loads = Vec::new();
         for database in &self.0 {
             let answers = database.query(std::slice::from_ref(&sql))?;
-            let room: Room = answers.rows(0)?.pop().context("the database counts nothing")?;
-            rooms.push(Room { size: answers.size, ..room });
+            let room: DatabaseLoad =
+                answers.rows(0)?.pop().context("the database counts nothing")?;
+            loads.push(DatabaseLoad { size: answers.size, ..room });
         }
         let most = self.max_bytes()?;
-        let chosen = choose(&rooms, most.saturating_mul(FULL).div_ceil(100))
+        let chosen = choose(&loads, most.saturating_mul(FULL).div_ceil(100))
             .with_context(|| format!("the account {account}"))?;
         let database = chosen.and_then(|at| self.0.get(at)).cloned();
         database.context("all databases are full: add one with `npm run shards -- add`")
@@ -161,13 +143,13 @@ impl Shards {
 mod tests {
     use super::*;
 
-    fn room(lives: u8, accounts: u64, size: u64) -> Room {
-        Room { lives, accounts, size }
+    fn room(lives: u8, accounts: u64, size: u64) -> DatabaseLoad {
+        DatabaseLoad { lives, accounts, size }
     }
 
     #[test]
-    fn a_new_account_goes_where_there_is_most_room_and_an_old_one_where_it_lives() {
-        for (rooms, expected) in [
+    fn chooses_the_database_of_an_account() {
+        for (loads, expected) in [
             (vec![room(0, 9, 0)], Some(0)),
             (vec![room(0, 9, 10), room(0, 1, 20)], Some(0)),
             (vec![room(0, 9, 10), room(0, 1, 10), room(0, 1, 10)], Some(1)),
@@ -175,7 +157,7 @@ mod tests {
             (vec![room(0, 9, 95), room(0, 1, 94)], Some(1)),
             (vec![room(0, 9, 95), room(0, 1, 100)], None),
         ] {
-            assert_eq!(choose(&rooms, 95).unwrap(), expected, "{rooms:?}");
+            assert_eq!(choose(&loads, 95).unwrap(), expected, "{loads:?}");
         }
         assert!(choose(&[room(1, 1, 0), room(1, 1, 0)], 95).is_err());
     }

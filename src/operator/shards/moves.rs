@@ -1,4 +1,4 @@
-//! `shards move` and `shards clean`: accounts that move from one database to another.
+//! `shards move` and `shards clean`: moving accounts between databases.
 
 use std::time::Duration;
 
@@ -7,17 +7,18 @@ use clap::Args;
 use indicatif::{HumanCount, HumanDuration};
 use serde::Deserialize;
 
-use super::moving::{self, Move, Phase, row_of};
+use super::moving::{self, Move, Phase, move_state};
 use super::{ACCOUNTS, Shards};
 use crate::auth::Shard;
 use crate::operator::d1::Database;
 use crate::operator::keys::arguments::account;
-use crate::operator::place::Place;
 use crate::operator::progress::Progress;
-use crate::operator::sql::Text;
+use crate::operator::sql::StringLiteral;
+use crate::operator::storage_target::StorageTarget;
 use crate::storage::capacity::FULL;
 
-/// Bytes of a connection with all that belongs to it, and of an event: what docs/scaling.md measured.
+/// The size of a connection with everything that belongs to it, and of an event, in bytes, as measured in
+/// docs/scaling.md.
 const CONNECTION: u64 = 2_600;
 const EVENT: u64 = 800;
 
@@ -27,24 +28,24 @@ pub struct MoveArgs {
     /// The account
     #[arg(value_parser = account)]
     account: String,
-    /// The number of the database that it moves to: 0 is VAULT, 1 is `VAULT_1`
+    /// The number of the database to move to: 0 is VAULT, 1 is `VAULT_1`
     #[arg(long, value_name = "N")]
     to: u16,
-    /// Take the move back, before the account has switched to the other database
+    /// Undo the move, before the account has switched to the other database
     #[arg(long)]
     undo: bool,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
 }
 
 /// `shards clean`
 #[derive(Debug, Clone, Args)]
 pub struct Clean {
-    /// Only the old copy of this account, however new it is
+    /// Only the old copy of this account, however recent it is
     #[arg(value_parser = account)]
     account: Option<String>,
     #[command(flatten)]
-    place: Place,
+    storage_target: StorageTarget,
 }
 
 /// A name in a row.
@@ -61,13 +62,9 @@ struct Size {
     events: u64,
 }
 
-/// Runs `shards move`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn move_account(args: &MoveArgs) -> Result<()> {
     let account = args.account.as_str();
-    let shards = Shards::open(&args.place)?;
+    let shards = Shards::open(&args.storage_target)?;
     let target = Shard::new(args.to);
     let target = shards.0.iter().find(|database| Some(database.shard) == target);
     let target = target.context("there is no such database: `npm run shards -- list` shows all")?;
@@ -78,11 +75,11 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
         eprintln!("The move is undone: the account {account} stays in {}.", source.shard.binding());
         return Ok(());
     }
-    if row_of(target, account)?.is_none() && row_of(source, account)?.is_none() {
+    if move_state(target, account)?.is_none() && move_state(source, account)?.is_none() {
         check_room(&shards, source, target, account)?;
     }
-    let mut told = Told::default();
-    let moved = step.run(|phase, done, all| told.tell(phase, done, all));
+    let mut told = ProgressReport::default();
+    let moved = step.run(|phase, done, all| told.report(phase, done, all));
     let [copying, comparing] = told.end();
     let moved = moved?;
     eprintln!(
@@ -100,15 +97,15 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
     Ok(())
 }
 
-/// The progress messages of each phase.
+/// Reports the progress of each phase to the operator.
 #[derive(Default)]
-struct Told {
+struct ProgressReport {
     now: Option<(Phase, Progress)>,
     took: [Duration; 2],
 }
 
-impl Told {
-    fn tell(&mut self, phase: Phase, done: u64, all: u64) {
+impl ProgressReport {
+    fn report(&mut self, phase: Phase, done: u64, all: u64) {
         if self.now.as_ref().is_none_or(|(now, _)| *now != phase) {
             self.stop();
             eprintln!(
@@ -131,16 +128,16 @@ impl Told {
         *(if phase == Phase::Copy { copying } else { comparing }) = progress.end();
     }
 
-    /// How long copying and comparing took.
+    /// The duration of copying and of comparing.
     fn end(mut self) -> [Duration; 2] {
         self.stop();
         self.took
     }
 }
 
-/// The database that the account is in, or that it has left for the target without having arrived.
+/// The database of the account, or the one that it has left for the target before arriving there.
 fn source<'a>(shards: &'a Shards, account: &str, target: &Database) -> Result<&'a Database> {
-    if let Some(row) = row_of(target, account)?.filter(|row| row.step == "arriving") {
+    if let Some(row) = move_state(target, account)?.filter(|row| row.step == "arriving") {
         let from = shards.0.iter().find(|database| database.shard.number() == row.other);
         return from.context("the database that the account comes from is not bound");
     }
@@ -158,7 +155,7 @@ fn source<'a>(shards: &'a Shards, account: &str, target: &Database) -> Result<&'
 }
 
 fn size(database: &Database, account: &str) -> Result<(Size, u64)> {
-    let account = Text(account);
+    let account = StringLiteral(account);
     let sql = format!(
         "SELECT {account} IN ({ACCOUNTS}) AS lives, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE account = {account} AND dimension = 'all') AS connections, (SELECT count(*) FROM events WHERE account = {account}) AS events"
     );
@@ -181,13 +178,9 @@ fn check_room(shards: &Shards, source: &Database, target: &Database, account: &s
     Ok(())
 }
 
-/// Runs `shards clean`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn clean(args: &Clean) -> Result<()> {
     let mut count = 0_usize;
-    for database in &Shards::open(&args.place)?.0 {
+    for database in &Shards::open(&args.storage_target)?.0 {
         let left = "SELECT account FROM account_moves WHERE step = 'left'".to_owned();
         let all: Vec<Name> = database.query(&[left])?.rows(0)?;
         for Name { account } in all {

@@ -5,23 +5,23 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::moving::Side;
-use crate::operator::sql::Text;
+use super::moving::MoveDatabase;
+use crate::operator::sql::StringLiteral;
 
-/// The longest statement: D1 takes 100,000 bytes.
+/// The longest statement. D1 allows 100,000 bytes.
 const MAX_SQL: usize = 90_000;
 
-/// A table of an account's rows.
+/// A table with rows of accounts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Table {
     pub(super) name: &'static str,
-    /// The columns that tell the rows of an account apart.
+    /// The columns that identify a row of an account.
     pub(super) key: &'static [&'static str],
-    /// The column that holds the id of an event.
+    /// The column with the id of an event.
     event: Option<&'static str>,
 }
 
-/// The tables, in the order in which rows are written.
+/// In the order in which rows are written.
 pub(super) const TABLES: [Table; 13] = [
     Table { name: "webhooks", key: &["environment", "id"], event: None },
     Table { name: "oauth_clients", key: &["environment", "platform"], event: None },
@@ -35,26 +35,26 @@ pub(super) const TABLES: [Table; 13] = [
     Table { name: "agent_grants", key: &["id"], event: None },
     Table { name: "agent_approvals", key: &["id"], event: None },
     Table { name: "audit", key: &["environment", "id"], event: None },
-    // Last: while an account moves back, the keys that it had here lead to where it is.
+    // Last: while an account moves back, the keys that it had here lead to its current database.
     Table { name: "api_keys", key: &["hash"], event: None },
 ];
 
-/// What follows from these rows by triggers, counted too: tables, and what is counted in them.
+/// Rows that triggers derive from these, counted too: tables, and the SQL that counts.
 const DERIVED: [(&str, &str); 3] = [
     ("connection_tags", "count(*)"),
     ("connection_counts", "count(*)"),
     ("connection_counts", "ifnull(sum(n), 0)"),
 ];
 
-/// Where rows are read. An event's id in the target is larger by this number than in the source.
+/// The database in which rows are read. The id of an event is larger by this number in the target.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Seen {
+pub(super) enum RowView {
     Source(u64),
     Target(u64),
 }
 
-impl Seen {
-    /// What is added to an id here to get that of the target.
+impl RowView {
+    /// Added to an id of this database to get that of the target.
     fn to_target(self) -> i64 {
         match self {
             Self::Source(shift) => signed(shift),
@@ -62,7 +62,7 @@ impl Seen {
         }
     }
 
-    /// What is added to an id here to get that of the source.
+    /// Added to an id of this database to get that of the source.
     fn to_source(self) -> i64 {
         match self {
             Self::Source(_) => 0,
@@ -70,8 +70,8 @@ impl Seen {
         }
     }
 
-    /// What is added to an id of the source to get the one here.
-    fn of_source(self) -> i64 {
+    /// Added to an id of the source to get that of this database.
+    fn from_source(self) -> i64 {
         self.to_source().saturating_neg()
     }
 }
@@ -81,12 +81,12 @@ fn signed(shift: u64) -> i64 {
     i64::try_from(shift).unwrap_or(i64::MAX)
 }
 
-/// A row of a table as SQL.
+/// A row as SQL.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct Copied {
+pub(super) struct RowCopy {
     /// Its key in the source: a JSON array.
     pub(super) key: String,
-    /// Its values, as literals between commas.
+    /// Its values: comma-separated literals.
     pub(super) row: String,
 }
 
@@ -102,18 +102,18 @@ pub(super) fn one<T: DeserializeOwned>(answers: &[Value], at: usize) -> Result<T
     rows(answers, at)?.pop().context("the database counts nothing")
 }
 
-/// The columns that are copied, of each table.
-pub(super) fn columns(side: &impl Side) -> Result<Vec<Vec<String>>> {
+/// The columns to copy, for each table.
+pub(super) fn columns(database: &impl MoveDatabase) -> Result<Vec<Vec<String>>> {
     #[derive(Deserialize)]
     struct Column {
         name: String,
     }
     let sql = TABLES
         .map(|table| format!("SELECT name FROM pragma_table_info('{}') ORDER BY cid", table.name));
-    let answers = side.run(&sql)?;
+    let answers = database.run(&sql)?;
     let of = |(at, table): (usize, &Table)| {
         let names = rows::<Column>(&answers, at)?.into_iter().map(|column| column.name);
-        // A connection gets a number of its own in each database, and so does an entry of the audit.
+        // Connections and audit entries are numbered by each database.
         let is_numbered = matches!(table.name, "connections" | "audit");
         let names: Vec<String> = names.filter(|name| !(is_numbered && name == "seq")).collect();
         ensure!(!names.is_empty(), "the database has no table {}", table.name);
@@ -122,7 +122,6 @@ pub(super) fn columns(side: &impl Side) -> Result<Vec<Vec<String>>> {
     TABLES.iter().enumerate().map(of).collect()
 }
 
-/// A number in a row.
 #[derive(Deserialize)]
 pub(super) struct Number {
     pub(super) n: u64,
@@ -130,8 +129,8 @@ pub(super) struct Number {
 
 impl Table {
     /// The condition on the account's rows.
-    pub(super) fn of(self, account: &str) -> String {
-        let account = Text(account);
+    pub(super) fn account_condition(self, account: &str) -> String {
+        let account = StringLiteral(account);
         if self.name == "deliveries" {
             format!("webhook_id IN (SELECT id FROM webhooks WHERE account = {account})")
         } else {
@@ -148,14 +147,14 @@ impl Table {
         }
     }
 
-    /// The condition on the account's rows where others look the rows up: `SQLite` prefers an index over the account to a key
-    /// of one column, and would go through all rows of the account.
-    pub(super) fn of_those_found(self, account: &str) -> String {
+    /// The condition on the account's rows among rows found by key. `SQLite` would prefer an index over the account to
+    /// a key of one column, and scan all rows of the account.
+    pub(super) fn account_condition_after_lookup(self, account: &str) -> String {
         let plus = if self.names().len() == 1 { "+" } else { "" };
-        format!("{plus}{}", self.of(account))
+        format!("{plus}{}", self.account_condition(account))
     }
 
-    /// The table, with the index by which rows are found by their key where `SQLite` may take another one.
+    /// The table, with a hint for the index over its key where `SQLite` may choose another one.
     pub(super) fn source(self) -> &'static str {
         match self.name {
             "connections" => "connections INDEXED BY connections_by_id",
@@ -165,17 +164,17 @@ impl Table {
     }
 
     /// The SQL that selects rows as SQL.
-    pub(super) fn select(self, columns: &[String], of: Seen, condition: &str) -> String {
+    pub(super) fn select(self, columns: &[String], of: RowView, condition: &str) -> String {
         self.rows(&self.values(columns, of), of, condition)
     }
 
-    /// Values as the target has them.
-    fn values(self, columns: &[String], of: Seen) -> Vec<String> {
+    /// Values as in the target.
+    fn values(self, columns: &[String], of: RowView) -> Vec<String> {
         let value = |column: &String| format!("quote({})", self.shifted(column, of.to_target()));
         columns.iter().map(value).collect()
     }
 
-    fn rows(self, values: &[String], of: Seen, condition: &str) -> String {
+    fn rows(self, values: &[String], of: RowView, condition: &str) -> String {
         let key: Vec<String> =
             self.key.iter().map(|column| self.shifted(column, of.to_source())).collect();
         format!(
@@ -187,23 +186,23 @@ impl Table {
         )
     }
 
-    /// The SQL that selects the next `limit` rows of the account, after the one with the key `after`, in the order of keys.
+    /// The SQL that selects the next `limit` rows of the account after the key `after`, in the order of keys.
     pub(super) fn page(
         self,
         columns: &[String],
-        of: Seen,
+        of: RowView,
         (account, after): (&str, Option<&str>),
         limit: usize,
     ) -> Result<String> {
         self.range(&self.values(columns, of), of, (account, after, None), Some(limit))
     }
 
-    /// The SQL that selects the account's rows between two keys, the second one included, to compare them with those of
-    /// the other database: with how many of a connection's tags are found.
+    /// The SQL that selects the account's rows between two keys, the second one inclusive, to compare them with those
+    /// of the other database. For connections, it includes the number of tag rows.
     pub(super) fn compared(
         self,
         columns: &[String],
-        of: Seen,
+        of: RowView,
         place: (&str, Option<&str>, Option<&str>),
         limit: Option<usize>,
     ) -> Result<String> {
@@ -217,11 +216,11 @@ impl Table {
     fn range(
         self,
         values: &[String],
-        of: Seen,
+        of: RowView,
         (account, after, until): (&str, Option<&str>, Option<&str>),
         limit: Option<usize>,
     ) -> Result<String> {
-        let own = self.of(account);
+        let own = self.account_condition(account);
         let limit = limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
         let parts: Vec<String> = self
             .between(of, after, until)?
@@ -234,9 +233,9 @@ impl Table {
         Ok(format!("{}{limit}", parts.join(" UNION ALL ")))
     }
 
-    /// The conditions on keys between two of the source, one after the other in the order of keys. Compared as rows, keys
-    /// that end in the number of the row are not found by an index.
-    fn between(self, of: Seen, after: Option<&str>, until: Option<&str>) -> Result<Vec<String>> {
+    /// The conditions on keys between two of the source, one after the other in the order of keys. A comparison of row
+    /// values would not use the index of a key that ends in the row's number.
+    fn between(self, of: RowView, after: Option<&str>, until: Option<&str>) -> Result<Vec<String>> {
         let literals = |key: &str| self.literals(key, of);
         let after = after.map(literals).transpose()?;
         let until = until.map(literals).transpose()?;
@@ -268,14 +267,14 @@ impl Table {
     }
 
     /// The values of a key of the source, as literals. A key has one or two.
-    fn literals(self, key: &str, of: Seen) -> Result<[String; 2]> {
+    fn literals(self, key: &str, of: RowView) -> Result<[String; 2]> {
         let parsed: Vec<Value> = serde_json::from_str(key)?;
         let literal = |at: usize| -> Result<String> {
             Ok(match (parsed.get(at), self.key.get(at)) {
-                (Some(Value::String(text)), _) => Text(text).to_string(),
+                (Some(Value::String(text)), _) => StringLiteral(text).to_string(),
                 (Some(value), Some(column)) => {
                     let number = value.as_i64().context("the key of a row")?;
-                    let shift = if self.event == Some(*column) { of.of_source() } else { 0 };
+                    let shift = if self.event == Some(*column) { of.from_source() } else { 0 };
                     number.saturating_add(shift).to_string()
                 }
                 _ => String::new(),
@@ -284,13 +283,13 @@ impl Table {
         Ok([literal(0)?, literal(1)?])
     }
 
-    /// The last columns of the key, by which rows are looked up. `SQLite` (3.40) finds no row by several columns when one of
-    /// them is the number of the row.
+    /// The last columns of the key, by which rows are looked up. `SQLite` (3.40) does not use an index over several
+    /// columns when one of them is the row's number.
     pub(super) fn names(&self) -> &[&'static str] {
         if self.name == "events" { &["id"] } else { self.key }
     }
 
-    /// The condition on rows with these keys of the source, as they are after adding `shift`.
+    /// The condition on rows with these keys of the source, after adding `shift`.
     pub(super) fn with_keys(self, account: &str, keys: &[&str], shift: u64) -> Result<String> {
         let parsed: Vec<Value> =
             keys.iter().map(|key| serde_json::from_str(key)).collect::<Result<_, _>>()?;
@@ -306,22 +305,22 @@ impl Table {
             .collect();
         let mut condition = format!(
             "{} AND ({}) IN (SELECT {} FROM json_each({}))",
-            self.of_those_found(account),
+            self.account_condition_after_lookup(account),
             columns.join(", "),
             parts.join(", "),
-            Text(&all)
+            StringLiteral(&all)
         );
         if let ("deliveries", Some(event)) = (self.name, parts.last()) {
-            // As a row, the pair is found by its first column only.
-            let keys = Text(&all);
+            // As a row value, only the first column of the pair would use the index.
+            let keys = StringLiteral(&all);
             condition =
                 format!("{condition} AND event_id IN (SELECT {event} FROM json_each({keys}))");
         }
         Ok(condition)
     }
 
-    /// The SQL that writes rows, whether or not they are there.
-    pub(super) fn write(self, columns: &[String], copies: &[Copied]) -> Result<Vec<String>> {
+    /// The SQL that upserts rows.
+    pub(super) fn write(self, columns: &[String], copies: &[RowCopy]) -> Result<Vec<String>> {
         let set: Vec<String> =
             columns.iter().map(|column| format!("{column} = excluded.{column}")).collect();
         let begin = format!("INSERT INTO {} ({}) VALUES ", self.name, columns.join(", "));
@@ -351,7 +350,7 @@ impl Table {
         Ok(all)
     }
 
-    /// The columns of the unique index by which a row is found again.
+    /// The columns of the unique index that identifies a row.
     fn conflict(self) -> &'static str {
         match self.name {
             "webhooks" | "connections" | "audit" => "account, environment, id",
@@ -366,22 +365,21 @@ impl Table {
 
 /// The SQL that counts the account's rows, table by table.
 pub(super) fn count(account: &str) -> Vec<String> {
-    let of = TABLES.iter().map(|table| (table.name, "count(*)", table.of(account)));
-    let own = format!("account = {}", Text(account));
+    let of = TABLES.iter().map(|table| (table.name, "count(*)", table.account_condition(account)));
+    let own = format!("account = {}", StringLiteral(account));
     let derived = DERIVED.iter().map(|(name, what)| (*name, *what, own.clone()));
     of.chain(derived)
         .map(|(name, what, condition)| format!("SELECT {what} AS n FROM {name} WHERE {condition}"))
         .collect()
 }
 
-/// What [`count`] counted, from this statement on.
+/// The results of [`count`], from this statement on.
 pub(super) fn counted(answers: &[Value], first: usize) -> Result<Vec<u64>> {
     let tables = TABLES.len().saturating_add(DERIVED.len());
     (first..first.saturating_add(tables)).map(|at| Ok(one::<Number>(answers, at)?.n)).collect()
 }
 
-/// The tables' names, each with the columns that tell the rows of an account apart.
-#[must_use]
+/// Each with the columns that identify a row of an account.
 pub fn tables() -> [(&'static str, &'static [&'static str]); 13] {
     TABLES.map(|table| (table.name, table.key))
 }

@@ -1,4 +1,5 @@
-//! Where the keys are kept: the variable `VAULT_KEYS` of `.dev.vars`, among others, or a file with nothing else.
+//! Where the vault keys are stored: the variable `VAULT_KEYS` in a file such as `.dev.vars`, or a file with only its
+//! value.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -11,16 +12,16 @@ use crate::credentials::VaultKeys;
 
 const NAME: &str = "VAULT_KEYS";
 
-/// A file with keys. It may be missing, and then has none.
+/// A file with keys. A missing file has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyFile {
     /// The variable `VAULT_KEYS` of a file such as `.dev.vars`.
     Variable(PathBuf),
-    /// A file that holds the value and nothing else.
+    /// A file with only the value.
     Value(PathBuf),
 }
 
-/// The text of a file, around the value. It holds secrets, so it has no `Debug`.
+/// The content of a file around the value. It holds secrets, so it has no `Debug`.
 #[derive(PartialEq, Eq)]
 struct Parts {
     before: Zeroizing<String>,
@@ -29,8 +30,7 @@ struct Parts {
 }
 
 impl KeyFile {
-    /// The file's name, for messages.
-    #[must_use]
+    /// The name of the file, for messages.
     pub fn name(&self) -> String {
         self.path().display().to_string()
     }
@@ -40,18 +40,11 @@ impl KeyFile {
         path
     }
 
-    /// The keys.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or holds something else. The error shows no key.
     pub fn read(&self) -> Result<VaultKeys> {
         self.parsed(&self.parts()?)
     }
 
-    /// Puts an entry before the others: that key seals from now on. Replaces the file as a whole.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written, or the keys would not be valid.
+    /// Inserts an entry before the others, so that its key encrypts from now on. Replaces the file atomically.
     pub fn put_first(&self, entry: &str) -> Result<()> {
         let mut parts = self.parts()?;
         let value = parts.value.trim();
@@ -83,8 +76,7 @@ impl KeyFile {
     }
 }
 
-/// Divides a file of variables around the value of `VAULT_KEYS`, which is written between double quotes. Without that
-/// variable, it is added at the end.
+/// Splits a file of variables around the quoted value of `VAULT_KEYS`. Adds the variable at the end if it is missing.
 fn variable(text: &str) -> Result<Parts> {
     let mut found = None;
     let mut before = String::new();
@@ -117,7 +109,7 @@ fn variable(text: &str) -> Result<Parts> {
     }))
 }
 
-/// The value that a line sets, and what comes after it.
+/// The value in a line, and what follows it.
 fn value(rest: &str) -> Result<(&str, &str)> {
     let given = rest.trim_start();
     if let Some(quote) = given.chars().next().filter(|first| "\"'`".contains(*first)) {
@@ -130,9 +122,9 @@ fn value(rest: &str) -> Result<(&str, &str)> {
     Ok((value.trim(), tail))
 }
 
-/// Writes a file atomically, readable by its owner only: a concurrent reader gets the old contents or the new ones.
+/// Writes a file atomically, readable by its owner only.
 fn replace(path: &Path, text: &[u8]) -> Result<()> {
-    // A link stays a link.
+    // Keeps a symbolic link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name = path.file_name().context("this is no file")?.to_owned();
     name.push(".new");
@@ -164,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_is_found_and_all_else_stays() {
+    fn changes_the_variable_only() {
         for (text, expected) in [
             ("", "VAULT_KEYS=\"[]\"\n"),
             ("A=1", "A=1\nVAULT_KEYS=\"[]\"\n"),
@@ -189,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_gets_a_new_first_key_and_is_its_owners_only() {
+    fn puts_a_new_key_first_readable_by_the_owner_only() {
         let folder = std::env::temp_dir().join(format!("vault-keys-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let value = KeyFile::Value(folder.join("keys.txt"));
@@ -199,7 +191,7 @@ mod tests {
             file.put_first(&format!("old:{KEY}")).unwrap();
             file.put_first(NEW).unwrap();
             assert_eq!(file.read().unwrap().ids().collect::<Vec<_>>(), ["new", "old"]);
-            // Nothing that would not be valid is written.
+            // An invalid result is never written.
             assert!(file.put_first(NEW).is_err());
             assert_eq!(file.read().unwrap().ids().count(), 2);
             #[cfg(unix)]

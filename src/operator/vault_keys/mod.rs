@@ -1,14 +1,14 @@
-//! The commands under `vault-keys`: the keys that seal credentials.
+//! The commands under `vault-keys`: the keys that encrypt credentials.
 //!
-//! Cloudflare does not show the value of a secret. So these commands read the keys from a file: on this machine from
-//! `.dev.vars`, for a deployment from the copy that its operator keeps. They print no key.
+//! Cloudflare does not reveal the value of a secret. These commands therefore read the keys from a file: on this
+//! machine from `.dev.vars`, for a deployment from the copy that its operator stores. They print no key.
 //!
-//! | file | what it knows |
+//! | module | content |
 //! |---|---|
 //! | [`status`], [`rotate`], [`reseal`] | one command each |
-//! | [`need`] | the SQL: which keys the sealed rows need |
-//! | [`reported`] | which keys the running services have |
-//! | [`file`] | where the keys are kept: a variable of `.dev.vars`, or a file with nothing else |
+//! | [`usage`] | the SQL that finds which keys the encrypted rows need |
+//! | [`reported`] | the keys of the running services |
+//! | [`file`] | where the keys are stored: a variable of `.dev.vars`, or a file with only the value |
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,63 +16,56 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use super::place::Place;
 use super::project::Project;
+use super::storage_target::StorageTarget;
 use file::KeyFile;
 
 pub mod file;
-pub mod need;
 pub mod reported;
 pub mod reseal;
 pub mod rotate;
 pub mod status;
+pub mod usage;
 
-/// The commands under `vault-keys`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// Count what each key has sealed, and name keys that are missing
+    /// Count what each key has encrypted, and list missing keys
     ///
     /// Exits with 1 if a key is missing that is still needed.
     Status(status::Status),
     /// Generate a new key that encrypts from now on; the others still decrypt
     ///
-    /// Does nothing if a key is missing that is still needed. Nothing is stored at Cloudflare: the command prints what to
-    /// do next.
+    /// Does nothing if a key is missing that is still needed. Nothing is stored at Cloudflare: the command prints what
+    /// to do next.
     Rotate(rotate::Rotate),
-    /// Re-encrypt, with the first key, what the other keys have encrypted
+    /// Encrypt again, with the first key, what the other keys have encrypted
     ///
-    /// Refuses as long as a running service may lack that key. It can be stopped and run again at any time, also while the service runs. Exits with 1 if it had to leave rows
-    /// behind, because a key is missing or they are damaged.
+    /// Refuses while a running service may lack that key. It can be stopped and run again at any time, also while the
+    /// service runs. Exits with 1 if it had to skip rows, because a key is missing or they are damaged.
     Reseal(reseal::Reseal),
 }
 
-/// Where the keys and the sealed rows are.
+/// The file with the keys, and the storage with the encrypted rows.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Kept {
-    /// A file that holds the value of `VAULT_KEYS` and nothing else. Default on this machine: the variable in .dev.vars
+pub struct KeySource {
+    /// A file with the value of `VAULT_KEYS` and nothing else. Default on this machine: the variable in .dev.vars
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Which storage.
     #[command(flatten)]
-    pub place: Place,
+    pub storage_target: StorageTarget,
 }
 
-impl Kept {
-    /// The file with the keys. Returns `None` when it is not known: for Cloudflare, without `--file`.
-    #[must_use]
+impl KeySource {
+    /// Returns `None` when the file is not known: for Cloudflare, without `--file`.
     pub fn keys(&self, project: &Project) -> Option<KeyFile> {
         match &self.file {
             Some(path) => Some(KeyFile::Value(path.clone())),
-            None if self.place.remote => None,
+            None if self.storage_target.remote => None,
             None => Some(KeyFile::Variable(project.root().join(".dev.vars"))),
         }
     }
 }
 
-/// Runs one of the commands under `vault-keys`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn run(command: &Command) -> Result<ExitCode> {
     match command {
         Command::Status(args) => status::status(args),

@@ -1,34 +1,31 @@
-//! Which keys the running services have, as they report.
+//! The keys of the running services, as they report them.
 
 use anyhow::Result;
 use serde::Deserialize;
 
 use crate::credentials::reports::{REPEATED_MS, Report, reports};
 use crate::operator::shards::Shards;
-use crate::operator::sql::filled;
+use crate::operator::sql::interpolate;
 
 const MINUTE_MS: u64 = 60_000;
 /// How late a report may be, or be lost, in a service that runs.
-const LATE_MS: u64 = 5 * MINUTE_MS;
+const MAX_DELAY_MS: u64 = 5 * MINUTE_MS;
 /// Of how many databases a service looks after in a minute (`src/edge/shards.js`).
-const IN_A_MINUTE: usize = 10;
+const DATABASES_PER_MINUTE: usize = 10;
 
 #[derive(Deserialize)]
 struct Now {
     now: u64,
 }
 
-/// What running services have reported, for each database. The time is that of the database, whatever this machine's is.
-///
-/// # Errors
-/// When a database cannot be reached.
+/// The reports of running services, for each database. The time is that of the database, whatever this machine's is.
 pub fn reported(shards: &Shards) -> Result<Vec<Vec<Report>>> {
-    let turns = u64::try_from(shards.0.len().div_ceil(IN_A_MINUTE)).unwrap_or(u64::MAX);
+    let turns = u64::try_from(shards.0.len().div_ceil(DATABASES_PER_MINUTE)).unwrap_or(u64::MAX);
     // A service that has not reported for this long is not running.
-    let silent = REPEATED_MS.saturating_add(LATE_MS.saturating_mul(turns));
+    let silent = REPEATED_MS.saturating_add(MAX_DELAY_MS.saturating_mul(turns));
     let read = |database: &crate::operator::d1::Database| {
         let clock = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now".to_owned();
-        let answers = database.query(&[clock, filled(&reports(0))])?;
+        let answers = database.query(&[clock, interpolate(&reports(0))])?;
         let now = answers.rows::<Now>(0)?.first().map_or(0, |row| row.now);
         let mut all: Vec<Report> = answers.rows(1)?;
         all.retain(|report| report.last_at() >= now.saturating_sub(silent));
@@ -37,8 +34,7 @@ pub fn reported(shards: &Shards) -> Result<Vec<Vec<Report>>> {
     shards.0.iter().map(read).collect()
 }
 
-/// The ids of the keys that were reported, each once.
-#[must_use]
+/// The distinct ids of the reported keys.
 pub fn names(reports: &[Report]) -> String {
     let mut ids: Vec<String> = Vec::new();
     for key in reports.iter().flat_map(Report::keys) {
@@ -50,9 +46,8 @@ pub fn names(reports: &[Report]) -> String {
     if ids.is_empty() { "no keys".into() } else { ids.join(", ") }
 }
 
-/// What the running services have, in a sentence.
-#[must_use]
-pub fn said(reports: &[Report]) -> String {
+/// The reported keys, in a sentence.
+pub fn describe(reports: &[Report]) -> String {
     if reports.is_empty() {
         return "No running service has reported its keys in the last hour.".into();
     }

@@ -1,45 +1,45 @@
-//! `vault-keys reseal`: re-encrypts, with the first key, what the others have encrypted.
+//! `vault-keys reseal`: encrypts again, with the first key, what the others have encrypted.
 
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use super::Kept;
-use super::need::needs;
+use super::KeySource;
 use super::reported::{names, reported};
 use super::rotate::missing;
+use super::usage::key_usages;
 use crate::credentials::VaultKeys;
 use crate::credentials::reports::{Readiness, Report, readiness};
 use crate::credentials::reseal::{Progress, reseal as some};
 use crate::operator::d1::Database;
 use crate::operator::ports::{OperatorPorts, wait};
 use crate::operator::shards::Shards;
-use crate::operator::storage::{Storage, Way};
+use crate::operator::storage::{Backend, Storage};
 use crate::operator::when::Moment;
 
 /// The number of rows that are encrypted at a time.
-const AT_ONCE: u64 = 100;
-/// As [`AT_ONCE`], for wrangler: all of them go into one command line.
-const IN_A_LINE: u64 = 10;
+const BATCH_SIZE: u64 = 100;
+/// As [`BATCH_SIZE`], for wrangler: all of them go into one command line.
+const BATCH_SIZE_WRANGLER: u64 = 10;
 
 /// `vault-keys reseal`
 #[derive(Debug, Clone, Args)]
 pub struct Reseal {
     #[command(flatten)]
-    kept: Kept,
+    source: KeySource,
 }
 
-/// Seals again what a database has.
+/// Encrypts again the rows of a database.
 fn whole(database: Database, keys: &VaultKeys) -> Result<Progress> {
-    let is_local = matches!(database.storage.way, Way::Local(_));
-    let mut at_once = if is_local { AT_ONCE } else { IN_A_LINE };
+    let is_local = matches!(database.storage.backend, Backend::Local(_));
+    let mut at_once = if is_local { BATCH_SIZE } else { BATCH_SIZE_WRANGLER };
     let ports = OperatorPorts(database);
     let mut all = Progress::default();
     while !all.is_done {
         let run = match wait(some(&ports, keys, at_once)) {
-            // Large rows may be too much for a command line together.
-            Err(_) if at_once == IN_A_LINE => {
+            // Large rows may be too long for a command line together.
+            Err(_) if at_once == BATCH_SIZE_WRANGLER => {
                 at_once = 1;
                 continue;
             }
@@ -54,18 +54,23 @@ fn whole(database: Database, keys: &VaultKeys) -> Result<Progress> {
     Ok(all)
 }
 
-/// Fails, saying what to do, unless every service that runs on a database has the key.
-fn must_have(reports: &[Report], key: &str, kept: &Kept, file: &str) -> Result<()> {
+/// Fails, with instructions, unless every service that runs on a database has the key.
+fn ensure_key_deployed(
+    reports: &[Report],
+    key: &str,
+    source: &KeySource,
+    file: &str,
+) -> Result<()> {
     let id = key.split(':').next().unwrap_or_default();
-    let give = if kept.place.remote {
-        format!("give it the keys with `npx wrangler secret put VAULT_KEYS < {file}`")
+    let give = if source.storage_target.remote {
+        format!("deploy the keys with `npx wrangler secret put VAULT_KEYS < {file}`")
     } else {
         format!("`npm start` reads them from .dev.vars: copy the contents of {file} there")
     };
     let again = "A service reports its keys each minute: wait two minutes, then run this again";
     match readiness(reports, key) {
         Readiness::Ready => Ok(()),
-        Readiness::Silent if kept.place.remote => bail!(
+        Readiness::Silent if source.storage_target.remote => bail!(
             "no service has reported its keys in the last hour. Deploy it with `npm run deploy`. {again}"
         ),
         Readiness::Silent => bail!(
@@ -85,21 +90,17 @@ fn must_have(reports: &[Report], key: &str, kept: &Kept, file: &str) -> Result<(
     }
 }
 
-/// Runs `vault-keys reseal`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn reseal(args: &Reseal) -> Result<ExitCode> {
-    let storage = Storage::open(&args.kept.place)?.undisturbed();
-    let file = args.kept.keys(&storage.project);
+    let storage = Storage::open(&args.source.storage_target)?.shield_from_interrupts();
+    let file = args.source.keys(&storage.project);
     let file = file.context("pass your copy of VAULT_KEYS with --file")?;
     let keys = file.read()?;
     let first = keys.first().with_context(|| format!("there are no keys in {}", file.name()))?;
-    let shards = Shards::of(storage);
+    let shards = Shards::from_storage(storage);
     let all = reported(&shards)?;
     let key = keys.reported().into_iter().next().unwrap_or_default();
     for (database, reports) in shards.0.iter().zip(&all) {
-        must_have(reports, &key, &args.kept, &file.name())
+        ensure_key_deployed(reports, &key, &args.source, &file.name())
             .with_context(|| format!("nothing was re-encrypted in {}", database.shard.binding()))?;
     }
     let mut all = Progress::default();
@@ -110,7 +111,7 @@ pub fn reseal(args: &Reseal) -> Result<ExitCode> {
     }
     let rows = |count: u64| if count == 1 { "1 row".into() } else { format!("{count} rows") };
     println!("{} re-encrypted with `{first}`", rows(all.resealed));
-    let lines = missing(&keys, &needs(&shards, Moment::now())?, &[]);
+    let lines = missing(&keys, &key_usages(&shards, Moment::now())?, &[]);
     if all.damaged > 0 {
         eprintln!(
             "{} can't be decrypted although {} has the key of that id: changed, moved, or encrypted with another key of the same id.",
@@ -119,7 +120,11 @@ pub fn reseal(args: &Reseal) -> Result<ExitCode> {
         );
     }
     if !lines.is_empty() {
-        eprintln!("{} lacks keys that are still needed:\n{}", file.name(), lines.join("\n"));
+        eprintln!(
+            "keys that are still needed are missing in {}:\n{}",
+            file.name(),
+            lines.join("\n")
+        );
     }
     let is_good = lines.is_empty() && all.damaged == 0;
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -1,12 +1,12 @@
-//! `vault-keys rotate`: a new key that encrypts from now on. The others still decrypt.
+//! `vault-keys rotate`: generates a key that encrypts from now on. The others still decrypt.
 
 use anyhow::{Context, Result, bail};
 use base64ct::{Base64, Encoding as _};
 use clap::Args;
 use zeroize::Zeroizing;
 
-use super::Kept;
-use super::need::{Needs, needs};
+use super::KeySource;
+use super::usage::{KeyUsages, key_usages};
 use crate::credentials::VaultKeys;
 use crate::credentials::keys::is_id;
 use crate::operator::shards::Shards;
@@ -16,35 +16,32 @@ use crate::operator::when::{Day, Moment};
 /// `vault-keys rotate`
 #[derive(Debug, Clone, Args)]
 pub struct Rotate {
-    /// The id of the new key: 1–32 characters of a-z 0-9 -. Default: the day, such as 2026-11-22
+    /// The id of the new key: 1–32 characters of a-z 0-9 -. Default: today's date, such as 2026-11-22
     #[arg(long, value_parser = id)]
     id: Option<String>,
-    /// The id of a permanently lost key that rows need; repeat it for more. These rows can never be decrypted:
-    /// their connections have to be reconnected
+    /// The id of a key that is permanently lost, although rows need it; repeat it for more. These rows can never be
+    /// decrypted: their connections have to be reconnected
     #[arg(long, value_name = "ID")]
     lost: Vec<String>,
     #[command(flatten)]
-    kept: Kept,
+    source: KeySource,
 }
 
 fn id(text: &str) -> Result<String, String> {
     if is_id(text) { Ok(text.to_owned()) } else { Err("an id is 1 to 32 of a-z 0-9 -".into()) }
 }
 
-/// Runs `vault-keys rotate`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn rotate(args: &Rotate) -> Result<()> {
-    let storage = Storage::open(&args.kept.place)?;
-    let file = args.kept.keys(&storage.project).context(
+    let storage = Storage::open(&args.source.storage_target)?;
+    let file = args.source.keys(&storage.project).context(
         "Cloudflare does not show secrets: pass your copy of VAULT_KEYS with --file. If there is none yet, the file is created",
     )?;
     let now = Moment::now();
     let keys = file.read()?;
-    let needs = needs(&Shards::of(storage), now)?;
-    must_have_all(&keys, &needs, &args.lost)
-        .with_context(|| format!("nothing was done, because {} lacks keys", file.name()))?;
+    let needs = key_usages(&Shards::from_storage(storage), now)?;
+    ensure_no_key_missing(&keys, &needs, &args.lost).with_context(|| {
+        format!("nothing was changed, because keys are missing in {}", file.name())
+    })?;
     let id = new_id(args.id.as_deref(), &keys, &needs, Day::from(now))?;
     let mut bytes = Zeroizing::new([0; 32]);
     getrandom::fill(bytes.as_mut_slice()).context("randomness from the system")?;
@@ -55,8 +52,8 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     println!("{id}");
     eprintln!("The new key `{id}` is the first in {name}.");
     let mut options =
-        args.kept.file.as_ref().map(|_| format!(" --file {name}")).unwrap_or_default();
-    if args.kept.place.remote {
+        args.source.file.as_ref().map(|_| format!(" --file {name}")).unwrap_or_default();
+    if args.source.storage_target.remote {
         options.insert_str(0, " --remote");
         eprintln!("Store this file where you keep your secrets. Then give it to the service:");
         eprintln!("  npx wrangler secret put VAULT_KEYS < {name}");
@@ -72,8 +69,8 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     Ok(())
 }
 
-/// Fails when a key is needed that is not there, and not said to be lost.
-fn must_have_all(keys: &VaultKeys, needs: &Needs, lost: &[String]) -> Result<()> {
+/// Fails when a required key is missing and was not declared lost.
+fn ensure_no_key_missing(keys: &VaultKeys, needs: &KeyUsages, lost: &[String]) -> Result<()> {
     let lines = missing(keys, needs, lost);
     if lines.is_empty() {
         return Ok(());
@@ -84,19 +81,23 @@ fn must_have_all(keys: &VaultKeys, needs: &Needs, lost: &[String]) -> Result<()>
     )
 }
 
-/// A line for each key that is needed, not there, and not said to be lost.
-#[must_use]
-pub fn missing(keys: &VaultKeys, needs: &Needs, lost: &[String]) -> Vec<String> {
+/// A line for each required key that is missing and was not declared lost.
+pub fn missing(keys: &VaultKeys, needs: &KeyUsages, lost: &[String]) -> Vec<String> {
     let is_missing = |id: &str| !keys.ids().any(|known| known == id);
     let missing = needs.iter().filter(|(id, _)| is_missing(id) && !lost.contains(id));
     let line = |id: &str, words: &str| format!("  `{}`: {words} it", id.escape_debug());
     missing.map(|(id, need)| line(id, &need.in_words())).collect()
 }
 
-/// The id of the new key. No row may need it: whatever it names was sealed by another key.
-fn new_id(asked: Option<&str>, keys: &VaultKeys, needs: &Needs, today: Day) -> Result<String> {
+/// The id of the new key. No row may need it, since such a row was encrypted with another key.
+fn new_id(
+    requested: Option<&str>,
+    keys: &VaultKeys,
+    needs: &KeyUsages,
+    today: Day,
+) -> Result<String> {
     let is_free = |id: &str| !keys.ids().any(|known| known == id) && !needs.contains_key(id);
-    if let Some(id) = asked {
+    if let Some(id) = requested {
         if !is_free(id) {
             bail!("there is a key `{id}` already: choose another id");
         }
@@ -110,22 +111,23 @@ fn new_id(asked: Option<&str>, keys: &VaultKeys, needs: &Needs, today: Day) -> R
 
 #[cfg(test)]
 mod tests {
-    use super::super::need::Need;
+    use super::super::usage::KeyUsage;
     use super::*;
 
     const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-    fn needs(ids: &[&str]) -> Needs {
-        let need = Need { connections: 2, ..Need::default() };
+    fn key_usages(ids: &[&str]) -> KeyUsages {
+        let need = KeyUsage { connections: 2, ..KeyUsage::default() };
         ids.iter().map(|id| ((*id).to_owned(), need)).collect()
     }
 
     #[test]
-    fn a_needed_key_must_be_there_or_said_to_be_lost() {
+    fn requires_needed_keys_unless_declared_lost() {
         let keys = VaultKeys::parse(&format!("a:{KEY},b:{KEY}")).unwrap();
         let check = |needed: &[&str], lost: &[&str]| {
             let lost: Vec<String> = lost.iter().map(|id| (*id).to_owned()).collect();
-            must_have_all(&keys, &needs(needed), &lost).map_err(|error| error.to_string())
+            ensure_no_key_missing(&keys, &key_usages(needed), &lost)
+                .map_err(|error| error.to_string())
         };
         assert_eq!(check(&[], &[]), Ok(()));
         assert_eq!(check(&["b"], &[]), Ok(()));
@@ -135,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn a_new_id_is_one_that_nothing_has() {
+    fn new_id_is_unused() {
         let keys = VaultKeys::parse(&format!("1970-01-02:{KEY},a:{KEY}")).unwrap();
-        let needs = needs(&["1970-01-02-2", "b"]);
-        let new = |asked| new_id(asked, &keys, &needs, Day::from_days(1)).ok();
+        let needs = key_usages(&["1970-01-02-2", "b"]);
+        let new = |requested| new_id(requested, &keys, &needs, Day::from_days(1)).ok();
         assert_eq!(new(None).as_deref(), Some("1970-01-02-3"));
         assert_eq!(new(Some("c")).as_deref(), Some("c"));
         assert_eq!((new(Some("a")), new(Some("b"))), (None, None));
-        let fresh = new_id(None, &VaultKeys::default(), &Needs::new(), Day::from_days(1));
+        let fresh = new_id(None, &VaultKeys::default(), &KeyUsages::new(), Day::from_days(1));
         assert_eq!(fresh.unwrap(), "1970-01-02");
     }
 }

@@ -1,4 +1,4 @@
-//! `vault-keys status`: what each key has sealed, and which keys are missing.
+//! `vault-keys status`: what each key has encrypted, and which keys are missing.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -7,9 +7,9 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use super::Kept;
-use super::need::{Need, Needs, needs};
-use super::reported::{reported, said};
+use super::KeySource;
+use super::reported::{describe, reported};
+use super::usage::{KeyUsage, KeyUsages, key_usages};
 use crate::credentials::VaultKeys;
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
@@ -19,83 +19,79 @@ use crate::operator::when::Moment;
 #[derive(Debug, Clone, Args)]
 pub struct Status {
     #[command(flatten)]
-    kept: Kept,
+    source: KeySource,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
-/// What a key does.
+/// The role of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Role {
-    /// It seals and opens.
+    /// Encrypts and decrypts.
     Seals,
-    /// It opens.
+    /// Decrypts.
     Opens,
-    /// It is needed, and not there.
+    /// Needed and missing.
     Missing,
-    /// It is needed; which keys there are is not known.
+    /// Needed; the available keys are not known.
     Needed,
 }
 
-/// A key as JSON shows it.
+/// A key as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Shown {
+struct KeyStatus {
     id: String,
     role: Role,
-    needed: Need,
+    needed: KeyUsage,
 }
 
-/// All keys: those that there are, in their order, then those that are missing.
-fn shown(keys: Option<&VaultKeys>, mut needs: Needs) -> Vec<Shown> {
+/// The available keys in their order, then the missing ones.
+fn key_statuses(keys: Option<&VaultKeys>, mut needs: KeyUsages) -> Vec<KeyStatus> {
     let there = keys.into_iter().flat_map(VaultKeys::ids).enumerate();
-    let mut all: Vec<Shown> = there
-        .map(|(at, id)| Shown {
+    let mut all: Vec<KeyStatus> = there
+        .map(|(at, id)| KeyStatus {
             id: id.to_owned(),
             role: if at == 0 { Role::Seals } else { Role::Opens },
             needed: needs.remove(id).unwrap_or_default(),
         })
         .collect();
     let role = if keys.is_some() { Role::Missing } else { Role::Needed };
-    all.extend(needs.into_iter().map(|(id, needed)| Shown { id, role, needed }));
+    all.extend(needs.into_iter().map(|(id, needed)| KeyStatus { id, role, needed }));
     all
 }
 
-/// Runs `vault-keys status`.
-///
-/// # Errors
-/// Whatever stopped it, in words for the operator.
 pub fn status(args: &Status) -> Result<ExitCode> {
-    let storage = Storage::open(&args.kept.place)?;
-    let file = args.kept.keys(&storage.project);
+    let storage = Storage::open(&args.source.storage_target)?;
+    let file = args.source.keys(&storage.project);
     let keys = file.as_ref().map(super::file::KeyFile::read).transpose()?;
-    let shards = Shards::of(storage);
-    let all = shown(keys.as_ref(), needs(&shards, Moment::now())?);
+    let shards = Shards::from_storage(storage);
+    let all = key_statuses(keys.as_ref(), key_usages(&shards, Moment::now())?);
     if args.json {
         println!("{}", serde_json::to_string_pretty(&all)?);
     } else {
         let name = file.as_ref().map(super::file::KeyFile::name);
-        print!("{}", table(&all, name.as_deref(), args.kept.place.name()));
-        println!("\n{}", said(&reported(&shards)?.concat()));
+        print!("{}", table(&all, name.as_deref(), args.source.storage_target.name()));
+        println!("\n{}", describe(&reported(&shards)?.concat()));
     }
     let is_missing = all.iter().any(|key| key.role == Role::Missing);
     Ok(if is_missing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// A line per key, then what to do.
-fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
+/// A line per key, then instructions.
+fn table(all: &[KeyStatus], file: Option<&str>, storage_target: &str) -> String {
     let mut text = String::new();
     if all.is_empty() {
         let there =
             file.map_or_else(|| "N".into(), |file| format!("There are no keys in {file}, and n"));
-        let _ = writeln!(text, "{there}othing is sealed {place}.");
+        let _ = writeln!(text, "{there}othing is sealed {storage_target}.");
         return text;
     }
     let kinds =
         ["CONNECTIONS", "OAUTH CLIENTS", "ATTEMPTS", "REVOCATIONS", "WEBHOOKS", "AGENT SIGN-INS"];
     text += &line("KEY", kinds, "");
-    for Shown { id, role, needed } in all {
+    for KeyStatus { id, role, needed } in all {
         let counts = needed.counts().map(|count| count.to_string());
         let role = match role {
             Role::Seals => "seals",
@@ -109,7 +105,7 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
         text += "\nCloudflare does not show secrets: to see what each key does, pass your copy with --file.\n";
         return text;
     };
-    for Shown { id, role, needed } in all {
+    for KeyStatus { id, role, needed } in all {
         let id = id.escape_debug();
         let need = needed.in_words();
         let _ = match (role, needed.rows()) {
@@ -149,21 +145,21 @@ mod tests {
 
     const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-    fn need(connections: u64) -> Need {
-        Need { connections, revocations: 2, ..Need::default() }
+    fn need(connections: u64) -> KeyUsage {
+        KeyUsage { connections, revocations: 2, ..KeyUsage::default() }
     }
 
     #[test]
-    fn each_key_says_what_it_does_and_what_needs_it() {
+    fn status_lists_role_and_usage_of_each_key() {
         let keys =
             VaultKeys::parse(&format!("new:{KEY},spare:{KEY},old:{KEY},brief:{KEY}")).unwrap();
-        let needs = Needs::from([
+        let needs = KeyUsages::from([
             ("old".into(), need(3)),
-            ("brief".into(), Need { attempts: 2, ..Need::default() }),
+            ("brief".into(), KeyUsage { attempts: 2, ..KeyUsage::default() }),
             ("gone\u{1b}".into(), need(0)),
             (
                 "new".into(),
-                Need {
+                KeyUsage {
                     connections: 1,
                     oauth_clients: 4,
                     attempts: 5,
@@ -173,7 +169,7 @@ mod tests {
                 },
             ),
         ]);
-        let all = shown(Some(&keys), needs.clone());
+        let all = key_statuses(Some(&keys), needs.clone());
         let text = table(&all, Some("keys.txt"), "at Cloudflare");
         let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS  WEBHOOKS  AGENT SIGN-INS
 new                                         1              4         5            6         7               8  seals
@@ -195,15 +191,15 @@ Keep `brief` for 10 more minutes: only attempts to connect need it, which end by
         let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6, "webhooks": 7, "agentSignIns": 8});
         assert_eq!(json, serde_json::json!({"id": "new", "role": "seals", "needed": needed}));
 
-        let unknown = shown(None, needs);
+        let unknown = key_statuses(None, needs);
         assert!(unknown.iter().all(|key| key.role == Role::Needed));
         let text = table(&unknown, None, "at Cloudflare");
         assert!(text.contains("\nold ") && text.contains("pass your copy with --file"), "{text}");
     }
 
     #[test]
-    fn without_keys_and_rows_there_is_nothing_to_tell() {
-        let none = shown(Some(&VaultKeys::default()), Needs::new());
+    fn status_without_keys_and_rows() {
+        let none = key_statuses(Some(&VaultKeys::default()), KeyUsages::new());
         let text = table(&none, Some(".dev.vars"), "on this machine");
         assert_eq!(
             text,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::multipart::{BYTES, NOT_BASE64, Part, is_binary};
 use super::query::{Pairs, in_pairs};
 use super::texts::plain;
-use crate::catalog::action::stored::{Encoding, Parameter, Place, RequestBody};
+use crate::catalog::action::stored::{Encoding, Parameter, ParameterLocation, RequestBody};
 use crate::platform_calls::overrides::is_parameter;
 use crate::util::media_type::{FORM, MULTIPART, essence, is_json};
 use crate::util::percent::encode;
@@ -96,7 +96,7 @@ pub(super) fn in_body(
 fn in_form(name: &str, encoding: &Encoding) -> Parameter<()> {
     Parameter {
         name: name.to_owned(),
-        r#in: Place::Query,
+        r#in: ParameterLocation::Query,
         required: false,
         schema: (),
         style: encoding.style.clone(),

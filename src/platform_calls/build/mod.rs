@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::address::leaves;
 use super::schema::Fault;
-use crate::catalog::action::stored::{Parameter, Place, RequestBody};
+use crate::catalog::action::stored::{Parameter, ParameterLocation, RequestBody};
 use crate::terms::Method;
 use body::in_body;
 use path::in_path;
@@ -93,29 +93,29 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
     let mut cookies = String::new();
     for parameter in &action.parameters {
         let given = match parameter.r#in {
-            Place::Path => &input.path,
-            Place::Query => &input.query,
-            Place::Header => &input.header,
-            Place::Cookie => &input.cookie,
+            ParameterLocation::Path => &input.path,
+            ParameterLocation::Query => &input.query,
+            ParameterLocation::Header => &input.header,
+            ParameterLocation::Cookie => &input.cookie,
         };
         let name = parameter.name.as_str();
         let value = given.get(name).filter(|value| !value.is_null());
         match (parameter.r#in, value) {
-            (Place::Path, value) => {
+            (ParameterLocation::Path, value) => {
                 let text = value.map(|value| in_path(parameter, value)).unwrap_or_default();
                 if text.is_empty() || leaves(&text) {
                     fault(pointer("path", name), "must not be empty, and must not be `.` or `..`");
                 }
                 built.path = built.path.replace(&format!("{{{name}}}"), &text);
             }
-            (Place::Query, Some(value)) => {
+            (ParameterLocation::Query, Some(value)) => {
                 in_pairs(parameter, value, &mut Pairs { text: &mut built.query, between: "&" });
             }
             // Nothing but the semicolon separates cookies, also where the style is meant for queries.
-            (Place::Cookie, Some(value)) => {
+            (ParameterLocation::Cookie, Some(value)) => {
                 in_pairs(parameter, value, &mut Pairs { text: &mut cookies, between: "; " });
             }
-            (Place::Header, Some(value)) => {
+            (ParameterLocation::Header, Some(value)) => {
                 let text = match &parameter.content_type {
                     Some(_) => value.to_string(),
                     None => simple(value, parameter.explode, &str::to_owned),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::texts::plain;
 use crate::catalog::action::stored::Encoding;
-use crate::util::media_type::{essence, extension, is_json, of_extension};
+use crate::util::media_type::{essence, extension, from_extension, is_json};
 
 /// What a file must be, as the end of a sentence.
 pub(super) const NOT_BASE64: &str = "must be bytes in base64, with padding";
@@ -122,7 +122,7 @@ fn concrete(accepted: &str) -> impl Iterator<Item = &str> {
 
 /// The media type of a file: that of its name if the platform accepts it, or else the first that the platform accepts.
 fn media<'m>(accepted: &'m str, filename: Option<&str>) -> &'m str {
-    let of_name = filename.and_then(|name| of_extension(name.rsplit_once('.')?.1));
+    let of_name = filename.and_then(|name| from_extension(name.rsplit_once('.')?.1));
     let accepts = |media: &str| {
         let mut all = accepted.split(',').map(|one| essence(one.trim()));
         accepted.is_empty()

@@ -132,7 +132,7 @@ fn url(context: &Context<'_>, id: &str) -> Option<String> {
 }
 
 /// What an agent wants to do.
-pub struct Wish<'a> {
+pub struct Constraint<'a> {
     /// The connection.
     pub connection: &'a str,
     /// The action's key.
@@ -162,7 +162,7 @@ pub fn is_needed(context: &Context<'_>, method: Method, key: &str, title: &str) 
 pub async fn ask<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
-    wish: &Wish<'_>,
+    wish: &Constraint<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     // Only a grant has a user who can sign in.

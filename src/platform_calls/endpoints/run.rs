@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::approval::{self, AskedApproval, Wish};
+use super::approval::{self, AskedApproval, Constraint};
 use super::paged::{add_next, is_page};
 use crate::auth::Principal;
 use crate::catalog::action::answer::ACCEPT;
 use crate::catalog::detail::Pagination;
-use crate::catalog::endpoints::answer::no_action;
-use crate::catalog::reader::{Catalog, FoundAction};
+use crate::catalog::endpoints::respond::no_action;
+use crate::catalog::reader::{ActionLookup, Catalog};
 use crate::connect::endpoints::start::platform_removed;
 use crate::credentials::fresh::AskedHeld;
 use crate::credentials::placing::DEFAULT_ACCEPT;
@@ -273,9 +273,9 @@ impl RunAction<'_> {
         let catalog = Catalog::open(cache, ports).await?;
         let platform = connection.platform;
         let action = match catalog.action(&platform, key, false).await? {
-            FoundAction::Found(action) => action,
-            FoundAction::NoAction(near) => return Err(no_action(&platform, key, &near)),
-            FoundAction::NoPlatform => return Err(platform_removed(&platform)),
+            ActionLookup::Found(action) => action,
+            ActionLookup::NoAction(near) => return Err(no_action(&platform, key, &near)),
+            ActionLookup::NoPlatform => return Err(platform_removed(&platform)),
         };
         let unreadable = |_| StorageError::new("an action is not what it should be");
         let Titled { title } = serde_json::from_slice(&action).map_err(unreadable)?;
@@ -324,7 +324,7 @@ impl RunAction<'_> {
         if approval::is_needed(context, action.method, key, &title) {
             // What can't be done now is not asked for.
             held.rows(results)?;
-            let wish = Wish {
+            let wish = Constraint {
                 connection: &connection.id,
                 key,
                 title: &title,

@@ -281,7 +281,7 @@ fn asked_by_agent() -> Case {
     let case = of_keyed(Keyed::RunAction);
     let id = case.request.path.split('/').nth(4).unwrap().to_owned();
     let input: Value =
-        serde_json::from_str(connector_vault::openapi::calling::INPUTS[0].2).unwrap();
+        serde_json::from_str(connector_vault::openapi::platform_calls::INPUTS[0].2).unwrap();
     tool(case, "run_action", &json!({"connection": id, "action": "issuesCreate", "input": input}))
 }
 

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use connector_vault::http::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::http::handle::handle;
 use connector_vault::http::{Request, Response, Service};
-use connector_vault::openapi::Answers;
+use connector_vault::openapi::RecordedResponses;
 use connector_vault::ports::{HttpError, HttpResponse};
 
 use rusqlite::functions::FunctionFlags;
@@ -26,7 +26,8 @@ use crate::counted::miscounts;
 use crate::support::{Api, World, whole};
 
 /// The answers that the documents describe.
-static RECORDED: LazyLock<Answers> = LazyLock::new(|| Answers::recorded().unwrap());
+static RECORDED: LazyLock<RecordedResponses> =
+    LazyLock::new(|| RecordedResponses::recorded().unwrap());
 
 /// What D1 reports on one machine while another program writes. Nothing has run.
 const BUSY: &str = "D1_ERROR: database is locked: SQLITE_BUSY";
@@ -317,7 +318,7 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
         (Call::Limit, 429) => code == "too_many_requests",
         (Call::Platform, status) => match case.endpoint {
             Endpoint::Keyed(_) if status < 400 => status == clean.status,
-            Endpoint::Keyed(_) => RECORDED.of(case.endpoint).problems.contains_key(code),
+            Endpoint::Keyed(_) => RECORDED.for_endpoint(case.endpoint).problems.contains_key(code),
             Endpoint::Open(_) => {
                 text.contains("could not be connected") || text.contains("was not connected")
             }

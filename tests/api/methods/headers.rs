@@ -369,7 +369,7 @@ fn faults_of_templates_are_named() {
         (
             "",
             "type = 'bearer'\nfields = [{ name = 'z' }]".to_owned(),
-            "the field `z` stands in no URL and no template",
+            "the field `z` is used in no URL and no template",
         ),
         ("", with("query = { s = '{clientSecret}' }"), "`{clientSecret}` must be in a header"),
         (

@@ -9,7 +9,7 @@ use connector_vault::http::endpoint::Keyed;
 use connector_vault::http::paging;
 use connector_vault::http::route::Route;
 use connector_vault::openapi::node::Node;
-use connector_vault::openapi::{self, Answers};
+use connector_vault::openapi::{self, RecordedResponses};
 
 use crate::derived::assert_current;
 use crate::support::{Api, anonymous, body, with_header};
@@ -22,7 +22,7 @@ const PAGES: &str = "www/public/problems";
 const PATH: &str = "/v1/openapi.json";
 
 /// What the service answers now, and the document with that: both take seconds.
-static NOW: LazyLock<(Answers, Node)> = LazyLock::new(|| {
+static NOW: LazyLock<(RecordedResponses, Node)> = LazyLock::new(|| {
     let answers = samples::answers();
     let document = openapi::document(&answers);
     (answers, document)
@@ -33,7 +33,7 @@ fn the_document_is_that_of_the_service() {
     let (answers, document) = &*NOW;
     let recorded = serde_json::to_string_pretty(answers).unwrap() + "\n";
     let document = document.to_source();
-    let pages = openapi::pages::pages();
+    let pages = openapi::problem_pages::pages();
     let count = pages.len();
     let pages = pages.into_iter().map(|(name, page)| (format!("{PAGES}/{name}"), page));
     for (path, now) in

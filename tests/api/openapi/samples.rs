@@ -14,11 +14,13 @@ use connector_vault::http::problem::Code;
 use connector_vault::http::{Config, Request, Response, Service};
 use connector_vault::jobs;
 use connector_vault::openapi::agents::{GRANTING, SIGNING_IN};
-use connector_vault::openapi::answers::{Answer, Answers, Recorded};
-use connector_vault::openapi::calling::INPUTS;
-use connector_vault::openapi::connecting::{CLIENTS, IMPORTING, STARTING};
-use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, SETTING};
+use connector_vault::openapi::connect::{CLIENTS, CONNECTING_ACCOUNT, IMPORTING};
+use connector_vault::openapi::endpoints::{CHANGING, CREATING, CREATING_SESSION, NAMING, SETTING};
 use connector_vault::openapi::keys::CREATING as NEW_KEYS;
+use connector_vault::openapi::platform_calls::INPUTS;
+use connector_vault::openapi::recorded_responses::{
+    EndpointResponses, RecordedResponse, RecordedResponses,
+};
 use connector_vault::openapi::webhooks::{CHANGING as HOOK_CHANGES, CREATING as HOOKS, REPLAYING};
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
@@ -187,7 +189,7 @@ impl Scene {
                 as_key(&key, "GET", "/v1/whoami")
             }
             Keyed::CreateSession => {
-                let [_, (_, _, whole)] = OPENING;
+                let [_, (_, _, whole)] = CREATING_SESSION;
                 with_body(self.api.request("POST", "/v1/sessions"), whole)
             }
             Keyed::ListConnectors => get("/v1/available-connectors?limit=2"),
@@ -244,18 +246,18 @@ impl Scene {
             }
             Keyed::Connect => {
                 self.set_client();
-                self.connect(STARTING[1].2)
+                self.connect(CONNECTING_ACCOUNT[1].2)
             }
             Keyed::ListAttempts => {
                 self.set_client();
-                let sent: Value = serde_json::from_str(STARTING[0].2).unwrap();
+                let sent: Value = serde_json::from_str(CONNECTING_ACCOUNT[0].2).unwrap();
                 let (_, link) = begin(&self.api, &sent);
                 refuse(&self.api, &link, "access_denied");
                 get("/v1/vault/connect")
             }
             Keyed::GetAttempt => {
                 self.set_client();
-                let sent: Value = serde_json::from_str(STARTING[0].2).unwrap();
+                let sent: Value = serde_json::from_str(CONNECTING_ACCOUNT[0].2).unwrap();
                 let (id, link) = begin(&self.api, &sent);
                 let tokens =
                     json!({"access_token": "example-access-token", "token_type": "bearer"});
@@ -364,17 +366,17 @@ const WEBHOOKS: &str = "/v1/webhooks";
 const CLIENT: &str = "/v1/oauth-clients/github";
 
 /// The answers of all endpoints except those that are files or pages.
-pub fn answers() -> Answers {
+pub fn answers() -> RecordedResponses {
     let endpoints = Endpoint::ALL.iter().filter_map(|endpoint| {
         let recorded = match endpoint {
-            Endpoint::Open(Open::Health) => Recorded {
+            Endpoint::Open(Open::Health) => EndpointResponses {
                 success: answer(&Scene::new().api.send(&anonymous("GET", "/health"))),
                 others: Vec::new(),
                 not_modified: None,
                 problems: BTreeMap::new(),
             },
             Endpoint::Open(_) => return None,
-            Endpoint::Keyed(keyed) => Recorded {
+            Endpoint::Keyed(keyed) => EndpointResponses {
                 success: answer(&success(*keyed)),
                 others: others(*keyed).iter().map(answer).collect(),
                 not_modified: not_modified(*keyed).as_ref().map(answer),
@@ -387,16 +389,16 @@ pub fn answers() -> Answers {
         };
         Some((endpoint.name().to_owned(), recorded))
     });
-    Answers {
+    RecordedResponses {
         endpoints: endpoints.collect(),
         whoami_of_token: answer(&whoami_of_token()),
         created: CREATING.iter().map(|(_, _, document)| answer(&created(document))).collect(),
     }
 }
 
-fn answer(response: &Response) -> Answer {
+fn answer(response: &Response) -> RecordedResponse {
     let header = |(name, value): &(&str, String)| ((*name).to_owned(), value.clone());
-    Answer {
+    RecordedResponse {
         status: response.status,
         headers: response.headers.iter().map(header).collect(),
         body: String::from_utf8(response.body.clone()).unwrap(),
@@ -422,7 +424,7 @@ fn others(endpoint: Keyed) -> Vec<Response> {
                 "connection": scene.ids[2], "authMethod": "token", "fields": {"token": "example-token"},
             });
             let reconnected = send(&scene.connect(&again.to_string()));
-            vec![reconnected, send(&scene.connect(STARTING[0].2))]
+            vec![reconnected, send(&scene.connect(CONNECTING_ACCOUNT[0].2))]
         }
         Keyed::SetOauthClient => vec![send(&scene.put(CLIENT, CLIENTS[0].2))],
         Keyed::SetAgentSignIn => {
@@ -603,7 +605,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         }
         Code::OauthClientMissing => {
             scene.api.world.database.execute("DELETE FROM oauth_clients", []).unwrap();
-            request.body = Body::Whole(STARTING[0].2.into());
+            request.body = Body::Whole(CONNECTING_ACCOUNT[0].2.into());
         }
         // A check without a result keeps no credentials from being stored; without a token of the app, there are none.
         Code::PlatformUnreachable if endpoint == Keyed::Connect => {

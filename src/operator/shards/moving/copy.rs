@@ -1,62 +1,62 @@
-//! Copying: the rows, page after page, then whatever changed meanwhile.
+//! Copying: the rows, page by page, then the changes since.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 use serde::Deserialize;
 
-use super::super::tables::{Copied, Seen, TABLES, Table, rows};
-use super::{FEW, Move, PAGE, Row, Side, total};
-use crate::operator::sql::Text;
+use super::super::tables::{RowCopy, RowView, TABLES, Table, rows};
+use super::{MAX_PENDING_CHANGES, Move, MoveDatabase, MoveState, PAGE, total};
+use crate::operator::sql::StringLiteral;
 
-/// How often noted changes are caught up with before the command gives up.
+/// How often the command applies logged changes before it gives up.
 const ROUNDS: usize = 50;
-/// A round of less time than this leaves less than what the fence has room for.
-const QUICK: Duration = Duration::from_secs(1);
+/// A round that takes less time than this leaves little enough for the fence.
+const SHORT_ROUND: Duration = Duration::from_secs(1);
 
-impl<S: Side, T: Side> Move<'_, S, T> {
-    /// Copies page after page, from where the last run ended. Returns how many rows.
+impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
+    /// Copies page by page, from where the last run stopped. Returns the number of rows.
     pub(super) fn copy(
         &self,
-        row: &Row,
+        state: &MoveState,
         columns: &[Vec<String>],
-        mut tell: impl FnMut(u64, u64),
+        mut report: impl FnMut(u64, u64),
     ) -> Result<u64> {
         let mut copied = 0_u64;
         let [whole, before] =
             [total(self.source, self.account)?, total(self.target, self.account)?];
-        tell(before, whole);
-        let done = row.copied.as_deref();
+        report(before, whole);
+        let done = state.copied.as_deref();
         let mut tries = 10_u8;
         let begin = TABLES.iter().position(|table| Some(table.name) == done).unwrap_or_default();
         let all = TABLES.iter().zip(columns).skip(begin);
         for (table, own) in all.filter(|(table, _)| table.name != "api_keys") {
-            let mut after = row.copied_key.clone().filter(|_| Some(table.name) == done);
+            let mut after = state.copied_key.clone().filter(|_| Some(table.name) == done);
             loop {
                 let place = (self.account, after.as_deref());
-                let sql = table.page(own, Seen::Source(row.event_shift), place, PAGE)?;
-                let page: Vec<Copied> = rows(&self.source.run(&[sql])?, 0)?;
+                let sql = table.page(own, RowView::Source(state.event_shift), place, PAGE)?;
+                let page: Vec<RowCopy> = rows(&self.source.run(&[sql])?, 0)?;
                 let Some(last) = page.last() else { break };
                 let progress = format!(
                     "UPDATE account_moves SET copied = '{}', copied_key = {} WHERE account = {}",
                     table.name,
-                    Text(&last.key),
-                    Text(self.account)
+                    StringLiteral(&last.key),
+                    StringLiteral(self.account)
                 );
                 let keys: Vec<&str> = page.iter().map(|copied| copied.key.as_str()).collect();
-                let written = self.write(*table, own, (&keys, &page), row, Some(progress));
+                let written = self.write(*table, own, (&keys, &page), state, Some(progress));
                 if let Err(error) = written {
-                    // A row may have taken the place of one that was copied before it was deleted.
+                    // A row may have the unique values of one that was copied before it was deleted.
                     if tries == 0 {
                         return Err(error);
                     }
                     tries = tries.saturating_sub(1);
-                    while self.catch_up(row, columns)? > 0 {}
+                    while self.catch_up(state, columns)? > 0 {}
                     continue;
                 }
                 after = Some(last.key.clone());
                 copied = copied.saturating_add(page.len() as u64);
-                tell(before.saturating_add(copied), whole);
+                report(before.saturating_add(copied), whole);
                 if page.len() < PAGE {
                     break;
                 }
@@ -65,17 +65,17 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         Ok(copied)
     }
 
-    /// Writes what the source has under these keys into the target, and reads it back.
+    /// Writes the source's rows with these keys into the target, and reads them back.
     fn write(
         &self,
         table: Table,
         columns: &[String],
-        (keys, copies): (&[&str], &[Copied]),
-        row: &Row,
+        (keys, copies): (&[&str], &[RowCopy]),
+        state: &MoveState,
         more: Option<String>,
     ) -> Result<()> {
-        let account = Text(self.account);
-        let there = table.with_keys(self.account, keys, row.event_shift)?;
+        let account = StringLiteral(self.account);
+        let there = table.with_keys(self.account, keys, state.event_shift)?;
         let found: Vec<&str> = copies.iter().map(|copied| copied.key.as_str()).collect();
         let gone: Vec<&str> = keys.iter().copied().filter(|key| !found.contains(key)).collect();
         let is_arriving = |writing: &str| {
@@ -85,15 +85,15 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         };
         let mut sql = vec![is_arriving(&format!("'{}'", table.name))];
         if !gone.is_empty() {
-            let gone = table.with_keys(self.account, &gone, row.event_shift)?;
+            let gone = table.with_keys(self.account, &gone, state.event_shift)?;
             sql.push(format!("DELETE FROM {} WHERE {gone}", table.source()));
         }
         sql.append(&mut table.write(columns, copies)?);
         sql.push(is_arriving("NULL"));
         sql.extend(more);
         let at = sql.len();
-        sql.push(table.select(columns, Seen::Target(row.event_shift), &there));
-        let back: Vec<Copied> = rows(&self.target.run(&sql)?, at)?;
+        sql.push(table.select(columns, RowView::Target(state.event_shift), &there));
+        let back: Vec<RowCopy> = rows(&self.target.run(&sql)?, at)?;
         let mut sent: Vec<&str> = copies.iter().map(|copied| copied.row.as_str()).collect();
         let mut read: Vec<&str> = back.iter().map(|copied| copied.row.as_str()).collect();
         sent.sort_unstable();
@@ -106,27 +106,27 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         Ok(())
     }
 
-    /// Reads noted changes of the source and what the rows are now. Returns `None` when there are none.
-    fn changes(&self, row: &Row, columns: &[Vec<String>]) -> Result<Option<Changes>> {
+    /// Reads logged changes of the source, and the current rows. Returns `None` when there are none.
+    fn changes(&self, state: &MoveState, columns: &[Vec<String>]) -> Result<Option<Changes>> {
         #[derive(Deserialize)]
-        struct Noted {
+        struct LoggedChange {
             seq: u64,
             relation: String,
             key: String,
         }
-        let account = Text(self.account);
+        let account = StringLiteral(self.account);
         let some = format!(
             "SELECT seq, relation, key FROM account_changes WHERE account = {account} ORDER BY seq LIMIT {PAGE}"
         );
-        let noted: Vec<Noted> = rows(&self.source.run(&[some])?, 0)?;
-        let Some(last) = noted.last().map(|noted| noted.seq) else { return Ok(None) };
-        let mut changes = Changes { last, count: noted.len(), tables: Vec::new() };
+        let logged: Vec<LoggedChange> = rows(&self.source.run(&[some])?, 0)?;
+        let Some(last) = logged.last().map(|logged| logged.seq) else { return Ok(None) };
+        let mut changes = Changes { last, count: logged.len(), tables: Vec::new() };
         let mut sql = Vec::new();
         for (table, columns) in TABLES.into_iter().zip(columns) {
-            let mut keys: Vec<String> = noted
+            let mut keys: Vec<String> = logged
                 .iter()
-                .filter(|noted| noted.relation == table.name)
-                .map(|noted| noted.key.clone())
+                .filter(|logged| logged.relation == table.name)
+                .map(|logged| logged.key.clone())
                 .collect();
             keys.sort_unstable();
             keys.dedup();
@@ -135,9 +135,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             }
             let named: Vec<&str> = keys.iter().map(String::as_str).collect();
             let condition = table.with_keys(self.account, &named, 0)?;
-            sql.push(table.select(columns, Seen::Source(row.event_shift), &condition));
+            sql.push(table.select(columns, RowView::Source(state.event_shift), &condition));
             let columns = columns.clone();
-            changes.tables.push(Changed { table, columns, keys, copies: Vec::new() });
+            changes.tables.push(TableChanges { table, columns, keys, copies: Vec::new() });
         }
         if !sql.is_empty() {
             let answers = self.source.run(&sql)?;
@@ -148,47 +148,47 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         Ok(Some(changes))
     }
 
-    /// Catches up with up to [`PAGE`] noted changes. Returns how many there were.
-    pub(super) fn catch_up(&self, row: &Row, columns: &[Vec<String>]) -> Result<usize> {
-        let Some(changes) = self.changes(row, columns)? else { return Ok(0) };
-        // What is gone goes first: another row may have taken its place.
-        for Changed { table, columns, keys, copies } in changes.tables.iter().rev() {
+    /// Applies up to [`PAGE`] logged changes. Returns how many there were.
+    pub(super) fn catch_up(&self, state: &MoveState, columns: &[Vec<String>]) -> Result<usize> {
+        let Some(changes) = self.changes(state, columns)? else { return Ok(0) };
+        // Deletions first: another row may have the unique values of a deleted one.
+        for TableChanges { table, columns, keys, copies } in changes.tables.iter().rev() {
             let gone: Vec<&str> = keys
                 .iter()
                 .map(String::as_str)
                 .filter(|key| !copies.iter().any(|copied| copied.key == *key))
                 .collect();
             if !gone.is_empty() {
-                self.write(*table, columns, (&gone, &[]), row, None)?;
+                self.write(*table, columns, (&gone, &[]), state, None)?;
             }
         }
-        for Changed { table, columns, copies, .. } in &changes.tables {
+        for TableChanges { table, columns, copies, .. } in &changes.tables {
             let keys: Vec<&str> = copies.iter().map(|copied| copied.key.as_str()).collect();
             if !keys.is_empty() {
-                self.write(*table, columns, (&keys, copies), row, None)?;
+                self.write(*table, columns, (&keys, copies), state, None)?;
             }
         }
         self.source.run(&[format!(
             "DELETE FROM account_changes WHERE account = {} AND seq <= {}",
-            Text(self.account),
+            StringLiteral(self.account),
             changes.last
         )])?;
         Ok(changes.count)
     }
 
-    /// Catches up with noted changes until few are left, or until that takes so little time that the rest can come behind the
+    /// Applies logged changes until few are left, or until a round is so short that the rest can be applied behind the
     /// fence.
-    pub(super) fn settle(
+    pub(super) fn catch_up_until_few(
         &self,
-        row: &Row,
+        state: &MoveState,
         columns: &[Vec<String>],
         copied: &mut u64,
     ) -> Result<()> {
         for _ in 0..ROUNDS {
             let began = Instant::now();
-            let changed = self.catch_up(row, columns)?;
+            let changed = self.catch_up(state, columns)?;
             *copied = copied.saturating_add(changed as u64);
-            if changed <= FEW || began.elapsed() < QUICK {
+            if changed <= MAX_PENDING_CHANGES || began.elapsed() < SHORT_ROUND {
                 return Ok(());
             }
         }
@@ -198,18 +198,16 @@ impl<S: Side, T: Side> Move<'_, S, T> {
     }
 }
 
-/// Noted changes.
 struct Changes {
     last: u64,
     count: usize,
-    tables: Vec<Changed>,
+    tables: Vec<TableChanges>,
 }
 
-/// Noted changes of one table.
-struct Changed {
+struct TableChanges {
     table: Table,
     columns: Vec<String>,
     keys: Vec<String>,
-    /// What those rows are now, those that are left.
-    copies: Vec<Copied>,
+    /// The current rows, without those that were deleted.
+    copies: Vec<RowCopy>,
 }

@@ -1,22 +1,58 @@
-//! The steps by which an account moves from one database to another. `schema/0001_init.sql` has the tables, and the
-//! triggers that note or refuse changes meanwhile.
+//! Moves an account from one database to another while it is in use.
+//!
+//! # Routing
+//!
+//! An account lives in exactly one database, its shard. Every secret carries the number of its shard as two base62
+//! digits (see [`Shard`](crate::auth::shard::Shard)), so the Worker picks the database from the secret itself: no
+//! directory to ask, no cache to invalidate, no extra round trip. A request with a secret of another account cannot
+//! reach this one by accident, since a database only knows the hashes of its own secrets.
+//!
+//! The price is that a secret cannot change when its account moves: clients hold it, and the service has only its hash.
+//! The source database therefore keeps a row in `forwards` for every name by which a request may arrive: the hash and
+//! the id of each key, links and OAuth states of pending connect attempts, agent endpoints and grants. A request that
+//! finds a forward is repeated in the target. That is one more round trip until the key is rotated, which is why `keys
+//! list` warns about such keys.
+//!
+//! # Requirements
+//!
+//! Reads must work throughout a move. Writes may be refused for a few seconds at most, with a retryable status. No row
+//! may be lost or served twice, whatever fails: the command, the network, or either database. D1 has no transaction
+//! over two databases, so a move is a sequence of steps, each one transaction in one database. The state of a move is a
+//! row in `account_moves` in both databases, and each step can be repeated.
 //!
 //! | step | source | target |
 //! |---|---|---|
-//! | 1. copy | `copying`: changes are logged | `arriving`: the account is inactive there; pages of rows arrive, each read back |
-//! | 2. catch up | noted changes are read, later forgotten | they are applied, and read back |
-//! | 3. compare | every row is read again, but those noted as changed | every row is read again |
-//! | 4. fence | `fenced`: changes are refused, for 5 seconds at most | the last changes come; rows are counted |
-//! | 5. switch | `left`, if the fence still stands; names of secrets lead to the target | |
-//! | 6. arrive | | its row goes: the account is served here |
+//! | 1. copy | `copying`: triggers log changes | `arriving`: pages of rows are written and read back |
+//! | 2. catch up | logged changes are read, then deleted from the log | they are applied and read back |
+//! | 3. compare | every row is read again, except those logged as changed | every row is read again |
+//! | 4. fence | `fenced`: triggers refuse changes, for 5 seconds at most | the last changes are applied; rows are counted |
+//! | 5. switch | `left`, if the fence still stands; forwards lead to the target | |
+//! | 6. arrive | | its row is deleted: the account is served here |
 //!
-//! So at the switch every row is known to be the same on both sides: whatever changes after its comparison is noted, and
-//! read back when it is applied; and triggers keep everybody but this command from changing the copy.
+//! # Why it is safe
 //!
-//! Each step is one transaction of one database, and can be repeated. An interruption between 5 and 6 blocks no request:
-//! the first request that follows a forwarding row ends the arrival too.
+//! *The source serves the account until step 5.* Its secrets name the source, so no request reaches the copy, and
+//! triggers reject any write to the copy but this command's.
 //!
-//! [`copy`], [`compare`] and [`switch`] are these steps; [`remove`] is what comes after them, or of a move that is undone.
+//! *Triggers log every change*, so no code path can forget it. The log names keys, not values: step 2 reads the current
+//! row, so that a repeated or reordered entry does no harm.
+//!
+//! *Both sides are equal at the switch.* Every row is compared after it was copied. A row that changes after its
+//! comparison is in the log, and is read back when it is applied.
+//!
+//! *The fence expires by itself.* It is a timestamp, so a command that crashes behind it blocks the account for at most
+//! 5 seconds. The switch checks in its own transaction that the fence still stands and that the log is empty; otherwise
+//! nothing has happened, and the next attempt catches up again. No fence is put up during a token refresh or a code
+//! exchange, because the platform's response to those must be stored: it may contain the only valid refresh token.
+//!
+//! *A crash between 5 and 6 blocks the account only briefly.* The first request that follows a forward completes the arrival
+//! before it is served.
+//!
+//! Ids of events are larger in the target by a constant, so that a reader's cursor still works after the move:
+//! `event_shifts` maps it. Old copies stay for a day, in case a move has to be investigated, and are then removed.
+//!
+//! [`copy`], [`compare`] and [`switch`] implement these steps; [`remove`] deletes old copies, and new ones when a move
+//! is undone.
 
 mod compare;
 mod copy;
@@ -28,112 +64,97 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::tables::{Number, TABLES, columns, count, counted, one, rows};
-use crate::operator::sql::Text;
+use crate::operator::sql::StringLiteral;
 
 pub use remove::clean;
 
-/// How many rows are read at once.
+/// Rows per page.
 const PAGE: usize = 500;
-/// How many noted changes may be left when the fence is put up.
-const FEW: usize = 50;
-/// How many events may be written, in all accounts of the source, while an account moves.
+/// How many logged changes may be left when the fence is put up.
+const MAX_PENDING_CHANGES: usize = 50;
+/// How many events may be written, in all accounts of the source, during a move.
 const EVENTS: u64 = 10_000_000;
-/// The time, in SQL.
+/// The current time, in SQL.
 const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-/// A database, as the steps see it.
-pub trait Side {
+/// One of the two databases of a move.
+pub trait MoveDatabase {
     /// Runs statements in one transaction. Returns the rows of each.
-    ///
-    /// # Errors
-    /// When the database rejects one, or can't be reached.
     fn run(&self, sql: &[String]) -> Result<Vec<Value>>;
 
     /// The number of its shard.
     fn number(&self) -> u16;
 }
 
-/// What a database knows of an account's move.
+/// A row of `account_moves`: the state of a move in one database.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Row {
+pub struct MoveState {
     /// `copying`, `fenced`, `left` or `arriving`.
     pub step: String,
-    /// The other database.
     pub other: u16,
     event_shift: u64,
     event_end: u64,
     copied: Option<String>,
     copied_key: Option<String>,
-    /// How many milliseconds ago it left.
+    /// Milliseconds since the account left.
     pub left_for: Option<u64>,
 }
 
-/// What a move does with row after row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// It copies them.
     Copy,
-    /// It compares both copies.
     Compare,
 }
 
-/// How a move went.
+/// The result of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moved {
-    /// Rows that were copied, those of repeated copies too.
+pub struct MoveResult {
+    /// RowCopy rows, including repeated copies.
     pub rows: u64,
     /// Rows of the account, counted on both sides.
     pub total: u64,
 }
 
-/// What the database knows of the account's move. Returns `None` when it is not being moved, and nothing is left of it.
-///
-/// # Errors
-/// When the database can't be reached.
-pub fn row_of(side: &impl Side, account: &str) -> Result<Option<Row>> {
+/// The state of an account's move in a database. Returns `None` when it is not moving and no old copy is left.
+pub fn move_state(database: &impl MoveDatabase, account: &str) -> Result<Option<MoveState>> {
     let sql = format!(
         "SELECT step, other, event_shift, event_end, copied, copied_key, {NOW} - left_at AS left_for FROM account_moves WHERE account = {}",
-        Text(account)
+        StringLiteral(account)
     );
-    Ok(rows(&side.run(&[sql])?, 0)?.pop())
+    Ok(rows(&database.run(&[sql])?, 0)?.pop())
 }
 
-/// The move of an account.
 #[derive(Debug)]
 pub struct Move<'a, S, T> {
-    /// The account.
     pub account: &'a str,
-    /// Where it is.
     pub source: &'a S,
-    /// Where it goes.
     pub target: &'a T,
 }
 
-impl<S: Side, T: Side> Move<'_, S, T> {
+impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
     /// Moves the account, or continues where it was interrupted. Reports before the first page and after each one how many rows
     /// are copied, and of how many; then, how many are compared.
-    ///
-    /// # Errors
-    /// Whatever stopped it. The account is then served as before, and the move can be resumed or undone.
-    pub fn run(&self, mut tell: impl FnMut(Phase, u64, u64)) -> Result<Moved> {
+    pub fn run(&self, mut report: impl FnMut(Phase, u64, u64)) -> Result<MoveResult> {
         let row = self.begin()?;
         let mut copied = 0;
         if row.step != "left" {
             let columns = columns(self.source)?;
-            copied = self.copy(&row, &columns, |done, all| tell(Phase::Copy, done, all))?;
-            self.compare(&row, &columns, &mut copied, |done, all| tell(Phase::Compare, done, all))?;
+            copied = self.copy(&row, &columns, |done, all| report(Phase::Copy, done, all))?;
+            self.compare(&row, &columns, &mut copied, |done, all| {
+                report(Phase::Compare, done, all)
+            })?;
             self.switch(&row, &columns, &mut copied)?;
         }
         let total = self.arrive()?;
-        Ok(Moved { rows: copied, total })
+        Ok(MoveResult { rows: copied, total })
     }
 
-    /// Notes in both databases that the account moves. The target first: a source that notes changes without a copy would
-    /// do so for nothing.
-    fn begin(&self) -> Result<Row> {
-        let account = Text(self.account);
+    /// Records the move in both databases. The target first: a source that logs changes without a copy would do so in
+    /// vain.
+    fn begin(&self) -> Result<MoveState> {
+        let account = StringLiteral(self.account);
         let [source, target] =
-            [row_of(self.source, self.account)?, row_of(self.target, self.account)?];
+            [move_state(self.source, self.account)?, move_state(self.target, self.account)?];
         let (from, to) = (self.source.number(), self.target.number());
         if let Some(row) = &source {
             ensure!(
@@ -162,7 +183,8 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                 let end = shift.saturating_add(here.n).saturating_add(EVENTS);
                 self.target.run(&[
                     format!("INSERT INTO account_moves (account, step, other, event_shift, event_end, writing, began_at) VALUES ({account}, 'arriving', {from}, {shift}, {end}, 'events', {NOW})"),
-                    // New events of others come after those that are reserved. This row belongs to no account.
+                    // A placeholder without an account. It makes new events of other accounts come after the reserved
+                    // ids.
                     format!("INSERT INTO events (id, account, environment, type, occurred_at, subject) VALUES ({end}, '', '', 'reserved', {NOW}, '{{}}')"),
                     format!("UPDATE account_moves SET writing = NULL WHERE account = {account}"),
                 ])?;
@@ -175,12 +197,12 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             );
             self.source.run(&[format!("INSERT INTO account_moves (account, step, other, began_at) VALUES ({account}, 'copying', {to}, {NOW})")])?;
         }
-        row_of(self.target, self.account)?.context("the move was undone meanwhile")
+        move_state(self.target, self.account)?.context("the move was undone in the meantime")
     }
 
-    /// Ends the arrival. Returns how many rows the account has.
+    /// Completes the arrival. Returns the number of rows of the account.
     fn arrive(&self) -> Result<u64> {
-        let account = Text(self.account);
+        let account = StringLiteral(self.account);
         self.target.run(&[
             format!("DELETE FROM forwards WHERE account IN (SELECT account FROM account_moves WHERE account = {account} AND step = 'arriving')"),
             format!("DELETE FROM account_moves WHERE account = {account} AND step = 'arriving'"),
@@ -188,12 +210,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         total(self.target, self.account)
     }
 
-    /// Takes back a move before its switch: the source notes nothing any more, and the copy goes.
-    ///
-    /// # Errors
-    /// When the account has left, or a database can't be reached.
+    /// Undoes a move before its switch: the source stops logging, and the copy is removed.
     pub fn undo(&self) -> Result<()> {
-        let account = Text(self.account);
+        let account = StringLiteral(self.account);
         let answers = self.source.run(&[
             format!("DELETE FROM account_moves WHERE account = {account} AND step IN ('copying', 'fenced')"),
             format!("DELETE FROM account_changes WHERE account = {account} AND account NOT IN (SELECT account FROM account_moves)"),
@@ -202,15 +221,15 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         if one::<Number>(&answers, 2)?.n > 0 {
             bail!("the account has already moved: to move it back, start another move");
         }
-        if row_of(self.target, self.account)?.is_some_and(|row| row.step == "arriving") {
+        if move_state(self.target, self.account)?.is_some_and(|row| row.step == "arriving") {
             remove::remove(self.target, self.account, "arriving")?;
         }
         Ok(())
     }
 }
 
-/// How many rows of the account are copied, or to be copied.
-fn total(side: &impl Side, account: &str) -> Result<u64> {
-    let all = counted(&side.run(&count(account))?, 0)?;
+/// The number of rows to copy.
+fn total(database: &impl MoveDatabase, account: &str) -> Result<u64> {
+    let all = counted(&database.run(&count(account))?, 0)?;
     Ok(all.iter().take(TABLES.len()).sum())
 }

@@ -1,0 +1,465 @@
+//! The stored parts of the search index over all actions.
+//!
+//! **Words.** The words are stemmed and sorted, and split into blocks. A block is [`Texts`] of two [`Texts`]: the words
+//! and their postings. The rest of the part's head is [`Texts`]: the first word of each block. The postings of a word:
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 1 | its rarity in sixteenths: the logarithm of the number of all actions divided by those with the word |
+//! | varint | number of platforms with the word |
+//! | varint and 1 for each | difference to the previous platform's number; its [`PostingFlags`] |
+//! | varint and 1 for each | the same for the actions, up to the end |
+//!
+//! **Features.** Three blocks about the platforms, then the static features of the rows. The rest of the part's head is
+//! one byte: the rarity of a word that no action has.
+//!
+//! | block | meaning |
+//! |---|---|
+//! | 0 | [`Texts`]: the platforms, well-known ones first |
+//! | 1 | 8 bytes per platform: its first row, the number of words in its display name, whether it is well known, 2 bytes of 0 |
+//! | 2 | [`Texts`] of two: former names of platforms, and the number of the platform of each |
+//! | … | [`FEATURE_BYTES`] bytes for each of [`BLOCK_ROWS`] rows: see [`StaticFeatures`] |
+
+use std::slice;
+
+use super::intent::Intent;
+use super::stem::stem;
+use crate::catalog::format::layout::{Texts, first_where, read_number};
+use crate::catalog::format::section::Section;
+use crate::ports::StorageError;
+use crate::terms::Method;
+use crate::util::name_set::Names;
+use crate::util::nearest::mistyped;
+
+/// Bytes per row.
+pub const FEATURE_BYTES: usize = 3;
+/// Rows per block of features.
+pub const BLOCK_ROWS: usize = 4096;
+/// The blocks about platforms, before those of the rows.
+pub const FEATURE_BLOCKS_START: usize = 3;
+/// Bytes per platform.
+const PLATFORM: usize = 8;
+
+/// How much a word says about a platform or an action, and where it occurs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PostingFlags(pub u8);
+
+impl PostingFlags {
+    /// The largest value of [`Self::weight`].
+    pub const MAX_WEIGHT: u8 = 63;
+    /// In the title of an action, or in the display name of a platform.
+    pub const IN_NAME: u8 = 1;
+    /// In the key of an action.
+    pub const IN_KEY: u8 = 2;
+
+    /// From 1 to [`Self::MAX_WEIGHT`].
+    pub const fn weight(self) -> u8 {
+        self.0 >> 2
+    }
+
+    /// [`Self::IN_NAME`] and [`Self::IN_KEY`].
+    pub const fn positions(self) -> u8 {
+        self.0 & 3
+    }
+}
+
+/// The part of an action's score that does not depend on the query.
+#[derive(Debug, Clone, Copy)]
+pub struct StaticFeatures([u8; FEATURE_BYTES]);
+
+impl StaticFeatures {
+    pub const fn new(bytes: [u8; FEATURE_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    pub const fn intents(self) -> Intent {
+        Intent::from_bits(self.0[0])
+    }
+
+    pub const fn has_method(self, method: Method) -> bool {
+        self.0[0] >> 4 == method as u8
+    }
+
+    /// Subtracted from the score, in 32nds of a point: the action is rarely what people want.
+    pub const fn rank_penalty(self) -> u8 {
+        self.0[1]
+    }
+
+    /// The number of distinctive words in its title, at most 15.
+    pub const fn title_words(self) -> u8 {
+        self.0[2] & 15
+    }
+
+    /// The number of distinctive words in its key, at most 15.
+    pub const fn key_words(self) -> u8 {
+        self.0[2] >> 4
+    }
+}
+
+/// The platforms and actions that have a word.
+#[derive(Debug, Clone, Copy)]
+pub struct Postings<'a> {
+    /// In sixteenths.
+    pub rarity: u8,
+    /// The number of platforms, which come before the rows.
+    platforms: usize,
+    bytes: &'a [u8],
+}
+
+impl<'a> Postings<'a> {
+    fn open(bytes: &'a [u8]) -> Option<Self> {
+        let (rarity, mut bytes) = bytes.split_first()?;
+        let platforms = varint(&mut bytes)?;
+        Some(Self { rarity: *rarity, platforms, bytes })
+    }
+
+    pub fn platforms(&self) -> impl Iterator<Item = (usize, PostingFlags)> {
+        let (mut bytes, mut number) = (self.bytes, 0_usize);
+        (0..self.platforms).map_while(move |_| {
+            let mark = next(&mut bytes, &mut number)?;
+            Some((number, mark))
+        })
+    }
+
+    /// Visits each platform and each row that has the word.
+    pub fn for_each(
+        &self,
+        mut platform: impl FnMut(usize, PostingFlags),
+        mut row: impl FnMut(usize, PostingFlags),
+    ) {
+        let (mut bytes, mut number) = (self.bytes, 0_usize);
+        for _ in 0..self.platforms {
+            let Some(mark) = next(&mut bytes, &mut number) else { return };
+            platform(number, mark);
+        }
+        number = 0;
+        while let Some(mark) = next(&mut bytes, &mut number) {
+            row(number, mark);
+        }
+    }
+}
+
+#[expect(clippy::inline_always, reason = "once for each posting, and the Worker is built for size")]
+#[inline(always)]
+fn next(bytes: &mut &[u8], number: &mut usize) -> Option<PostingFlags> {
+    *number = number.saturating_add(varint(bytes)?);
+    let (mark, rest) = bytes.split_first()?;
+    *bytes = rest;
+    Some(PostingFlags(*mark))
+}
+
+/// Reads a variable-length integer: seven bits per byte, lowest first; all bytes but the last have the eighth bit set.
+#[expect(clippy::inline_always, reason = "once for each posting, and the Worker is built for size")]
+#[inline(always)]
+fn varint(bytes: &mut &[u8]) -> Option<usize> {
+    let (first, rest) = bytes.split_first()?;
+    // Fast path for nearly all numbers.
+    if *first < 0x80 {
+        *bytes = rest;
+        return Some(usize::from(*first));
+    }
+    long_varint(bytes)
+}
+
+fn long_varint(bytes: &mut &[u8]) -> Option<usize> {
+    let mut number = 0_usize;
+    for shift in (0..28).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= usize::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// The inverse of [`varint`].
+#[cfg(not(target_arch = "wasm32"))]
+pub fn write_varint(mut number: usize, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(u8::try_from(number & 0x7f).unwrap_or_default() | 0x80);
+        number >>= 7;
+    }
+    bytes.push(u8::try_from(number).unwrap_or_default());
+}
+
+/// The loaded parts with words.
+pub struct Vocabulary<'a>(pub Vec<&'a Section>);
+
+impl<'a> Vocabulary<'a> {
+    /// The postings of a stem. Returns `None` when no action has it, or when its part is not loaded.
+    pub fn get(&self, stem: &str) -> Result<Option<Postings<'a>>, StorageError> {
+        let Some((section, nth, _)) = self.block_of(stem)? else { return Ok(None) };
+        let block = Block::open(section, nth)?;
+        let nth = block.first_from(stem);
+        let is_it = block.words.get(nth) == stem.as_bytes();
+        Ok(is_it.then(|| Postings::open(block.postings.get(nth))).flatten())
+    }
+
+    /// The postings of up to `limit` stems with this prefix, those with the most bytes first. Looks in one part only.
+    pub fn with_prefix(
+        &self,
+        start: &str,
+        limit: usize,
+    ) -> Result<Vec<Postings<'a>>, StorageError> {
+        let Some((section, first, firsts)) = self.block_of(start)? else { return Ok(Vec::new()) };
+        let begins = |word: &[u8]| word.starts_with(start.as_bytes());
+        let mut candidates: Vec<&[u8]> = Vec::new();
+        for nth in first..firsts.len() {
+            if nth > first && !begins(firsts.get(nth)) {
+                break;
+            }
+            let block = Block::open(section, nth)?;
+            let words = block.first_from(start)..block.words.len();
+            let words = words.take_while(|nth| begins(block.words.get(*nth)));
+            candidates.extend(words.map(|nth| block.postings.get(nth)));
+        }
+        candidates.sort_by_key(|postings| std::cmp::Reverse(postings.len()));
+        Ok(candidates.into_iter().take(limit).filter_map(Postings::open).collect())
+    }
+
+    /// Up to `limit` stems that a misspelled word may stand for: those with the fewest mistakes, then the most
+    /// frequent. Only stems with the same first letter are considered, since people rarely mistype that one.
+    pub fn corrections(&self, word: &str, limit: usize) -> Result<Vec<String>, StorageError> {
+        let Some(first) = word.chars().next() else { return Ok(Vec::new()) };
+        let mut letter = [0; 4];
+        let letter = first.encode_utf8(&mut letter).as_bytes();
+        let own = stem(word);
+        let mut candidates: Vec<(usize, usize, &[u8])> = Vec::new();
+        for section in &self.0 {
+            let firsts = Texts::open(section.rest());
+            let firsts = firsts.ok_or_else(|| section.damaged("its words are cut short"))?;
+            let from = first_where(firsts.len(), |nth| firsts.get(nth) >= letter);
+            for nth in from.saturating_sub(1)..firsts.len() {
+                let begins = |word: &[u8]| word.starts_with(letter);
+                if nth >= from && !begins(firsts.get(nth)) {
+                    break;
+                }
+                let block = Block::open(section, nth)?;
+                let from = first_where(block.words.len(), |nth| block.words.get(nth) >= letter);
+                for nth in from..block.words.len() {
+                    let known = block.words.get(nth);
+                    if !begins(known) {
+                        break;
+                    }
+                    let Ok(text) = std::str::from_utf8(known) else { continue };
+                    let right = [word, own.as_str()].map(|word| mistyped(word, text));
+                    if let Some(right) = right.into_iter().flatten().max() {
+                        candidates.push((right, block.postings.get(nth).len(), known));
+                    }
+                }
+            }
+        }
+        candidates.sort_unstable_by(|a, b| b.cmp(a));
+        let texts = candidates.into_iter().take(limit).map(|(.., known)| known.to_vec());
+        Ok(texts.filter_map(|known| String::from_utf8(known).ok()).collect())
+    }
+
+    /// The block that would contain a stem: its part, its index there, and the first word of each block of the part.
+    fn block_of(
+        &self,
+        stem: &str,
+    ) -> Result<Option<(&'a Section, usize, Texts<'a>)>, StorageError> {
+        let stem = stem.as_bytes();
+        let mut found = None;
+        for section in &self.0 {
+            let firsts = Texts::open(section.rest());
+            let firsts = firsts.ok_or_else(|| section.damaged("its words are cut short"))?;
+            if !firsts.is_empty() && (found.is_none() || firsts.get(0) <= stem) {
+                found = Some((*section, firsts));
+            }
+        }
+        Ok(found.map(|(section, firsts)| {
+            let after = first_where(firsts.len(), |nth| firsts.get(nth) > stem);
+            (section, after.saturating_sub(1), firsts)
+        }))
+    }
+}
+
+struct Block<'a> {
+    words: Texts<'a>,
+    postings: Texts<'a>,
+}
+
+impl<'a> Block<'a> {
+    fn open(section: &'a Section, nth: usize) -> Result<Self, StorageError> {
+        let cut = || section.damaged("a block of words is cut short");
+        let both = Texts::open(section.block(nth)?).ok_or_else(cut)?;
+        let words = Texts::open(both.get(0)).ok_or_else(cut)?;
+        let postings = Texts::open(both.get(1)).ok_or_else(cut)?;
+        Ok(Self { words, postings })
+    }
+
+    /// The index of the first word that is not less than `stem`.
+    fn first_from(&self, stem: &str) -> usize {
+        first_where(self.words.len(), |nth| self.words.get(nth) >= stem.as_bytes())
+    }
+}
+
+/// A platform in the index.
+#[derive(Debug, Clone, Copy)]
+pub struct Platform {
+    pub first: usize,
+    pub end: usize,
+    pub name_words: u8,
+    /// Well-known platforms rank higher.
+    pub is_well_known: bool,
+}
+
+impl Platform {
+    /// Whether it has no actions.
+    pub const fn is_empty(&self) -> bool {
+        self.first >= self.end
+    }
+}
+
+/// The loaded part with platforms and features.
+pub struct Platforms<'a> {
+    section: &'a Section,
+    names: Texts<'a>,
+    entries: &'a [u8],
+    rows: usize,
+}
+
+impl<'a> Platforms<'a> {
+    /// `rows` is the number of rows in the list.
+    pub fn open(section: &'a Section, rows: usize) -> Result<Self, StorageError> {
+        let names = Texts::open(section.block(0)?);
+        let names = names.ok_or_else(|| section.damaged("its names are cut short"))?;
+        let entries = section.block(1)?;
+        if entries.len() != names.len().saturating_mul(PLATFORM) {
+            return Err(section.damaged("platform entries are missing"));
+        }
+        Ok(Self { section, names, entries, rows })
+    }
+
+    /// The rarity of a word that no action has, in sixteenths.
+    pub fn unknown_rarity(&self) -> u8 {
+        self.section.rest().first().copied().unwrap_or_default()
+    }
+
+    pub const fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    pub fn all(&self) -> Vec<Platform> {
+        let entries = self.entries.as_chunks::<PLATFORM>().0;
+        let first =
+            |[a, b, c, d, ..]: &[u8; PLATFORM]| u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+        let ends = entries.iter().skip(1).map(first).chain([self.rows]);
+        let platform = |(entry, end): (&[u8; PLATFORM], usize)| {
+            let [.., name_words, is_well_known, _, _] = *entry;
+            Platform { first: first(entry), end, name_words, is_well_known: is_well_known != 0 }
+        };
+        entries.iter().zip(ends).map(platform).collect()
+    }
+
+    /// The number of the platform with this current or former name.
+    pub fn find(&self, name: &str) -> Result<Option<usize>, StorageError> {
+        let is_it = |nth: &usize| self.names.get(*nth) == name.as_bytes();
+        if let Some(found) = (0..self.len()).find(is_it) {
+            return Ok(Some(found));
+        }
+        let found = self.with_names(&Names::new(slice::from_ref(&name.to_owned())))?;
+        Ok(found.iter().position(|is_it| *is_it))
+    }
+
+    pub fn name(&self, nth: usize) -> &str {
+        std::str::from_utf8(self.names.get(nth)).unwrap_or_default()
+    }
+
+    /// For each platform, whether one of these is its current or former name.
+    pub fn with_names(&self, names: &Names) -> Result<Vec<bool>, StorageError> {
+        let wanted = names.all();
+        let is_wanted = |name: &[u8]| wanted.iter().any(|wanted| wanted.as_bytes() == name);
+        let mut found: Vec<bool> =
+            (0..self.len()).map(|nth| is_wanted(self.names.get(nth))).collect();
+        let cut = || self.section.damaged("its former names are cut short");
+        let former = Texts::open(self.section.block(2)?).ok_or_else(cut)?;
+        let aliases = Texts::open(former.get(0)).ok_or_else(cut)?;
+        for nth in (0..aliases.len()).filter(|nth| is_wanted(aliases.get(*nth))) {
+            let platform = read_number(former.get(1), nth.saturating_mul(4)).ok_or_else(cut)?;
+            if let Some(found) = found.get_mut(platform) {
+                *found = true;
+            }
+        }
+        Ok(found)
+    }
+
+    pub fn features(&self, row: usize) -> Result<StaticFeatures, StorageError> {
+        let block = (row / BLOCK_ROWS).saturating_add(FEATURE_BLOCKS_START);
+        let at = row.checked_rem(BLOCK_ROWS).unwrap_or(0).saturating_mul(FEATURE_BYTES);
+        let bytes = self.section.block(block)?.get(at..).and_then(|rest| rest.first_chunk());
+        let bytes = bytes.ok_or_else(|| self.section.damaged("a row has no features"))?;
+        Ok(StaticFeatures::new(*bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Platforms, Vocabulary, varint, write_varint};
+    use crate::catalog::format::layout::write_texts;
+    use crate::catalog::format::section::{Section, SectionWriter};
+
+    #[test]
+    fn varints_round_trip() {
+        for number in [0, 1, 127, 128, 300, 16_383, 16_384, 2_097_151, 2_097_152, (1 << 28) - 1] {
+            let mut bytes = Vec::new();
+            write_varint(number, &mut bytes);
+            let mut rest = &bytes[..];
+            assert_eq!((varint(&mut rest), rest), (Some(number), &[][..]));
+            let mut cut = &bytes[..bytes.len() - 1];
+            assert_eq!(varint(&mut cut), None, "{number}");
+        }
+        assert_eq!(varint(&mut &[0x80; 5][..]), None);
+    }
+
+    #[test]
+    fn platforms_round_trip() {
+        let entries = [[0, 0, 0, 0, 2, 1, 0, 0], [4, 1, 0, 0, 1, 0, 0, 0]].concat();
+        let blocks = vec![write_texts(["a", "b"].iter()), entries];
+        let section = SectionWriter { blocks, rest: vec![9] }.opened();
+        let platforms = Platforms::open(&section, 300).unwrap();
+        assert_eq!((platforms.len(), platforms.unknown_rarity()), (2, 9));
+        let all = platforms.all().into_iter();
+        let all = all.map(|one| (one.first, one.end, one.name_words, one.is_well_known));
+        assert_eq!(all.collect::<Vec<_>>(), [(0, 260, 2, true), (260, 300, 1, false)]);
+    }
+
+    /// A part whose blocks have these words.
+    fn part(blocks: &[&[&str]]) -> Section {
+        let block = |words: &&[&str]| {
+            // A rarity, and no platforms.
+            let postings = vec![[7, 0]; words.len()];
+            write_texts([write_texts(words.iter()), write_texts(postings.iter())].iter())
+        };
+        let rest = write_texts(blocks.iter().map(|words| words[0]));
+        SectionWriter { blocks: blocks.iter().map(block).collect(), rest }.opened()
+    }
+
+    #[test]
+    fn finds_words_in_parts_and_by_prefix() {
+        let parts = [part(&[&["ab", "ac"], &["ad", "b"]]), part(&[&["m", "n"]]), part(&[])];
+        let words = Vocabulary(parts.iter().collect());
+        for (word, is_there, candidates) in [
+            ("a", false, 3),
+            ("ab", true, 1),
+            ("ad", true, 1),
+            ("b", true, 1),
+            ("c", false, 0),
+            ("m", true, 1),
+            ("n", true, 1),
+            ("z", false, 0),
+        ] {
+            assert_eq!(words.get(word).unwrap().is_some(), is_there, "{word}");
+            assert_eq!(words.with_prefix(word, 9).unwrap().len(), candidates, "{word}");
+        }
+        assert_eq!(words.with_prefix("a", 2).unwrap().len(), 2);
+        assert!(Vocabulary(Vec::new()).get("a").unwrap().is_none());
+    }
+}

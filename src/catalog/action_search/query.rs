@@ -1,0 +1,174 @@
+//! Parses a query: its words with their synonyms, and its intent.
+
+use super::intent::{
+    Intent, intents_of_inflected_verb, intents_of_verb, is_common, is_noun, is_special,
+    is_stop_word, synonyms,
+};
+use super::stem::{stem, words};
+
+/// Further words are ignored.
+const MAX_TERMS: usize = 16;
+/// Shorter prefixes of a word do not match it.
+const MIN_PREFIX_CHARS: usize = 2;
+/// The most words of a query that together may name a platform.
+const MAX_NAME_WORDS: usize = 3;
+/// How much a match counts of two adjacent words that the action writes as one, in sixteenths.
+const JOINED_WEIGHT: u8 = 15;
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Term {
+    /// As typed, folded.
+    pub word: String,
+    /// The stem of the word, then those of its synonyms, each with its weight in sixteenths.
+    pub stems: Vec<(String, u8)>,
+    /// Whether most actions have a word like this.
+    pub is_common: bool,
+    /// Whether it asks for actions that people rarely mean.
+    pub is_special: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct ActionQuery {
+    /// Without stop words.
+    pub terms: Vec<Term>,
+    /// From the verb at its start; empty when it has none.
+    pub intents: Intent,
+    /// The last word, which may be incomplete.
+    pub prefix: Option<String>,
+}
+
+impl ActionQuery {
+    pub fn read(text: &str) -> Self {
+        let all = words(text);
+        let mut said: Vec<&String> = all.iter().filter(|word| !is_stop_word(word)).collect();
+        let intents = leading_verb_intents(&all);
+        if said.is_empty() {
+            // Some platforms are named like a stop word.
+            said = all.iter().collect();
+        }
+        let mut kept: Vec<(&String, String)> = Vec::new();
+        for word in said {
+            let stem = stem(word);
+            if kept.len() < MAX_TERMS && kept.iter().all(|(_, known)| *known != stem) {
+                kept.push((word, stem));
+            }
+        }
+        let mut terms: Vec<Term> = kept
+            .iter()
+            .enumerate()
+            .map(|(index, (word, stem))| Term {
+                word: (*word).clone(),
+                stems: [(stem.clone(), 16)].into_iter().chain(synonyms(stem, index == 0)).collect(),
+                is_common: is_common(word),
+                is_special: is_special(stem),
+            })
+            .collect();
+        for (index, pair) in kept.windows(2).enumerate() {
+            let [(one, _), (other, _)] = pair else { continue };
+            for joined in [[one.as_str(), other], [other, one]] {
+                let joined = stem(&joined.concat());
+                let synonyms = synonyms(&joined, false);
+                let stems = [(joined, JOINED_WEIGHT)].into_iter().chain(synonyms);
+                for (stem, weight) in stems {
+                    for term in terms.iter_mut().skip(index).take(2) {
+                        term.stems.push((stem.clone(), weight));
+                    }
+                }
+            }
+        }
+        let last = kept.last().map(|(word, _)| *word).filter(|word| Some(*word) == all.last());
+        let is_long =
+            |word: &&String| word.chars().nth(MIN_PREFIX_CHARS.saturating_sub(1)).is_some();
+        Self { terms, intents, prefix: last.filter(is_long).cloned() }
+    }
+
+    /// All stems whose postings the query needs.
+    pub fn stems(&self) -> impl Iterator<Item = &str> {
+        let stems = self.terms.iter().flat_map(|term| &term.stems).map(|(stem, _)| stem.as_str());
+        stems.chain(self.prefix.as_deref())
+    }
+
+    /// Whether one or several consecutive words are the name of a platform.
+    pub fn has_name(&self, platform: &str) -> bool {
+        let name = platform.replace('-', "");
+        (1..=MAX_NAME_WORDS).any(|many| {
+            self.terms.windows(many).any(|terms| {
+                let mut rest = Some(name.as_str());
+                for term in terms {
+                    rest = rest.and_then(|rest| rest.strip_prefix(term.word.as_str()));
+                }
+                rest == Some("")
+            })
+        })
+    }
+
+    /// Whether the action matches the query's verb. Without a verb, assumes a read.
+    pub const fn matches_intent(&self, intents: Intent) -> bool {
+        let expected = if self.intents.is_empty() { Intent::READ } else { self.intents };
+        expected.intersects(intents)
+    }
+}
+
+/// The intent of the verb at the start of the query.
+fn leading_verb_intents(all: &[String]) -> Intent {
+    let mut words =
+        all.iter().skip_while(|word| is_stop_word(word) && intents_of_verb(word).is_empty());
+    let Some(verb) = words.next() else { return Intent::NONE };
+    // In "message *a* user" it is a verb; in "message templates" it is a noun.
+    let is_sure = !is_noun(verb) || words.next().is_some_and(|word| is_stop_word(word));
+    let intents = intents_of_inflected_verb(verb);
+    if is_sure { intents } else { intents.union(Intent::READ) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ActionQuery, Intent};
+
+    fn stems(text: &str) -> Vec<String> {
+        let question = ActionQuery::read(text);
+        question.terms.into_iter().map(|term| term.stems[0].0.clone()).collect()
+    }
+
+    #[test]
+    fn ignores_stop_words() {
+        // `e` and `mail` are also searched as one word.
+        assert_eq!(stems("Send an e-mail to my team"), ["send", "e", "mail", "team"]);
+        assert_eq!(stems("issues of the issue"), ["issu"]);
+        assert_eq!(stems("it"), ["it"], "a platform may be called like that");
+        assert_eq!(stems("?!"), [""; 0]);
+        assert_eq!(stems(&"a1 b2 c3 d4 e5 f6 g7 h8 ".repeat(9)).len(), 8);
+        let many: Vec<String> = (0..20).map(|index| format!("w{index}")).collect();
+        assert_eq!(stems(&many.join(" ")), many[..16]);
+    }
+
+    #[test]
+    fn leading_verb_determines_the_intent() {
+        for (text, intents) in [
+            ("create github issue", Intent::CREATE),
+            ("creating issues on git hub", Intent::CREATE),
+            ("please delete my file", Intent::DELETE),
+            ("who follows me", Intent::READ),
+            ("stripe balance", Intent::NONE),
+            ("like a tweet", Intent::CREATE),
+            ("message a user", Intent::CREATE),
+            ("message template", Intent::CREATE.union(Intent::READ)),
+        ] {
+            assert_eq!(ActionQuery::read(text).intents, intents, "{text}");
+        }
+        assert!(ActionQuery::read("stripe balance").matches_intent(Intent::READ));
+    }
+
+    #[test]
+    fn query_includes_synonyms_and_prefix() {
+        let question = ActionQuery::read("my pull request em");
+        let stems: Vec<&str> = question.stems().collect();
+        for stem in ["pull", "pr", "request", "pullrequest", "em"] {
+            assert!(stems.contains(&stem), "{stem}: {stems:?}");
+        }
+        assert_eq!(question.prefix.as_deref(), Some("em"));
+        let stands_for_create = |text| ActionQuery::read(text).stems().any(|stem| stem == "creat");
+        assert!(stands_for_create("open an issue"));
+        assert!(!stands_for_create("list open issues"), "here, it is no verb");
+        assert_eq!(ActionQuery::read("issues of").prefix, None, "the word before is complete");
+    }
+}

@@ -1,0 +1,115 @@
+//! Finds and ranks the actions that match a query: see [`score`](super::score).
+
+use super::index::{Platform, Platforms, PostingFlags, Vocabulary};
+use super::query::ActionQuery;
+use super::ranking::{Ranking, ScoredRow};
+use super::score::{Filter, Match, Scorer};
+use crate::ports::StorageError;
+
+/// The most rows that are kept: one more than are counted.
+pub const MAX_MATCHES: usize = 10_001;
+/// Oversampling factor: features are read for this many times the requested rows first.
+const OVERSAMPLING: usize = 4;
+
+/// Finds the rows that match a query and keeps the best `limit` of them, at most [`MAX_MATCHES`].
+pub fn rank(
+    query: &ActionQuery,
+    vocabulary: &Vocabulary<'_>,
+    platforms: &Platforms<'_>,
+    rows: usize,
+    filter: &Filter<'_>,
+    limit: usize,
+) -> Result<Ranking, StorageError> {
+    let mut scorer = Scorer::new(rows, platforms);
+    let last = query.terms.len().saturating_sub(1);
+    for (index, term) in query.terms.iter().enumerate() {
+        let prefix = query.prefix.as_deref().filter(|_| index == last);
+        scorer.add(term, prefix, vocabulary)?;
+    }
+    let matches = scorer.matches(query, platforms, filter)?;
+    let len = matches.len().min(MAX_MATCHES);
+    Ok(Ranking::new(len, best(matches, query, platforms, limit)?))
+}
+
+/// The numbers of the platforms without actions that the query names in full.
+pub fn named_without_actions(
+    query: &ActionQuery,
+    vocabulary: &Vocabulary<'_>,
+    platforms: &Platforms<'_>,
+) -> Result<Vec<usize>, StorageError> {
+    let mut named = vec![0_u8; platforms.len()];
+    for term in &query.terms {
+        let Some((stem, _)) = term.stems.first() else { continue };
+        let Some(postings) = vocabulary.get(stem)? else { continue };
+        for (index, flags) in postings.platforms() {
+            if let Some(named) = named.get_mut(index) {
+                *named = named.saturating_add(flags.positions() & PostingFlags::IN_NAME);
+            }
+        }
+    }
+    let all = platforms.all().into_iter().zip(named).enumerate();
+    let is_named = |(index, (platform, named)): &(usize, (Platform, u8))| {
+        let is_whole = *named > 0 && *named >= platform.name_words;
+        platform.is_empty() && (is_whole || query.has_name(platforms.name(*index)))
+    };
+    Ok(all.filter(is_named).map(|(index, _)| index).collect())
+}
+
+/// The best `limit` of the matches, unordered. Features are stored separately and reading those of many rows costs more
+/// than everything else, so they are read only for rows that may be among the best.
+fn best(
+    mut matches: Vec<Match>,
+    query: &ActionQuery,
+    platforms: &Platforms<'_>,
+    limit: usize,
+) -> Result<Vec<ScoredRow>, StorageError> {
+    let oversampled = limit.saturating_mul(OVERSAMPLING);
+    if matches.len() > oversampled {
+        matches.select_nth_unstable(oversampled);
+    }
+    let (first, others) = matches.split_at(oversampled.min(matches.len()));
+    let scored = |one: &Match| Ok(one.scored(platforms.features(one.row())?, query));
+    let mut rows: Vec<ScoredRow> = first.iter().map(scored).collect::<Result<_, _>>()?;
+    if !others.is_empty() && limit > 0 {
+        let (_, worst, _) = rows.select_nth_unstable(limit.saturating_sub(1));
+        let worst = *worst;
+        let others = others.iter().filter(|one| one.upper_bound <= worst);
+        rows.extend(others.map(scored).collect::<Result<Vec<_>, _>>()?);
+    }
+    if rows.len() > limit {
+        rows.select_nth_unstable(limit);
+        rows.truncate(limit);
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ActionQuery, Match, Platforms, Ranking, ScoredRow, best};
+    use crate::catalog::action_search::score::tests::section;
+
+    #[test]
+    fn keeps_the_best_matches() {
+        let section = section(5);
+        let platforms = Platforms::open(&section, 10).unwrap();
+        let query = ActionQuery::read("widget");
+        for (rows, limit, expected) in [
+            (0, 1, &[][..]),
+            (9, 0, &[]),
+            (3, 5, &[2, 1, 0]),
+            (2, 2, &[1, 0]),
+            (4, 1, &[3]),
+            (5, 1, &[4]),
+            (10, 2, &[9, 8]),
+        ] {
+            let one = |row: u32| Match {
+                upper_bound: ScoredRow::new(row.cast_signed(), row),
+                title: 0,
+                key: 0,
+            };
+            let matches = (0..rows).map(one).collect();
+            let kept = best(matches, &query, &platforms, limit).unwrap();
+            assert_eq!(Ranking::new(10, kept).page(0..10), expected, "{rows} {limit}");
+        }
+    }
+}

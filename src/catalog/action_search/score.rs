@@ -1,0 +1,576 @@
+//! Scores the actions that match a query.
+//!
+//! Each word of the query that an action or its platform has adds its rarity times its weight there; a missing word
+//! subtracts a part of its rarity. An action matches when the words that it has make up [`MIN_COVERAGE_PERCENT`] of the
+//! query. Further points depend on the action's intent, on how much of its title and key the query contains, on how well
+//! its platform is known, and on how special the action is. All numbers are integers, so that the Worker and the tests
+//! agree.
+
+use super::index::{Platform, Platforms, PostingFlags, Postings, StaticFeatures, Vocabulary};
+use super::intent::Intent;
+use super::query::{ActionQuery, Term};
+use super::ranking::ScoredRow;
+use crate::catalog::filter::Constraint;
+use crate::ports::StorageError;
+use crate::terms::Method;
+
+/// The score of a word of full weight that is rarer by a factor of e.
+const POINT: i32 = 1024;
+
+/// The share of the query, weighted by rarity, that the words of an action must make up.
+const MIN_COVERAGE_PERCENT: u32 = 40;
+
+/// How many words with the prefix of the last word are considered, and how much they count, in sixteenths.
+const MAX_PREFIX_MATCHES: usize = 8;
+
+const PREFIX_WEIGHT: u8 = 10;
+
+/// The best match of one word of the query in a row or a platform.
+#[derive(Debug, Clone, Copy, Default)]
+struct TermMatch {
+    weight: u8,
+    positions: u8,
+}
+
+impl TermMatch {
+    /// Adds the posting of a word that counts as `worth` sixteenths of the query's word.
+    #[expect(
+        clippy::inline_always,
+        reason = "once for each posting, and the Worker is built for size"
+    )]
+    #[inline(always)]
+    fn improve(&mut self, flags: PostingFlags, worth: u8) {
+        let weight = u16::from(flags.weight()).saturating_mul(u16::from(worth)) / 16;
+        let weight = u8::try_from(weight).unwrap_or(PostingFlags::MAX_WEIGHT).max(1);
+        self.weight = self.weight.max(weight);
+        self.positions |= flags.positions();
+    }
+}
+
+/// What the words of the query add to a row, in addition to its platform's score.
+#[derive(Debug, Clone, Copy, Default)]
+struct RowScore {
+    score: i32,
+    /// The rarities of the words that the row has and its platform does not, in sixteenths.
+    matched_rarity: u16,
+    /// How many words of its title and of its key the query contains.
+    title: u8,
+    key: u8,
+}
+
+/// What the words of the query add to all rows of a platform.
+#[derive(Debug, Clone, Copy, Default)]
+struct PlatformScore {
+    score: i32,
+    /// The rarities of the words that it has, in sixteenths.
+    matched_rarity: u16,
+    /// How many words of its display name the query contains.
+    named: u8,
+}
+
+/// A row that has a word of the query.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    row: u32,
+    platform: u32,
+    row_score: RowScore,
+    /// The match of the current word; empty between two words.
+    best: TermMatch,
+}
+
+pub struct Filter<'a> {
+    pub method: Constraint<Method>,
+    /// For each platform, whether its actions are requested; `None` when all are.
+    pub platforms: Option<&'a [bool]>,
+}
+
+/// A matching row whose features have not been read yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Match {
+    /// Its score with the best possible features.
+    pub(super) upper_bound: ScoredRow,
+    /// How many words of its title and of its key the query contains.
+    pub(super) title: u8,
+    pub(super) key: u8,
+}
+
+impl Match {
+    fn new(score: i32, row: u32, row_score: RowScore, query: &ActionQuery) -> Self {
+        let RowScore { title, key, .. } = row_score;
+        let score = score.saturating_add(max_feature_score(title, key, query));
+        Self { upper_bound: ScoredRow::new(score, row), title, key }
+    }
+
+    pub(super) const fn row(&self) -> usize {
+        self.upper_bound.row() as usize
+    }
+
+    /// Its score with its own features.
+    pub(super) fn scored(&self, features: StaticFeatures, query: &ActionQuery) -> ScoredRow {
+        let Self { upper_bound, title, key } = *self;
+        let score = upper_bound.score().saturating_sub(max_feature_score(title, key, query));
+        let score = score.saturating_add(feature_score(features, title, key, query));
+        ScoredRow::new(score, upper_bound.row())
+    }
+}
+
+/// Adds up the scores of a query. A word of a platform counts for all of its rows at once. Rows without words of their
+/// own are visited only when their platform alone matches: most queries touch few rows.
+pub(super) struct Scorer {
+    platforms: Vec<Platform>,
+    platform_scores: Vec<PlatformScore>,
+    /// The rows that have a word of the query, in order of discovery.
+    candidates: Vec<Candidate>,
+    /// For each row, its index in `candidates` plus one; 0 when it has no word.
+    places: Vec<u32>,
+    /// The rarities of all words of the query, and that of a word that no action has, in sixteenths.
+    all: u16,
+    unknown: u8,
+    /// The indexes in `candidates` of the rows that have the current word.
+    with_term: Vec<u32>,
+}
+
+impl Scorer {
+    pub(super) fn new(rows: usize, platforms: &Platforms<'_>) -> Self {
+        Self {
+            platforms: platforms.all(),
+            platform_scores: vec![PlatformScore::default(); platforms.len()],
+            candidates: Vec::new(),
+            places: vec![0; rows],
+            all: 0,
+            unknown: platforms.unknown_rarity(),
+            with_term: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        term: &Term,
+        prefix: Option<&str>,
+        vocabulary: &Vocabulary<'_>,
+    ) -> Result<(), StorageError> {
+        let mut platform_matches = vec![TermMatch::default(); self.platforms.len()];
+        // A word that the catalog does not have is as rare as the rarest of its synonyms.
+        let (mut platform_match, mut other) = (None, None);
+        for (index, (stem, worth)) in term.stems.iter().enumerate() {
+            if let Some(postings) = vocabulary.get(stem)? {
+                let rarity = if index == 0 { &mut platform_match } else { &mut other };
+                *rarity = (*rarity).max(Some(postings.rarity));
+                self.take(&postings, *worth, &mut platform_matches);
+            }
+        }
+        if let Some(prefix) = prefix {
+            for postings in vocabulary.with_prefix(prefix, MAX_PREFIX_MATCHES)? {
+                other = other.max(Some(postings.rarity));
+                self.take(&postings, PREFIX_WEIGHT, &mut platform_matches);
+            }
+        }
+        let rarity = u16::from(platform_match.or(other).unwrap_or(self.unknown));
+        let rarity = if term.is_common { rarity.saturating_mul(3) / 16 } else { rarity };
+        self.all = self.all.saturating_add(rarity);
+        self.finish_term(&platform_matches, rarity, term);
+        Ok(())
+    }
+
+    /// Adds the postings of a word that counts as `worth` sixteenths of the current one.
+    fn take(&mut self, postings: &Postings<'_>, worth: u8, platform_matches: &mut [TermMatch]) {
+        let Self { platforms, candidates, places, with_term, .. } = self;
+        let mut platform = 0_usize;
+        postings.for_each(
+            |index, flags| {
+                if let Some(platform_match) = platform_matches.get_mut(index) {
+                    platform_match.improve(flags, worth);
+                }
+            },
+            |row, flags| {
+                let Some(place) = places.get_mut(row) else { return };
+                if *place == 0 {
+                    // Postings are sorted by row, and therefore by platform.
+                    while platforms.get(platform).is_some_and(|platform| platform.end <= row) {
+                        platform = platform.saturating_add(1);
+                    }
+                    let (row, platform) = (number(row), number(platform));
+                    let (row_score, best) = (RowScore::default(), TermMatch::default());
+                    candidates.push(Candidate { row, platform, row_score, best });
+                    *place = number(candidates.len());
+                }
+                let place = place.saturating_sub(1);
+                if let Some(Candidate { best, .. }) = candidates.get_mut(place as usize) {
+                    if best.weight == 0 {
+                        with_term.push(place);
+                    }
+                    best.improve(flags, worth);
+                }
+            },
+        );
+    }
+
+    /// Adds the matches of the current word to the scores of platforms and rows.
+    fn finish_term(&mut self, platform_matches: &[TermMatch], rarity: u16, term: &Term) {
+        let worth = i32::from(rarity);
+        for (platform_score, platform_match) in
+            self.platform_scores.iter_mut().zip(platform_matches)
+        {
+            if platform_match.weight > 0 {
+                platform_score.score = platform_score
+                    .score
+                    .saturating_add(worth.saturating_mul(i32::from(platform_match.weight)));
+                platform_score.matched_rarity =
+                    platform_score.matched_rarity.saturating_add(rarity);
+                platform_score.named = platform_score
+                    .named
+                    .saturating_add(platform_match.positions & PostingFlags::IN_NAME);
+            }
+        }
+        for place in self.with_term.drain(..) {
+            let Some(candidates) = self.candidates.get_mut(place as usize) else { continue };
+            let best = std::mem::take(&mut candidates.best);
+            let platform_match =
+                platform_matches.get(candidates.platform as usize).copied().unwrap_or_default();
+            let (more, less) =
+                (platform_match.weight.max(best.weight), platform_match.weight.min(best.weight));
+            // A word that both have counts a little more than one that only one of them has.
+            let weight = i32::from(more).saturating_add(i32::from(less) / 5);
+            let weight = weight.saturating_sub(i32::from(platform_match.weight));
+            let rarity = if platform_match.weight == 0 { rarity } else { 0 };
+            // A word of the platform's name is in the titles of all of its actions.
+            let says = platform_match.positions & PostingFlags::IN_NAME == 0;
+            candidates.row_score.take(worth.saturating_mul(weight), rarity, best, says, term);
+        }
+    }
+
+    /// All matching rows, unordered.
+    pub(super) fn matches(
+        &self,
+        query: &ActionQuery,
+        platforms: &Platforms<'_>,
+        filter: &Filter<'_>,
+    ) -> Result<Vec<Match>, StorageError> {
+        let least = u32::from(self.all).saturating_mul(MIN_COVERAGE_PERCENT).div_ceil(100).max(1);
+        let has_enough =
+            |platform_score: &PlatformScore| u32::from(platform_score.matched_rarity) >= least;
+        let is_wanted =
+            |index: usize| filter.platforms.is_none_or(|wanted| wanted.get(index) == Some(&true));
+        let mut matches = Vec::new();
+        let mut take = |row: u32,
+                        platform_score: &PlatformScore,
+                        bonus: i32,
+                        row_score: RowScore| {
+            let is_wanted = match filter.method {
+                Constraint::Any => true,
+                Constraint::Equals(method) => platforms.features(row as usize)?.has_method(method),
+                Constraint::Never => false,
+            };
+            if is_wanted {
+                let has = platform_score.matched_rarity.saturating_add(row_score.matched_rarity);
+                let missing = i32::from(self.all.saturating_sub(has));
+                let score =
+                    platform_score.score.saturating_add(row_score.score).saturating_add(bonus);
+                let score = score.saturating_sub(missing.saturating_mul(MISSING_PENALTY));
+                matches.push(Match::new(score, row, row_score, query));
+            }
+            Ok(())
+        };
+        for (index, (platform, platform_score)) in
+            self.platforms.iter().zip(&self.platform_scores).enumerate()
+        {
+            if !has_enough(platform_score) || !is_wanted(index) {
+                continue;
+            }
+            let bonus = platform_bonus(platform, platform_score.named);
+            for row in platform.first..platform.end {
+                let place = self.places.get(row).copied().unwrap_or(0).checked_sub(1);
+                let candidates = place.and_then(|place| self.candidates.get(place as usize));
+                let row_score =
+                    candidates.map(|candidates| candidates.row_score).unwrap_or_default();
+                take(number(row), platform_score, bonus, row_score)?;
+            }
+        }
+        for candidates in &self.candidates {
+            let index = candidates.platform as usize;
+            let Some((platform, platform_score)) =
+                self.platforms.get(index).zip(self.platform_scores.get(index))
+            else {
+                continue;
+            };
+            let has = u32::from(
+                platform_score.matched_rarity.saturating_add(candidates.row_score.matched_rarity),
+            );
+            if has >= least && !has_enough(platform_score) && is_wanted(index) {
+                take(
+                    candidates.row,
+                    platform_score,
+                    platform_bonus(platform, platform_score.named),
+                    candidates.row_score,
+                )?;
+            }
+        }
+        Ok(matches)
+    }
+}
+
+/// Row, platform and candidate numbers fit into 32 bits.
+fn number(of: usize) -> u32 {
+    u32::try_from(of).unwrap_or(u32::MAX)
+}
+
+impl RowScore {
+    /// Adds the match of a word. `says` is false for words of the platform's name: these do not count as words of the
+    /// title or the key.
+    const fn take(&mut self, score: i32, rarity: u16, best: TermMatch, says: bool, term: &Term) {
+        self.score = self.score.saturating_add(score);
+        self.matched_rarity = self.matched_rarity.saturating_add(rarity);
+        if term.is_special && best.positions != 0 {
+            self.score = self.score.saturating_add(SPECIAL_BONUS);
+        }
+        if says && !term.is_common {
+            self.title = self.title.saturating_add(best.positions & PostingFlags::IN_NAME);
+            self.key = self.key.saturating_add((best.positions & PostingFlags::IN_KEY) >> 1);
+        }
+    }
+}
+
+/// What a missing word subtracts, in 64ths of its rarity.
+const MISSING_PENALTY: i32 = 29;
+
+const KNOWN_PLATFORM_BONUS: i32 = POINT * 7 / 2;
+
+/// For a query that contains the whole name of a platform, and more if that platform is well known.
+const FULL_NAME_BONUS: i32 = POINT * 2;
+
+const KNOWN_FULL_NAME_BONUS: i32 = POINT * 3 / 4;
+
+/// For a query that contains all words of a title, or of a key.
+const FULL_TITLE_BONUS: i32 = POINT * 15 / 32;
+
+const FULL_KEY_BONUS: i32 = POINT;
+
+/// For an action with the query's intent, and for one that reads when the query has no verb.
+const INTENT_BONUS: i32 = POINT * 39 / 16;
+
+const DEFAULT_READ_BONUS: i32 = POINT * 13 / 16;
+
+/// Subtracted from actions that delete, unless the query asks for it.
+const UNASKED_REMOVAL_PENALTY: i32 = POINT * 5 / 16;
+
+/// Compensates the penalty of a rarely meant action whose special word the query contains.
+const SPECIAL_BONUS: i32 = POINT * 11 / 16;
+
+fn platform_bonus(platform: &Platform, named: u8) -> i32 {
+    let known = if platform.is_well_known { KNOWN_PLATFORM_BONUS } else { 0 };
+    let is_whole = named > 0 && named >= platform.name_words;
+    let whole = if platform.is_well_known && is_whole { KNOWN_FULL_NAME_BONUS } else { 0 };
+    known.saturating_add(whole).saturating_add(quadratic_share(
+        named,
+        platform.name_words,
+        FULL_NAME_BONUS,
+    ))
+}
+
+/// The score of a row's features, given how many words of its title and key the query contains.
+fn feature_score(features: StaticFeatures, title: u8, key: u8, query: &ActionQuery) -> i32 {
+    let mut score = quadratic_share(title, features.title_words(), FULL_TITLE_BONUS);
+    score = score.saturating_add(quadratic_share(key, features.key_words(), FULL_KEY_BONUS));
+    score = score.saturating_sub(i32::from(features.rank_penalty()).saturating_mul(POINT / 32));
+    if query.matches_intent(features.intents()) {
+        score = score.saturating_add(intent_bonus(query));
+    }
+    if features.has_method(Method::Delete) && !query.intents.intersects(Intent::DELETE) {
+        score = score.saturating_sub(UNASKED_REMOVAL_PENALTY);
+    }
+    score
+}
+
+/// The upper bound of [`feature_score`].
+const fn max_feature_score(title: u8, key: u8, query: &ActionQuery) -> i32 {
+    let of_title = if title > 0 { FULL_TITLE_BONUS } else { 0 };
+    let of_key = if key > 0 { FULL_KEY_BONUS } else { 0 };
+    of_title.saturating_add(of_key).saturating_add(intent_bonus(query))
+}
+
+const fn intent_bonus(query: &ActionQuery) -> i32 {
+    if query.intents.is_empty() { DEFAULT_READ_BONUS } else { INTENT_BONUS }
+}
+
+/// The part of `limit` for `some` of `all` words. It falls with the square of the missing words.
+fn quadratic_share(some: u8, all: u8, limit: i32) -> i32 {
+    let (some, all) = (i32::from(some.min(all)), i32::from(all));
+    let squares = limit.saturating_mul(some).saturating_mul(some);
+    squares.checked_div(all.saturating_mul(all)).unwrap_or(0)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::{
+        ActionQuery, Candidate, DEFAULT_READ_BONUS, FULL_NAME_BONUS, Filter, INTENT_BONUS, Intent,
+        KNOWN_FULL_NAME_BONUS, KNOWN_PLATFORM_BONUS, Match, POINT, Platform, Platforms,
+        PostingFlags, RowScore, Scorer, StaticFeatures, Term, TermMatch, UNASKED_REMOVAL_PENALTY,
+        Vocabulary, feature_score, platform_bonus,
+    };
+    use crate::catalog::action_search::index::FEATURE_BYTES;
+    use crate::catalog::filter::Constraint;
+    use crate::catalog::format::layout::{number, write_texts};
+    use crate::catalog::format::section::{Section, SectionWriter};
+    use crate::terms::Method;
+
+    /// Platforms with two rows each, without features.
+    pub fn section(platforms: usize) -> Section {
+        let names = write_texts(vec!["name"; platforms].iter());
+        let entry = |index: usize| [number(index.saturating_mul(2)), [1, 0, 0, 0]].concat();
+        let entries = (0..platforms).flat_map(entry).collect();
+        let features = vec![0; platforms.saturating_mul(2).saturating_mul(FEATURE_BYTES)];
+        let blocks = vec![names, entries, Vec::new(), features];
+        SectionWriter { blocks, rest: vec![9] }.opened()
+    }
+
+    #[test]
+    fn synonym_weighs_less() {
+        for (weight, worth, expected) in [(63, 16, 63), (32, 8, 16), (32, 11, 22), (1, 1, 1)] {
+            let mut best = TermMatch::default();
+            best.improve(PostingFlags(weight << 2), worth);
+            assert_eq!(best.weight, expected, "{weight} {worth}");
+        }
+    }
+
+    #[test]
+    fn rarity_is_that_of_the_word_or_its_rarest_synonym() {
+        let section = section(1);
+        let platforms = Platforms::open(&section, 2).unwrap();
+        // Each with a rarity, and without platforms.
+        let texts =
+            [write_texts(["a", "b", "c"].iter()), write_texts([[30, 0], [50, 0], [40, 0]].iter())];
+        let blocks = vec![write_texts(texts.iter())];
+        let part = SectionWriter { blocks, rest: write_texts(["a"].iter()) }.opened();
+        for (stems, is_common, expected) in [
+            (&["a"][..], false, 30),
+            (&["a", "b"], false, 30),
+            (&["x", "a", "b", "c"], false, 50),
+            (&["x"], false, 9),
+            (&["a"], true, 5),
+        ] {
+            let stems = stems.iter().map(|stem| ((*stem).to_owned(), 16)).collect();
+            let word = "word".to_owned();
+            let term = Term { word, stems, is_common, is_special: false };
+            let mut scorer = Scorer::new(2, &platforms);
+            scorer.add(&term, None, &Vocabulary(vec![&part])).unwrap();
+            assert_eq!(scorer.all, expected, "{term:?}");
+        }
+    }
+
+    #[test]
+    fn word_of_platform_and_row_counts_slightly_more() {
+        let section = section(1);
+        let platforms = Platforms::open(&section, 2).unwrap();
+        let term = &ActionQuery::read("widget").terms[0];
+        let term_match = |weight, positions| TermMatch { weight, positions };
+        for (platform_match, best, platform_bonus, of_row) in [
+            (term_match(0, 0), term_match(20, PostingFlags::IN_NAME), (0, 0, 0), (60, 3, 1)),
+            (term_match(10, 0), term_match(20, PostingFlags::IN_NAME), (30, 3, 0), (36, 0, 1)),
+            (term_match(20, 0), term_match(10, PostingFlags::IN_NAME), (60, 3, 0), (6, 0, 1)),
+            (
+                term_match(10, PostingFlags::IN_NAME),
+                term_match(20, PostingFlags::IN_NAME),
+                (30, 3, 1),
+                (36, 0, 0),
+            ),
+        ] {
+            let mut scorer = Scorer::new(2, &platforms);
+            scorer.candidates.push(Candidate {
+                row: 0,
+                platform: 0,
+                row_score: RowScore::default(),
+                best,
+            });
+            scorer.with_term.push(0);
+            scorer.finish_term(&[platform_match], 3, term);
+            let (platform_score, row_score) =
+                (scorer.platform_scores[0], scorer.candidates[0].row_score);
+            assert_eq!(
+                (platform_score.score, platform_score.matched_rarity, platform_score.named),
+                platform_bonus,
+                "{platform_match:?} {best:?}"
+            );
+            assert_eq!(
+                (row_score.score, row_score.matched_rarity, row_score.title),
+                of_row,
+                "{platform_match:?} {best:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn rows_with_enough_coverage_match_once() {
+        let section = section(2);
+        let platforms = Platforms::open(&section, 4).unwrap();
+        let mut scorer = Scorer::new(4, &platforms);
+        // 40 percent of that is 2.
+        scorer.all = 5;
+        (scorer.platform_scores[0].matched_rarity, scorer.platform_scores[1].matched_rarity) =
+            (2, 1);
+        for (place, (row, platform, has)) in
+            [(0, 0, 1), (2, 1, 1), (3, 1, 0)].into_iter().enumerate()
+        {
+            let row_score = RowScore { matched_rarity: has, ..RowScore::default() };
+            scorer.candidates.push(Candidate {
+                row,
+                platform,
+                row_score,
+                best: TermMatch::default(),
+            });
+            scorer.places[row as usize] = u32::try_from(place + 1).unwrap();
+        }
+        let query = ActionQuery::read("widget");
+        for (wanted, expected) in [
+            (None, &[0, 1, 2][..]),
+            (Some([true, true]), &[0, 1, 2]),
+            (Some([true, false]), &[0, 1]),
+            (Some([false, true]), &[2]),
+            (Some([false, false]), &[]),
+        ] {
+            let filter = Filter {
+                method: Constraint::Any,
+                platforms: wanted.as_ref().map(<[bool; 2]>::as_slice),
+            };
+            let matches = scorer.matches(&query, &platforms, &filter).unwrap();
+            let mut rows: Vec<usize> = matches.iter().map(Match::row).collect();
+            rows.sort_unstable();
+            assert_eq!(rows, expected, "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn platform_bonus_grows_with_the_matched_name() {
+        for (is_well_known, named, name_words, expected) in [
+            (false, 0, 2, 0),
+            (false, 1, 2, FULL_NAME_BONUS / 4),
+            (false, 2, 2, FULL_NAME_BONUS),
+            (true, 0, 0, KNOWN_PLATFORM_BONUS),
+            (true, 0, 2, KNOWN_PLATFORM_BONUS),
+            (true, 1, 2, KNOWN_PLATFORM_BONUS + FULL_NAME_BONUS / 4),
+            (true, 2, 2, KNOWN_PLATFORM_BONUS + FULL_NAME_BONUS + KNOWN_FULL_NAME_BONUS),
+        ] {
+            let platform = Platform { first: 0, end: 1, name_words, is_well_known };
+            assert_eq!(platform_bonus(&platform, named), expected, "{is_well_known} {named}");
+        }
+    }
+
+    #[test]
+    fn intent_changes_the_score() {
+        let (get, delete) = ((Intent::READ, Method::Get), (Intent::DELETE, Method::Delete));
+        for ((intents, method), rank_penalty, query, expected) in [
+            (get, 0, "file", DEFAULT_READ_BONUS),
+            (get, 32, "file", DEFAULT_READ_BONUS - POINT),
+            (get, 0, "delete file", 0),
+            (delete, 0, "file", -UNASKED_REMOVAL_PENALTY),
+            (delete, 0, "delete file", INTENT_BONUS),
+        ] {
+            let features =
+                StaticFeatures::new([intents.bits() | (method as u8) << 4, rank_penalty, 0]);
+            assert_eq!(
+                feature_score(features, 0, 0, &ActionQuery::read(query)),
+                expected,
+                "{query}"
+            );
+        }
+    }
+}

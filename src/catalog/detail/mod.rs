@@ -1,0 +1,475 @@
+//! The detail of a connector: how users connect to the platform, and where its API is.
+
+mod oauth2;
+
+pub use oauth2::{
+    AccessTokenRequest, ExpiresUnit, FieldSource, Grant, OAuth2, Pkce, RevocationToken, Scope,
+    SourceKind, TokenAuth, TokenBody, client_id, code,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::terms::CredentialType;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConnectorDetail {
+    /// The preferred one first.
+    pub auth_methods: Vec<AuthMethod>,
+    /// The base URLs of the API, the default one first.
+    pub servers: Vec<Server>,
+    /// An `https` URL.
+    pub documentation_url: Option<String>,
+    /// The licence of the document that the actions were imported from.
+    pub license: Option<License>,
+    /// Templates of headers that every request to the platform has, with any method.
+    #[serde(default)]
+    pub headers: Parameters,
+    /// A request that succeeds only with valid credentials.
+    pub verify: Option<Verify>,
+    /// How to identify the connected account.
+    pub account: Option<Account>,
+    /// Where responses link to the next page of a list, in addition to the `Link` header. The first rule that matches
+    /// applies.
+    #[serde(default)]
+    pub pagination: Vec<Pagination>,
+}
+
+/// Where a JSON response says how to get the next page of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Pagination {
+    /// A JSON Pointer (RFC 6901) to the URL of the next page, or to the value of `parameter`.
+    pub next: String,
+    /// The query parameter for the value. `None` when `next` is a URL.
+    #[serde(default)]
+    pub parameter: Option<String>,
+    /// A JSON Pointer to the list whose last item has the value. `None` when the response itself has it.
+    #[serde(default)]
+    pub items: Option<String>,
+    /// A JSON Pointer to a boolean that is `true` when there is another page. `None` when the presence of the value
+    /// says so.
+    #[serde(default)]
+    pub more: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Server {
+    /// An absolute URL without a trailing slash. Each `{name}` is a variable: the field with that name.
+    pub url: String,
+    /// One line.
+    pub description: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct License {
+    /// Its name or SPDX identifier.
+    pub name: Option<String>,
+    pub url: Option<String>,
+}
+
+/// A request to the platform, without input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    pub method: crate::terms::Method,
+    /// A path and query, relative to the first server whose variables are all fields of the method; or an absolute
+    /// `https` URL.
+    pub path: String,
+    /// The JSON body.
+    #[serde(default)]
+    pub body: Option<serde_json::Value>,
+}
+
+/// A request that shows whether the platform accepts credentials. It does when the response is 2xx.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verify {
+    #[serde(flatten)]
+    pub request: Request,
+    /// The statuses with which the platform rejects credentials. Any status but these and 2xx says nothing about them.
+    #[serde(default = "rejected")]
+    pub rejected: Vec<u16>,
+    /// What the body of a rejection contains, whatever its status.
+    #[serde(default)]
+    pub rejected_when: Option<RejectedWhen>,
+}
+
+/// The default statuses of a rejection. A 403 is not among them: it often means a restricted key.
+pub fn rejected() -> Vec<u16> {
+    vec![401]
+}
+
+/// A value in a JSON response.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectedWhen {
+    /// A JSON Pointer (RFC 6901).
+    pub pointer: String,
+    /// An array lists several values.
+    pub value: serde_json::Value,
+}
+
+impl RejectedWhen {
+    /// Whether a response rejects the credentials.
+    pub fn matches(&self, body: &serde_json::Value) -> bool {
+        let listed = self.value.as_array().map_or(&[][..], Vec::as_slice);
+        body.pointer(&self.pointer)
+            .is_some_and(|found| *found == self.value || listed.contains(found))
+    }
+}
+
+/// How to identify the account of a connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Account {
+    /// The request whose response describes the account.
+    #[serde(flatten)]
+    pub request: Request,
+    /// A JSON Pointer (RFC 6901) to the stable id of the account.
+    pub id: String,
+    /// A JSON Pointer to the name of the account.
+    pub name: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", try_from = "Flat")]
+pub struct AuthMethod {
+    /// Unique within the connector: 1 to 64 of a-z, 0-9 and -.
+    pub id: String,
+    #[serde(flatten)]
+    pub kind: Kind,
+    /// What the user has to enter, including the variables of URLs and templates.
+    pub fields: Vec<Field>,
+    /// Templates of headers that every request to the platform has. `{name}` stands for the field, or for the member of
+    /// the token response, with that name. With OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for
+    /// what they name.
+    pub headers: Parameters,
+    /// Query parameters of every request to the platform: templates like those of `headers`.
+    pub query: Parameters,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Kind {
+    #[serde(rename = "oauth2")]
+    OAuth2(Box<OAuth2>),
+    ApiKey(ApiKey),
+    /// A user name and a password in the `Authorization` header (RFC 7617).
+    #[serde(rename_all = "camelCase")]
+    Basic {
+        /// The platform's name for the user name.
+        username_label: String,
+        /// The platform's name for the password.
+        password_label: String,
+        /// A template of the user name. `None` if the user enters it in the field `username`.
+        username: Option<String>,
+        /// A template of the password. `None` if the user enters it in the field `password`.
+        password: Option<String>,
+    },
+    /// A token in the `Authorization` header (RFC 6750).
+    Bearer {
+        /// Precedes the token, as with an API key.
+        prefix: String,
+    },
+    /// Requests signed with AWS Signature Version 4.
+    AwsSigv4 {
+        /// The service's name in signatures.
+        service: String,
+        /// The regions of the service. Empty when unknown.
+        regions: Vec<String>,
+    },
+}
+
+/// The stored form of a method: the members of all kinds. An internally tagged serde enum would buffer each method and
+/// add 30 KB of code.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Flat {
+    id: String,
+    r#type: CredentialType,
+    fields: Vec<Field>,
+    #[serde(default)]
+    headers: Parameters,
+    #[serde(default)]
+    query: Parameters,
+    // OAuth 2.0
+    grant: Option<Grant>,
+    issuer: Option<String>,
+    authorization_url: Option<String>,
+    token_url: Option<String>,
+    refresh_url: Option<String>,
+    revocation_url: Option<String>,
+    #[serde(default)]
+    scopes: Vec<Scope>,
+    scope_separator: Option<String>,
+    #[serde(default)]
+    pkce: Pkce,
+    #[serde(default)]
+    token_auth: TokenAuth,
+    #[serde(default = "client_id")]
+    client_id_parameter: String,
+    #[serde(default)]
+    authorization_parameters: Parameters,
+    #[serde(default)]
+    token_parameters: Parameters,
+    redirect_uri: Option<String>,
+    #[serde(default)]
+    callback_parameters: Vec<String>,
+    #[serde(default)]
+    token_body: TokenBody,
+    #[serde(default)]
+    token_headers: Parameters,
+    #[serde(default)]
+    revocation_body: TokenBody,
+    #[serde(default)]
+    revocation_token: RevocationToken,
+    token_pointer: Option<String>,
+    token_fallback: Option<String>,
+    #[serde(default)]
+    token_members: Vec<String>,
+    #[serde(default = "code")]
+    code_parameter: String,
+    #[serde(default)]
+    expires_unit: ExpiresUnit,
+    long_lived_token: Option<AccessTokenRequest>,
+    access_token_refresh: Option<AccessTokenRequest>,
+    #[serde(default)]
+    field_sources: Vec<FieldSource>,
+    // An API key, or a bearer token
+    r#in: Option<In>,
+    name: Option<String>,
+    prefix: Option<String>,
+    // A user name and a password
+    username_label: Option<String>,
+    password_label: Option<String>,
+    username: Option<String>,
+    password: Option<String>,
+    // AWS Signature Version 4
+    service: Option<String>,
+    regions: Option<Vec<String>>,
+}
+
+/// A member that the kind of a method requires is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissingMemberError;
+
+impl std::fmt::Display for MissingMemberError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a member of the method is missing")
+    }
+}
+
+impl std::error::Error for MissingMemberError {}
+
+impl TryFrom<Flat> for AuthMethod {
+    type Error = MissingMemberError;
+
+    fn try_from(flat: Flat) -> Result<Self, MissingMemberError> {
+        let missing = MissingMemberError;
+        let kind = match flat.r#type {
+            CredentialType::OAuth2 => Kind::OAuth2(Box::new(OAuth2 {
+                grant: flat.grant.ok_or(missing)?,
+                issuer: flat.issuer,
+                authorization_url: flat.authorization_url,
+                token_url: flat.token_url.ok_or(missing)?,
+                refresh_url: flat.refresh_url,
+                revocation_url: flat.revocation_url,
+                scopes: flat.scopes,
+                scope_separator: flat.scope_separator.ok_or(missing)?,
+                pkce: flat.pkce,
+                token_auth: flat.token_auth,
+                client_id_parameter: flat.client_id_parameter,
+                authorization_parameters: flat.authorization_parameters,
+                token_parameters: flat.token_parameters,
+                redirect_uri: flat.redirect_uri,
+                callback_parameters: flat.callback_parameters,
+                token_body: flat.token_body,
+                token_headers: flat.token_headers,
+                revocation_body: flat.revocation_body,
+                revocation_token: flat.revocation_token,
+                token_pointer: flat.token_pointer,
+                token_fallback: flat.token_fallback,
+                token_members: flat.token_members,
+                code_parameter: flat.code_parameter,
+                expires_unit: flat.expires_unit,
+                long_lived_token: flat.long_lived_token,
+                access_token_refresh: flat.access_token_refresh,
+                field_sources: flat.field_sources,
+            })),
+            CredentialType::ApiKey => Kind::ApiKey(ApiKey {
+                r#in: flat.r#in.ok_or(missing)?,
+                name: flat.name.ok_or(missing)?,
+                prefix: flat.prefix.unwrap_or_default(),
+            }),
+            CredentialType::Basic => Kind::Basic {
+                username_label: flat.username_label.ok_or(missing)?,
+                password_label: flat.password_label.ok_or(missing)?,
+                username: flat.username,
+                password: flat.password,
+            },
+            CredentialType::Bearer => Kind::Bearer { prefix: flat.prefix.ok_or(missing)? },
+            CredentialType::AwsSigv4 => Kind::AwsSigv4 {
+                service: flat.service.ok_or(missing)?,
+                regions: flat.regions.ok_or(missing)?,
+            },
+        };
+        let (headers, query) = (flat.headers, flat.query);
+        Ok(Self { id: flat.id, kind, fields: flat.fields, headers, query })
+    }
+}
+
+pub type Parameters = std::collections::BTreeMap<String, String>;
+
+/// A key that is sent with each request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiKey {
+    pub r#in: In,
+    /// The name of the header, parameter or cookie.
+    pub name: String,
+    /// Precedes the key; possibly empty. A word such as `Token` is followed by a space; any other string, such as
+    /// `Token token=`, is not.
+    #[serde(default)]
+    pub prefix: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum In {
+    Header,
+    Query,
+    Cookie,
+}
+
+/// A value that the user enters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// Its name in connect requests.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// One line that helps to fill it in.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Whether it must be hidden.
+    #[serde(default)]
+    pub secret: bool,
+    #[serde(default)]
+    pub required: bool,
+    /// A regular expression that the whole value must match.
+    #[serde(default)]
+    pub pattern: Option<String>,
+    /// All allowed values.
+    #[serde(default)]
+    pub r#enum: Option<Vec<String>>,
+    /// Used when the field is left empty.
+    #[serde(default)]
+    pub default: Option<String>,
+}
+
+impl Field {
+    /// A required field.
+    pub fn required(name: &str, label: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            label: label.to_owned(),
+            description: None,
+            secret: false,
+            required: true,
+            pattern: None,
+            r#enum: None,
+            default: None,
+        }
+    }
+
+    /// A required field with a hidden value.
+    pub fn secret(name: &str, label: &str) -> Self {
+        Self { secret: true, ..Self::required(name, label) }
+    }
+}
+
+impl AuthMethod {
+    /// `None` for other kinds.
+    pub fn oauth2(&self) -> Option<&OAuth2> {
+        match &self.kind {
+            Kind::OAuth2(oauth) => Some(oauth),
+            _ => None,
+        }
+    }
+
+    pub const fn is_oauth2(&self) -> bool {
+        matches!(self.kind, Kind::OAuth2(_))
+    }
+}
+
+/// The URLs to which a method sends users and requests.
+pub fn urls(kind: &Kind) -> impl Iterator<Item = &str> {
+    let oauth = match kind {
+        Kind::OAuth2(oauth) => Some(oauth),
+        _ => None,
+    };
+    oauth.into_iter().flat_map(|oauth| {
+        let optional = [&oauth.authorization_url, &oauth.refresh_url, &oauth.revocation_url];
+        let optional = optional.into_iter().flatten().map(String::as_str);
+        let more = [&oauth.long_lived_token, &oauth.access_token_refresh];
+        let more = more.into_iter().flatten().map(|request| request.url.as_str());
+        optional.chain([oauth.token_url.as_str()]).chain(more)
+    })
+}
+
+/// The names of the variables in a URL, in order.
+pub fn variables(url: &str) -> impl Iterator<Item = &str> {
+    url.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{AuthMethod, Field, urls, variables};
+
+    #[test]
+    fn field_is_visible_unless_secret() {
+        for (field, is_secret) in
+            [(Field::required("key", "Key"), false), (Field::secret("key", "Key"), true)]
+        {
+            assert_eq!((field.secret, field.required), (is_secret, true));
+        }
+    }
+
+    #[test]
+    fn a_method_has_the_members_of_its_kind() {
+        let method = json!({"id": "key", "type": "api_key", "in": "header", "fields": []});
+        let error = serde_json::from_value::<AuthMethod>(method).unwrap_err();
+        assert!(error.to_string().contains("a member of the method is missing"), "{error}");
+    }
+
+    #[test]
+    fn finds_variables_in_braces() {
+        for (url, expected) in [
+            ("https://a.example/x", &[][..]),
+            ("https://{region}.a.example/{x}/{y", &["region", "x"]),
+        ] {
+            assert_eq!(variables(url).collect::<Vec<_>>(), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn urls_of_a_method_are_complete() {
+        let method = |value| serde_json::from_value::<AuthMethod>(value).unwrap();
+        let oauth = method(json!({
+            "id": "oauth", "type": "oauth2", "grant": "authorization_code", "scopeSeparator": " ", "fields": [],
+            "authorizationUrl": "https://a.example/1", "tokenUrl": "https://a.example/2",
+            "refreshUrl": "https://a.example/3", "revocationUrl": "https://a.example/4",
+        }));
+        let mut found: Vec<&str> = urls(&oauth.kind).collect();
+        found.sort_unstable();
+        assert_eq!(found, [1, 2, 3, 4].map(|nth| format!("https://a.example/{nth}")));
+        let key =
+            json!({"id": "key", "type": "api_key", "in": "header", "name": "X-Key", "fields": []});
+        assert_eq!(urls(&method(key).kind).count(), 0);
+    }
+}

@@ -1,0 +1,305 @@
+//! A list of rows in list order: the locations of its parts, and the parts that have been loaded.
+//!
+//! A part is a [`Section`]. A small list is one part with the role [`Role::Whole`]. A large one has parts of the other
+//! roles, so that a request reads only what it needs. The rows form groups. A group has two blocks, both [`Texts`]: the
+//! JSON of its rows, each followed by a comma, and their searchable texts.
+//!
+//! The rest of the head of a part with role `Whole` or `Rows`:
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 4 | number of its first row in the list |
+//! | 4 | number of rows |
+//! | 4 | number of groups |
+//! | 4 per group | number of its first row in the list |
+//! | … | [`Texts`]: the folded title of the first row of each group |
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::layout::{DamagedError, Texts, first_where, read_number};
+pub use super::list_ref::{ListRef, PartRef, Role, bucket_of};
+use super::section::Section;
+use crate::catalog::row::{Kind, RowFields};
+use crate::ports::StorageError;
+use crate::util::crc32::crc32;
+
+/// A list with the parts that a request has loaded.
+#[derive(Debug)]
+pub struct List {
+    /// The locations of all parts.
+    pub at: ListRef,
+    pub kind: Kind,
+    /// The loaded parts with rows, each with the number of its first row.
+    rows: Vec<(usize, Rc<Section>)>,
+    /// The other loaded parts.
+    parts: Vec<(PartRef, Rc<Section>)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Group<'a> {
+    section: &'a Section,
+    index: usize,
+    /// The number of its first row.
+    pub first: usize,
+}
+
+impl<'a> Group<'a> {
+    pub fn rows(&self) -> Result<Texts<'a>, StorageError> {
+        self.texts_of(0)
+    }
+
+    pub fn texts(&self) -> Result<Texts<'a>, StorageError> {
+        self.texts_of(1)
+    }
+
+    fn texts_of(&self, which: usize) -> Result<Texts<'a>, StorageError> {
+        let block = self.section.block(self.index.saturating_mul(2).saturating_add(which))?;
+        Texts::open(block).ok_or_else(|| self.section.damaged("texts are cut short"))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RowsHead<'a> {
+    section: &'a Section,
+    first: usize,
+    rows: usize,
+    groups: usize,
+}
+
+impl<'a> RowsHead<'a> {
+    fn read(section: &'a Section) -> Result<Self, StorageError> {
+        let field = |index| {
+            let cut = || section.damaged("its head is cut short");
+            read_number(section.rest(), index).ok_or_else(cut)
+        };
+        Ok(Self { section, first: field(0)?, rows: field(4)?, groups: field(8)? })
+    }
+
+    fn end(&self) -> usize {
+        self.first.saturating_add(self.rows)
+    }
+
+    fn group(&self, index: usize) -> Group<'a> {
+        let at = index.saturating_mul(4).saturating_add(12);
+        let first = read_number(self.section.rest(), at).unwrap_or(self.first);
+        Group { section: self.section, index, first }
+    }
+
+    fn group_of(&self, row: usize) -> Group<'a> {
+        let after = first_where(self.groups, |index| self.group(index).first > row);
+        self.group(after.saturating_sub(1))
+    }
+
+    fn titles(&self) -> Option<Texts<'a>> {
+        let at = self.groups.saturating_mul(4).saturating_add(12);
+        self.section.rest().get(at..).and_then(Texts::open)
+    }
+}
+
+impl List {
+    pub fn new(at: ListRef, kind: Kind, parts: Vec<(PartRef, Rc<Section>)>) -> Self {
+        let has_rows = |(part, _): &(PartRef, _)| matches!(part.role, Role::Whole | Role::Rows);
+        let (rows, parts): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_rows);
+        let rows = rows.into_iter().map(|(part, section)| (part.first, section)).collect();
+        Self { at, kind, rows, parts }
+    }
+
+    /// The loaded parts of a role, each with the number of its first item.
+    pub fn parts(&self, role: Role) -> impl Iterator<Item = (usize, &Section)> {
+        let parts = self.parts.iter().filter(move |(part, _)| part.role == role);
+        parts.map(|(part, section)| (part.first, section.as_ref()))
+    }
+
+    fn with_rows(&self) -> impl Iterator<Item = &Section> {
+        self.rows.iter().map(|(_, section)| section.as_ref())
+    }
+
+    /// The only part of a small list. Returns `None` for a large list.
+    fn whole(&self) -> Option<&Section> {
+        let is_whole = self.at.parts.first().is_some_and(|part| part.role == Role::Whole);
+        self.with_rows().next().filter(|_| is_whole)
+    }
+
+    /// Fails when no loaded part contains the row.
+    pub fn group_of(&self, row: usize) -> Result<Group<'_>, StorageError> {
+        let after = self.rows.partition_point(|(first, _)| *first <= row);
+        let missing = || self.missing("a row");
+        let (_, section) = self.rows.get(after.saturating_sub(1)).ok_or_else(missing)?;
+        let head = RowsHead::read(section)?;
+        if (head.first..head.end()).contains(&row) {
+            Ok(head.group_of(row))
+        } else {
+            Err(missing())
+        }
+    }
+
+    /// The groups of all loaded parts.
+    pub fn groups(&self) -> Result<Vec<Group<'_>>, StorageError> {
+        let heads = self.with_rows().map(RowsHead::read);
+        let heads: Vec<RowsHead<'_>> = heads.collect::<Result<_, _>>()?;
+        Ok(heads.iter().flat_map(|head| (0..head.groups).map(|index| head.group(index))).collect())
+    }
+
+    fn missing(&self, what: &str) -> StorageError {
+        StorageError::new(format!("the list {} is missing {what}", self.at.id))
+    }
+
+    pub fn row(&self, row: usize) -> Result<&[u8], StorageError> {
+        let group = self.group_of(row)?;
+        let json = group.rows()?.get(row.saturating_sub(group.first));
+        json.strip_suffix(b",").ok_or_else(|| self.missing("a row"))
+    }
+
+    pub fn text(&self, row: usize) -> Result<&[u8], StorageError> {
+        let group = self.group_of(row)?;
+        Ok(group.texts()?.get(row.saturating_sub(group.first)))
+    }
+
+    /// The JSON of consecutive rows, joined by commas.
+    pub fn json(&self, rows: Range<usize>) -> Result<Cow<'_, [u8]>, StorageError> {
+        let mut joined: Cow<'_, [u8]> = Cow::Borrowed(&[]);
+        let mut row = rows.start;
+        while row < rows.end {
+            let group = self.group_of(row)?;
+            let texts = group.rows()?;
+            let (start, end) =
+                (row.saturating_sub(group.first), rows.end.saturating_sub(group.first));
+            let slice = texts.slice(start..end);
+            if joined.is_empty() {
+                joined = Cow::Borrowed(slice);
+            } else {
+                joined.to_mut().extend_from_slice(slice);
+            }
+            let next = group.first.saturating_add(texts.len());
+            if next <= row {
+                return Err(self.missing("a row"));
+            }
+            row = next;
+        }
+        Ok(match joined {
+            Cow::Borrowed(slice) => Cow::Borrowed(slice.strip_suffix(b",").unwrap_or(slice)),
+            Cow::Owned(mut bytes) => {
+                bytes.pop();
+                Cow::Owned(bytes)
+            }
+        })
+    }
+
+    /// The consecutive rows with a folded title.
+    pub fn with_title(&self, folded: &str) -> Result<Range<usize>, StorageError> {
+        let folded = folded.as_bytes();
+        let (mut start, mut end) = (None, 0);
+        for section in self.with_rows() {
+            let head = RowsHead::read(section)?;
+            let titles =
+                head.titles().ok_or_else(|| section.damaged("its titles are cut short"))?;
+            // The title may begin in the group before the first one that starts at or after it.
+            let from = first_where(titles.len(), |index| titles.get(index) >= folded);
+            for index in from.saturating_sub(1)..head.groups {
+                if titles.get(index) > folded {
+                    break;
+                }
+                let group = head.group(index);
+                let texts = group.texts()?;
+                let title = |index| title_of(texts.get(index));
+                let low = first_where(texts.len(), |index| title(index) >= folded);
+                let high = first_where(texts.len(), |index| title(index) > folded);
+                if low < high {
+                    start.get_or_insert(group.first.saturating_add(low));
+                    end = group.first.saturating_add(high);
+                }
+            }
+        }
+        Ok(start.unwrap_or(end)..end)
+    }
+
+    /// The JSON of the row with a key.
+    pub fn with_key(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
+        match self.at.bucket(key) {
+            Some(bucket) => self.in_bucket(key, bucket),
+            None => self.in_whole(key),
+        }
+    }
+
+    /// Looks up a key in its bucket: two [`Texts`], the sorted keys and their rows.
+    fn in_bucket(&self, key: &str, bucket: usize) -> Result<Option<&[u8]>, StorageError> {
+        let mut parts = self.parts(Role::Keys);
+        let (first, part) = parts.next().ok_or_else(|| self.missing("the keys"))?;
+        let block = part.block(bucket.saturating_sub(first))?;
+        let cut = || part.damaged("keys are cut short");
+        let rows_at = read_number(block, 0).ok_or_else(cut)?;
+        let keys = block.get(4..rows_at).and_then(Texts::open).ok_or_else(cut)?;
+        let rows = block.get(rows_at..).and_then(Texts::open).ok_or_else(cut)?;
+        let index = first_where(keys.len(), |index| keys.get(index) >= key.as_bytes());
+        let is_found = index < keys.len() && keys.get(index) == key.as_bytes();
+        Ok(is_found.then(|| rows.get(index)))
+    }
+
+    /// Looks up a key in a `Whole`, which has the CRC-32 and the row number of each key, sorted.
+    fn in_whole(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
+        let part = self.whole().ok_or_else(|| self.missing("the keys"))?;
+        let entries = part.block(part.len().saturating_sub(1))?.as_chunks::<8>().0;
+        let sum = crc32(key.as_bytes()) as usize;
+        let sum_of = |index: usize| entries.get(index).and_then(|entry| read_number(entry, 0));
+        let start = first_where(entries.len(), |index| sum_of(index) >= Some(sum));
+        for entry in entries.get(start..).unwrap_or_default() {
+            if read_number(entry, 0) != Some(sum) {
+                break;
+            }
+            let row = self.row(read_number(entry, 4).unwrap_or(usize::MAX))?;
+            if RowFields::read(self.kind, row, 0).is_some_and(|fields| fields.key == key) {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The columns that filters read.
+    pub fn columns(&self) -> Result<Columns<'_>, StorageError> {
+        let (section, index) = if let Some(whole) = self.whole() {
+            (whole, whole.len().saturating_sub(2))
+        } else {
+            let mut parts = self.parts(Role::Columns);
+            (parts.next().ok_or_else(|| self.missing("the columns"))?.1, 0)
+        };
+        Columns::open(section.block(index)?, self.at.rows)
+            .map_err(|DamagedError(what)| section.damaged(what))
+    }
+}
+
+/// The folded title of a row: the first line of its searchable text.
+pub fn title_of(text: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
+}
+
+/// The values that filters read of every row: the attributes, one byte per row; the number of the row's group, two
+/// bytes per row; and the names of the groups, as [`Texts`].
+#[derive(Debug, Clone, Copy)]
+pub struct Columns<'a> {
+    pub attributes: &'a [u8],
+    groups: &'a [[u8; 2]],
+    names: Texts<'a>,
+}
+
+impl<'a> Columns<'a> {
+    fn open(block: &'a [u8], rows: usize) -> Result<Self, DamagedError> {
+        let cut = DamagedError("its columns are cut short");
+        let (attributes, rest) = block.split_at_checked(rows).ok_or(cut)?;
+        let (groups, names) = rest.split_at_checked(rows.saturating_mul(2)).ok_or(cut)?;
+        Ok(Self { attributes, groups: groups.as_chunks().0, names: Texts::open(names).ok_or(cut)? })
+    }
+
+    /// The number of a group. Returns `None` when no row is in it.
+    pub fn group(&self, name: &str) -> Option<u16> {
+        let index =
+            (0..self.names.len()).find(|index| self.names.get(*index) == name.as_bytes())?;
+        u16::try_from(index).ok()
+    }
+
+    pub fn is_in(&self, row: usize, group: u16) -> bool {
+        self.groups.get(row).is_some_and(|number| u16::from_le_bytes(*number) == group)
+    }
+}

@@ -1,0 +1,244 @@
+//! A list's record: the locations of its parts, and which of them a query needs.
+
+use std::ops::Range;
+
+use super::layout::{Texts, read_number};
+use super::section::{REF_BYTES, SectionRef};
+use super::stored::SegmentId;
+use crate::util::crc32::crc32;
+
+/// What a part of a list contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Role {
+    /// Everything: groups of rows, then the columns, then the row numbers by key.
+    Whole = 0,
+    Rows = 1,
+    /// A second copy of the rows, by key, so that looking up a key reads one part.
+    Keys = 2,
+    Columns = 3,
+    /// The search index: see [`index`](crate::catalog::list_search::index).
+    Index = 4,
+    /// For all actions: the words and their postings. See [`action_search`](crate::catalog::action_search).
+    Words = 5,
+    /// For all actions: the platforms, and the part of each action's score that does not depend on the query.
+    Features = 6,
+}
+
+impl Role {
+    const ALL: [Self; 7] = [
+        Self::Whole,
+        Self::Rows,
+        Self::Keys,
+        Self::Columns,
+        Self::Index,
+        Self::Words,
+        Self::Features,
+    ];
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct PartRef {
+    pub role: Role,
+    pub location: SectionRef,
+    /// The number of its first row, bucket of keys or index entry.
+    pub first: usize,
+}
+
+/// A list, and the locations of its parts.
+#[derive(Debug, Clone)]
+pub struct ListRef {
+    /// Derived from the list's content: lists with the same id have the same rows.
+    pub id: SegmentId,
+    pub rows: usize,
+    pub buckets: usize,
+    /// The number of entries of the search index; 0 without an index.
+    pub entries: usize,
+    /// The number of bits of an index entry that are the offset in the row's searchable text.
+    pub offset_bits: u32,
+    /// In order within each role.
+    pub parts: Vec<PartRef>,
+    /// The folded title of the first row of each part with rows. For the list of all actions, the first word of each
+    /// part with words.
+    titles: Vec<Box<[u8]>>,
+}
+
+/// The size of a list's record before its parts.
+const LIST_BYTES: usize = 36;
+
+/// The size of a part's record: its [`SectionRef`], the number of its first item, and its role.
+const PART_BYTES: usize = REF_BYTES + 8;
+
+impl ListRef {
+    /// A list that is one part.
+    pub fn whole(id: SegmentId, rows: usize, location: SectionRef) -> Self {
+        let parts = vec![PartRef { role: Role::Whole, location, first: 0 }];
+        let titles = vec![Box::default()];
+        Self { id, rows, buckets: 0, entries: 0, offset_bits: 0, parts, titles }
+    }
+
+    /// The inverse of [`Self::write`]. Returns `None` when the bytes are truncated.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let id = SegmentId(*bytes.first_chunk()?);
+        let field = |index: usize| read_number(bytes, index.checked_mul(4)?.checked_add(16)?);
+        let count = field(4)?;
+        let titles_at = count.checked_mul(PART_BYTES)?.checked_add(LIST_BYTES)?;
+        let titles = Texts::open(bytes.get(titles_at..)?)?;
+        let part = |index: usize| {
+            let at = index.checked_mul(PART_BYTES)?.checked_add(LIST_BYTES)?;
+            let location = SectionRef::read(bytes, at)?;
+            let first = read_number(bytes, at.checked_add(REF_BYTES)?)?;
+            let role = *Role::ALL.get(read_number(bytes, at.checked_add(REF_BYTES + 4)?)?)?;
+            Some(PartRef { role, location, first })
+        };
+        Some(Self {
+            id,
+            rows: field(0)?,
+            buckets: field(1)?,
+            entries: field(2)?,
+            offset_bits: u32::try_from(field(3)?).ok()?,
+            parts: (0..count).map(part).collect::<Option<_>>()?,
+            titles: (0..titles.len()).map(|index| titles.get(index).into()).collect(),
+        })
+    }
+
+    /// The record of the list in `current`.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn write(&self) -> Vec<u8> {
+        use super::layout::{number, write_texts};
+        let mut bytes = self.id.0.to_vec();
+        let fields =
+            [self.rows, self.buckets, self.entries, self.offset_bits as usize, self.parts.len()];
+        bytes.extend(fields.into_iter().flat_map(number));
+        for part in &self.parts {
+            bytes.extend(part.location.segment.0);
+            bytes.extend(number(part.location.head));
+            bytes.extend(part.location.crc.to_le_bytes());
+            bytes.extend(number(part.first));
+            bytes.extend(number(part.role as usize));
+        }
+        bytes.extend(write_texts(self.titles.iter()));
+        bytes
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn with_titles(mut self, titles: Vec<Box<[u8]>>) -> Self {
+        self.titles = titles;
+        self
+    }
+
+    /// The parts with these roles, and the parts with rows at these positions among their kind.
+    fn chosen(&self, roles: &[Role], rows: Range<usize>) -> Vec<PartRef> {
+        let mut nth_with_rows = 0_usize;
+        let is_chosen = |part: &&PartRef| match part.role {
+            Role::Whole | Role::Rows => {
+                let index = nth_with_rows;
+                nth_with_rows = index.saturating_add(1);
+                rows.contains(&index)
+            }
+            role => roles.contains(&role),
+        };
+        self.parts.iter().filter(is_chosen).copied().collect()
+    }
+
+    fn firsts(&self) -> Vec<usize> {
+        let with_rows = |part: &&PartRef| matches!(part.role, Role::Whole | Role::Rows);
+        self.parts.iter().filter(with_rows).map(|part| part.first).collect()
+    }
+
+    pub fn parts_of_rows(&self, rows: impl IntoIterator<Item = usize>) -> Vec<PartRef> {
+        let firsts = self.firsts();
+        let mut chosen: Vec<usize> = Vec::new();
+        for row in rows {
+            let index = firsts.partition_point(|first| *first <= row).saturating_sub(1);
+            if !chosen.contains(&index) {
+                chosen.push(index);
+            }
+        }
+        chosen.sort_unstable();
+        chosen.iter().flat_map(|index| self.chosen(&[], *index..index.saturating_add(1))).collect()
+    }
+
+    pub fn parts_of_title(&self, folded: &str) -> Vec<PartRef> {
+        let before = |title: &[u8]| title < folded.as_bytes();
+        let start = self.titles.partition_point(|title| before(title)).saturating_sub(1);
+        let end = self.titles.partition_point(|title| **title <= *folded.as_bytes());
+        self.chosen(&[Role::Columns], start..end.max(1))
+    }
+
+    /// The parts that would contain these words, and the one with features.
+    pub fn parts_of_words<'a>(&self, words: impl Iterator<Item = &'a str>) -> Vec<PartRef> {
+        let index = |word: &str| {
+            let after = self.titles.partition_point(|first| **first <= *word.as_bytes());
+            after.saturating_sub(1)
+        };
+        let row_filter: Vec<usize> = words.map(index).collect();
+        let with_words = self.parts.iter().filter(|part| part.role == Role::Words).enumerate();
+        let with_words =
+            with_words.filter(|(index, _)| row_filter.contains(index)).map(|(_, part)| *part);
+        with_words.chain(self.chosen(&[Role::Features], 0..0)).collect()
+    }
+
+    /// The parts that would contain words that begin with one of these letters.
+    pub fn parts_of_letters(&self, letters: &[char]) -> Vec<PartRef> {
+        let holds = |index: usize| {
+            letters.iter().any(|letter| {
+                let (from, end) = (letter.to_string(), format!("{letter}{}", char::MAX));
+                let starts = self.titles.get(index).is_none_or(|first| **first <= *end.as_bytes());
+                let next = self.titles.get(index.saturating_add(1));
+                starts && next.is_none_or(|next| **next > *from.as_bytes())
+            })
+        };
+        let with_words = self.parts.iter().filter(|part| part.role == Role::Words).enumerate();
+        with_words.filter(|(index, _)| holds(*index)).map(|(_, part)| *part).collect()
+    }
+
+    pub fn parts_of_key(&self, key: &str) -> Vec<PartRef> {
+        let Some(bucket) = self.bucket(key) else { return self.chosen(&[], 0..1) };
+        let holds = |part: &&PartRef| part.role == Role::Keys && part.first <= bucket;
+        self.parts.iter().rfind(holds).copied().into_iter().collect()
+    }
+
+    /// The bucket of a key. Returns `None` when the list is one part, which has its own keys.
+    pub fn bucket(&self, key: &str) -> Option<usize> {
+        bucket_of(key, self.buckets)
+    }
+
+    /// The parts that a scan of all rows needs.
+    pub fn parts_of_scan(&self, searches: bool) -> Vec<PartRef> {
+        let roles = [Role::Columns, Role::Index];
+        let roles = if searches { &roles[..] } else { roles.get(..1).unwrap_or_default() };
+        self.chosen(roles, 0..usize::MAX)
+    }
+}
+
+/// The bucket of a key. Returns `None` when there are none.
+pub fn bucket_of(key: &str, buckets: usize) -> Option<usize> {
+    (crc32(key.as_bytes()) as usize).checked_rem(buckets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ListRef, PartRef, Role, SectionRef};
+    use crate::catalog::format::stored::SegmentId;
+
+    #[test]
+    fn finds_the_part_of_a_word() {
+        let location = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
+        let titles = ["b", "m"].map(|first| first.as_bytes().into()).into();
+        let mut list = ListRef::whole(location.segment, 1, location).with_titles(titles);
+        list.parts = [(Role::Words, 0), (Role::Words, 1), (Role::Features, 7)]
+            .map(|(role, first)| PartRef { role, location, first })
+            .into();
+        for (words, expected) in [
+            (&["a"][..], &[0, 7][..]),
+            (&["b"], &[0, 7]),
+            (&["l", "m"], &[0, 1, 7]),
+            (&["z"], &[1, 7]),
+        ] {
+            let parts = list.parts_of_words(words.iter().copied());
+            let firsts: Vec<usize> = parts.iter().map(|part| part.first).collect();
+            assert_eq!(firsts, expected, "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A pack: the connectors of some platforms, and those of their action lists that are small enough to share a segment.
+//!
+//! It is a [`Section`] with three blocks per name: the connector's row, the members that its detail adds, and the
+//! [`UnitTable`] of its actions. For an alias, the first block is the platform's name and the others are empty. The
+//! rest of the section's head:
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 4 | number of names |
+//! | 36 per name | flags; its action list: 16 bytes of id, its start, the length and CRC-32 of its head, its rows |
+//! | … | [`Texts`]: the names, sorted |
+
+use super::layout::{Texts, first_where, read_number};
+use super::list::ListRef;
+use super::section::{Section, SectionRef};
+use super::stored::SegmentId;
+use crate::catalog::action::unit::UnitTable;
+use crate::catalog::row;
+use crate::ports::StorageError;
+
+const BLOCKS: usize = 3;
+/// The size of a name's entry.
+pub const ENTRY_BYTES: usize = 36;
+/// Flag: the connector has the bit [`row::AUTHKIT`].
+pub const AUTHKIT: usize = 1;
+/// Flag: the action list of the platform has segments of its own, which `current` names.
+pub const LIST_APART: usize = 2;
+/// Flag: the name is a former name of a platform.
+pub const ALIAS: usize = 4;
+/// Flag: the connector has the bit [`row::NEEDS_CLIENT`].
+pub const NEEDS_CLIENT: usize = 8;
+
+/// What a name refers to.
+#[derive(Debug)]
+pub enum NameEntry<'a> {
+    Platform(PlatformEntry<'a>),
+    /// The current name of the platform.
+    Alias(&'a str),
+}
+
+/// The data of a platform in a pack.
+#[derive(Debug)]
+pub struct PlatformEntry<'a> {
+    /// The connector's row.
+    pub connector: &'a [u8],
+    /// [`RowFields::attributes`](row::RowFields::attributes) of the connector.
+    pub attributes: u8,
+    /// `None` when the pack does not contain the list.
+    pub actions: Option<ListRef>,
+    pack: &'a Section,
+    index: usize,
+}
+
+impl<'a> PlatformEntry<'a> {
+    /// The members that the detail adds, as a JSON object. Read on demand, since most requests don't need it.
+    pub fn detail(&self) -> Result<&'a [u8], StorageError> {
+        self.pack.block(self.index.saturating_mul(BLOCKS).saturating_add(1))
+    }
+
+    /// The locations of the details of its actions.
+    pub fn units(&self) -> Result<UnitTable, StorageError> {
+        let block = self.pack.block(self.index.saturating_mul(BLOCKS).saturating_add(2))?;
+        serde_json::from_slice(block).map_err(|_| self.pack.damaged("a table of units is no JSON"))
+    }
+}
+
+/// Finds a name in a pack; `segment` is the pack's segment.
+pub fn find<'a>(
+    pack: &'a Section,
+    segment: SegmentId,
+    name: &str,
+) -> Result<Option<NameEntry<'a>>, StorageError> {
+    let names = names(pack)?;
+    let index = first_where(names.len(), |index| names.get(index) >= name.as_bytes());
+    if names.get(index) != name.as_bytes() {
+        return Ok(None);
+    }
+    get(pack, segment, index).map(Some)
+}
+
+/// Sorted.
+pub fn names(pack: &Section) -> Result<Texts<'_>, StorageError> {
+    let cut = || pack.damaged("its list of names is cut short");
+    let count = read_number(pack.rest(), 0).ok_or_else(cut)?;
+    let names_at = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
+    let names = pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut)?;
+    // Early builds of this format stored fewer blocks per name.
+    if pack.len() != names.len().saturating_mul(BLOCKS) {
+        return Err(pack.damaged("it has no details: import and publish again"));
+    }
+    Ok(names)
+}
+
+/// The entry of the name at an index.
+pub fn get(
+    pack: &Section,
+    segment: SegmentId,
+    index: usize,
+) -> Result<NameEntry<'_>, StorageError> {
+    let cut = || pack.damaged("its list of names is cut short");
+    let entry = index.saturating_mul(ENTRY_BYTES).saturating_add(4);
+    let entry = pack.rest().get(entry..).ok_or_else(cut)?;
+    let (flags, actions) = read_entry(entry, segment).ok_or_else(cut)?;
+    let connector = pack.block(index.saturating_mul(BLOCKS))?;
+    if flags & ALIAS != 0 {
+        let name = std::str::from_utf8(connector).map_err(|_| cut())?;
+        return Ok(NameEntry::Alias(name));
+    }
+    Ok(NameEntry::Platform(PlatformEntry {
+        connector,
+        attributes: [(AUTHKIT, row::AUTHKIT), (NEEDS_CLIENT, row::NEEDS_CLIENT)]
+            .into_iter()
+            .filter(|(flag, _)| flags & flag != 0)
+            .fold(0, |attributes, (_, bit)| attributes | bit),
+        actions: Some(actions).filter(|_| flags & LIST_APART == 0),
+        pack,
+        index,
+    }))
+}
+
+fn read_entry(entry: &[u8], segment: SegmentId) -> Option<(usize, ListRef)> {
+    let flags = read_number(entry, 0)?;
+    let id = SegmentId(*entry.get(4..)?.first_chunk()?);
+    let (base, head) = (read_number(entry, 20)?, read_number(entry, 24)?);
+    let crc = u32::try_from(read_number(entry, 28)?).ok()?;
+    let rows = read_number(entry, 32)?;
+    Some((flags, ListRef::whole(id, rows, SectionRef { segment, base, head, crc })))
+}

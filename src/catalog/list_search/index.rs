@@ -1,0 +1,319 @@
+//! The search index of a large list: a suffix array of the positions at which a match can begin, sorted by the text
+//! from there on.
+//!
+//! All occurrences of a word are adjacent in that order, so two binary searches find and count them. Ranking needs
+//! nothing but the entries, so only the binary searches read texts. An entry has four bytes, from the lowest bit on:
+//!
+//! | bits | meaning |
+//! |---|---|
+//! | 3 | the rank of a match at this position, minus 2. A match of the whole value ranks 2 better |
+//! | `offset_bits` | the offset in the row's searchable text |
+//! | the rest | the row |
+//!
+//! The rest of a part's head is a number: the entries in each block of the list's index except the last.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use super::{ABSENT, Search, Word, sort_by_rank, without_phrase};
+use crate::catalog::format::layout::{first_where, read_number};
+use crate::catalog::format::list::{List, Role};
+use crate::catalog::format::section::Section;
+use crate::ports::StorageError;
+
+/// The bits of an entry that hold the rank.
+const RANK_BITS: u32 = 3;
+/// With fewer than one row in this many, sorting the rows is faster than visiting the ranks of all rows.
+const SPARSE: usize = 32;
+/// The number of occurrences that can be visited in the time that reading one text takes.
+const OCCURRENCES_PER_TEXT: usize = 48;
+/// The number of occurrences that can be visited in the time that finding the occurrences of a word takes.
+const OCCURRENCES_PER_SEARCH: usize = 5_000;
+
+/// A position at which a match can begin.
+#[derive(Debug, Clone, Copy)]
+struct IndexEntry {
+    row: usize,
+    offset: usize,
+}
+
+pub struct Index<'a> {
+    list: &'a List,
+    parts: Vec<(usize, &'a Section)>,
+    /// Entries per block.
+    in_block: usize,
+}
+
+impl Search {
+    /// The rows of a list that contain all words, best first.
+    pub fn run(&self, list: &List) -> Result<Vec<u32>, StorageError> {
+        match Index::open(list) {
+            Some(index) => index.search(self),
+            None => self.scan(list).map(sort_by_rank),
+        }
+    }
+}
+
+impl<'a> Index<'a> {
+    /// Returns `None` when the list has no index or it is not loaded.
+    pub fn open(list: &'a List) -> Option<Self> {
+        let parts: Vec<_> = list.parts(Role::Index).collect();
+        let in_block = read_number(parts.first()?.1.rest(), 0).filter(|entries| *entries > 0)?;
+        Some(Self { list, parts, in_block })
+    }
+
+    /// The rows that contain all words, best first.
+    pub fn search(&self, search: &Search) -> Result<Vec<u32>, StorageError> {
+        let mut found = Vec::with_capacity(search.words.len());
+        for word in &search.words {
+            let occurrences = self.occurrences(&word.text)?;
+            if occurrences.is_empty() && word.shared_rank == ABSENT {
+                return Ok(Vec::new());
+            }
+            found.push((word, occurrences));
+        }
+        // The rarest word first. A word that all rows share comes last.
+        found.sort_by_key(|(word, occurrences)| (word.shared_rank != ABSENT, occurrences.len()));
+        let mut found = found.into_iter();
+        let Some((word, rarest)) = found.next() else { return Ok(Vec::new()) };
+        let mut rows = self.rows(word.shared_rank, &rarest)?;
+        for (word, occurrences) in found {
+            let ranks = self.ranks(word, Some(occurrences), &rows)?;
+            for ((_, rank), other) in rows.iter_mut().zip(ranks) {
+                *rank = other.max(*rank);
+            }
+            rows.retain(|(_, rank)| *rank != ABSENT);
+        }
+        if let Some(phrase) = &search.phrase {
+            let ranks = self.ranks(phrase, None, &rows)?;
+            for ((_, rank), together) in rows.iter_mut().zip(ranks) {
+                *rank = if together == ABSENT { without_phrase(*rank) } else { together };
+            }
+        }
+        Ok(sort_by_rank(rows))
+    }
+
+    /// The rank of a word in each of these rows. Reads their texts or visits all occurrences of the word, whichever is
+    /// faster.
+    fn ranks(
+        &self,
+        word: &Word,
+        occurrences: Option<Occurrences>,
+        rows: &[(u32, u8)],
+    ) -> Result<Vec<u8>, StorageError> {
+        let few = rows.len().saturating_mul(OCCURRENCES_PER_TEXT);
+        let most = occurrences.as_ref().map_or(OCCURRENCES_PER_SEARCH, Occurrences::len);
+        if few < most {
+            let texts = rows.iter().map(|(row, _)| self.list.text(*row as usize));
+            return texts.map(|text| Ok(word.rank(text?))).collect();
+        }
+        let occurrences = occurrences.map_or_else(|| self.occurrences(&word.text), Ok)?;
+        let mut column = vec![word.shared_rank; self.list.at.rows];
+        self.improve(&mut column, &occurrences)?;
+        let rank = |row: u32| column.get(row as usize).copied().unwrap_or(ABSENT);
+        Ok(rows.iter().map(|(row, _)| rank(*row)).collect())
+    }
+
+    /// The rows that contain a word, each with its rank, in list order.
+    fn rows(
+        &self,
+        shared_rank: u8,
+        occurrences: &Occurrences,
+    ) -> Result<Vec<(u32, u8)>, StorageError> {
+        let mut column = vec![shared_rank; self.list.at.rows];
+        self.improve(&mut column, occurrences)?;
+        if shared_rank != ABSENT || occurrences.len() >= column.len() / SPARSE {
+            let ranks = (0_u32..).zip(column);
+            return Ok(ranks.filter(|(_, rank)| *rank != ABSENT).collect());
+        }
+        let mut rows = Vec::with_capacity(occurrences.len());
+        self.for_each(occurrences.all.clone(), |entry| {
+            let row = self.decode(entry).row;
+            let rank = column.get(row).copied().unwrap_or(ABSENT);
+            rows.push((u32::try_from(row).unwrap_or(u32::MAX), rank));
+        })?;
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
+    }
+
+    /// The entries whose text begins with `word`.
+    fn occurrences(&self, word: &str) -> Result<Occurrences, StorageError> {
+        let whole = format!("{word}\n");
+        let end = Self::after(word);
+        let all = self.first_from(word.as_bytes(), 0..self.list.at.entries)?;
+        let all = all..self.first_from(&end, all..self.list.at.entries)?;
+        let start = self.first_from(whole.as_bytes(), all.clone())?;
+        let whole = start..self.first_from(&Self::after(&whole), start..all.end)?;
+        Ok(Occurrences { all, whole })
+    }
+
+    /// The smallest byte string after all that begin with `word`: no byte of UTF-8 is 255.
+    fn after(word: &str) -> Vec<u8> {
+        [word.as_bytes(), &[u8::MAX]].concat()
+    }
+
+    /// The first entry whose text is not less than `text`.
+    fn first_from(&self, text: &[u8], within: Range<usize>) -> Result<usize, StorageError> {
+        let failure = RefCell::new(None);
+        let first = first_where(within.len(), |index| {
+            let at = within.start.saturating_add(index);
+            match self.text(at) {
+                Ok(here) => here >= text,
+                Err(error) => {
+                    failure.replace(Some(error));
+                    true
+                }
+            }
+        });
+        failure.into_inner().map_or_else(|| Ok(within.start.saturating_add(first)), Err)
+    }
+
+    fn text(&self, index: usize) -> Result<&[u8], StorageError> {
+        let decode = self.decode(self.entry(index)?);
+        Ok(self.list.text(decode.row)?.get(decode.offset..).unwrap_or_default())
+    }
+
+    fn decode(&self, entry: u32) -> IndexEntry {
+        let rest = entry >> RANK_BITS;
+        let bits = self.list.at.offset_bits;
+        let row = rest.checked_shr(bits).unwrap_or_default() as usize;
+        let above =
+            rest.checked_shr(bits).and_then(|row| row.checked_shl(bits)).unwrap_or_default();
+        IndexEntry { row, offset: (rest ^ above) as usize }
+    }
+
+    /// The block that contains an entry, and the entry's position in it.
+    fn block(&self, index: usize) -> Result<(&[[u8; 4]], usize), StorageError> {
+        let part = self.parts.partition_point(|(first, _)| *first <= index).saturating_sub(1);
+        let missing = || StorageError::new("the search index has no part");
+        let (first, section) = *self.parts.get(part).ok_or_else(missing)?;
+        let index = index.saturating_sub(first);
+        let block = index.checked_div(self.in_block).ok_or_else(missing)?;
+        let at = index.checked_rem(self.in_block).ok_or_else(missing)?;
+        Ok((section.block(block)?.as_chunks().0, at))
+    }
+
+    fn entry(&self, index: usize) -> Result<u32, StorageError> {
+        let (block, at) = self.block(index)?;
+        let missing = || StorageError::new("the search index has fewer entries than it should");
+        block.get(at).map(|entry| u32::from_le_bytes(*entry)).ok_or_else(missing)
+    }
+
+    fn for_each(&self, range: Range<usize>, mut look: impl FnMut(u32)) -> Result<(), StorageError> {
+        let mut index = range.start;
+        while index < range.end {
+            let (block, from) = self.block(index)?;
+            let until = from.saturating_add(range.end.saturating_sub(index)).min(block.len());
+            let entries = block.get(from..until).unwrap_or_default();
+            if entries.is_empty() {
+                return Err(StorageError::new("the search index has fewer entries than it should"));
+            }
+            for entry in entries {
+                look(u32::from_le_bytes(*entry));
+            }
+            index = index.saturating_add(entries.len());
+        }
+        Ok(())
+    }
+
+    /// Lowers the rank of each row to that of its best occurrence.
+    fn improve(&self, ranks: &mut [u8], occurrences: &Occurrences) -> Result<(), StorageError> {
+        // At the start of a value, the stored rank is 0 or 1. Only there can a match be the whole value.
+        const PART: [u8; 8] = [2, 3, 4, 5, 6, 7, ABSENT, ABSENT];
+        const WHOLE: [u8; 8] = [0, 1, 4, 5, 6, 7, ABSENT, ABSENT];
+        let shift = self.list.at.offset_bits.saturating_add(RANK_BITS);
+        let mut improve = |range, rank_of: [u8; 8]| {
+            self.for_each(range, |entry| {
+                let rank = rank_of.get((entry & 7) as usize).copied().unwrap_or(ABSENT);
+                if let Some(best) = ranks.get_mut(entry.wrapping_shr(shift) as usize) {
+                    *best = rank.min(*best);
+                }
+            })
+        };
+        improve(occurrences.all.start..occurrences.whole.start, PART)?;
+        improve(occurrences.whole.clone(), WHOLE)?;
+        improve(occurrences.whole.end..occurrences.all.end, PART)
+    }
+}
+
+/// The entries whose text begins with a word.
+#[derive(Debug, Clone)]
+struct Occurrences {
+    all: Range<usize>,
+    /// Those where the word extends to the end of the value.
+    whole: Range<usize>,
+}
+
+impl Occurrences {
+    fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+/// Builds the index of these texts: its entries in order, and the number of bits of an entry that are the offset.
+/// Returns `None` when an entry would not fit into 32 bits; searches then scan all rows.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn write_index(texts: &[&str]) -> Option<(Vec<u32>, u32)> {
+    use super::{RANKS, start_rank};
+    let longest = texts.iter().map(|text| text.len()).max()?;
+    let offset_bits = usize::BITS.saturating_sub(longest.leading_zeros());
+    let row_bits = usize::BITS.saturating_sub(texts.len().leading_zeros());
+    if offset_bits.saturating_add(row_bits).saturating_add(RANK_BITS) > u32::BITS {
+        return None;
+    }
+    let joined = texts.concat();
+    let starts: Vec<usize> = texts
+        .iter()
+        .scan(0_usize, |end, text| {
+            let start = *end;
+            *end = end.saturating_add(text.len());
+            Some(start)
+        })
+        .collect();
+    let mut row_of = Vec::with_capacity(joined.len());
+    for (row, text) in texts.iter().enumerate() {
+        row_of.extend(std::iter::repeat_n(u32::try_from(row).unwrap_or_default(), text.len()));
+    }
+    let mut order = vec![0_i32; joined.len()];
+    if !joined.is_empty() {
+        divsufsort::sort_in_place(joined.as_bytes(), &mut order);
+    }
+    let entry = |at: &i32| {
+        let at = usize::try_from(*at).ok()?;
+        if !joined.is_char_boundary(at) || matches!(joined.as_bytes().get(at)?, b' ' | b'\n') {
+            return None;
+        }
+        let row = *row_of.get(at)?;
+        let offset = at.saturating_sub(*starts.get(row as usize)?);
+        let text = texts.get(row as usize)?.as_bytes();
+        let in_title = memchr::memchr(b'\n', text).is_none_or(|title| offset < title);
+        let rank = start_rank(text, offset).saturating_add(u8::from(!in_title)).saturating_sub(2);
+        let offset = u32::try_from(offset).ok()?;
+        Some(((row << offset_bits | offset) << RANK_BITS) | u32::from(rank.min(RANKS)))
+    };
+    Some((order.iter().filter_map(entry).collect(), offset_bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write_index;
+
+    #[test]
+    fn an_index_is_as_large_as_its_entries_allow() {
+        // 16 bits of an entry are the offset and 3 the rank, which leaves 13 for the row.
+        let long = "a".repeat(32_768);
+        let mut texts = vec![""; 8190];
+        texts.push(&long);
+        assert!(
+            write_index(&texts)
+                .is_some_and(|(entries, bits)| (entries.len(), bits) == (32_768, 16))
+        );
+        texts.push("");
+        assert_eq!(write_index(&texts), None);
+    }
+}

@@ -1,0 +1,401 @@
+//! Queries of the catalog.
+
+mod search;
+
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::ops::Range;
+use std::rc::Rc;
+use std::task::Poll;
+
+pub use search::{MAX_COUNTED, SearchFilter};
+
+use crate::catalog::action::answer::answer;
+use crate::catalog::action::unit::Unit;
+use crate::catalog::action_search::EVERY_ACTION;
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::filter::{ActionFilter, ConnectorFilter, RowFilter, Selection};
+use crate::catalog::format::current::Current;
+use crate::catalog::format::layout::DamagedError;
+use crate::catalog::format::list::{List, ListRef, PartRef};
+use crate::catalog::format::pack::{self, NameEntry, PlatformEntry};
+use crate::catalog::format::section::Section;
+use crate::catalog::format::stored::SegmentId;
+use crate::catalog::key::ConnectorKey;
+use crate::catalog::list_search::Search;
+use crate::catalog::row::{Kind, NEEDS_CLIENT, RowFields};
+use crate::ports::{Blobs, Clock, StorageError};
+use crate::util::name_set::Names;
+
+#[derive(Debug)]
+pub struct Page {
+    /// The number of rows that match the filter.
+    pub total: usize,
+    /// The JSON of the page's rows, joined by commas.
+    pub rows: Vec<u8>,
+}
+
+/// Maps the number of matching rows to the positions of the page.
+pub type Positions<'a> = &'a dyn Fn(usize) -> Range<usize>;
+
+/// The catalog as one request sees it.
+pub struct Catalog<'a, P> {
+    cache: &'a CatalogCache,
+    ports: &'a P,
+    current: Rc<Current>,
+}
+
+/// The result of looking up an action.
+#[derive(Debug)]
+pub enum ActionLookup {
+    /// Its row and its detail, as JSON.
+    Found(Vec<u8>),
+    /// The platform has no action with this key; these are similar ones.
+    NoAction(Vec<String>),
+    NoPlatform,
+}
+
+/// The location of a platform's actions.
+#[derive(Debug)]
+pub struct ActionList {
+    /// Lists with the same id have the same rows.
+    pub id: SegmentId,
+    /// The platform's current name; the caller may have used a former one.
+    platform: String,
+    list: ListRef,
+}
+
+fn damaged_current(DamagedError(what): DamagedError) -> StorageError {
+    StorageError::new(format!("`current` is damaged: {what}"))
+}
+
+impl<'a, P: Blobs + Clock> Catalog<'a, P> {
+    /// Opens the served catalog.
+    pub async fn open(cache: &'a CatalogCache, ports: &'a P) -> Result<Self, StorageError> {
+        Ok(Self { cache, ports, current: cache.served(ports).await? })
+    }
+
+    /// The id of the connector list, derived from its content.
+    pub fn connectors_id(&self) -> Result<SegmentId, StorageError> {
+        Ok(self.current.connectors().map_err(damaged_current)?.id)
+    }
+
+    pub async fn connectors(
+        &self,
+        filter: &ConnectorFilter,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
+        let row_filter = RowFilter::from(filter);
+        let Some(platforms) = platforms(filter) else {
+            let list = self.current.connectors().map_err(damaged_current)?;
+            let mut selection = self.select(&list, Kind::Connector, &row_filter, "").await?;
+            if let Some(clients) = &filter.connectable {
+                selection = self.connectable(&list, &selection, clients).await?;
+            }
+            return self.rows(list, Kind::Connector, &selection, positions).await;
+        };
+        let search = row_filter.q.as_ref().map(|query| Search::new(query, ""));
+        let mut found = Vec::new();
+        for (platform, fields, json) in self.connectors_by_name(&platforms).await? {
+            let is_asked = filter.key.as_ref().is_none_or(|key| *key == fields.key)
+                && filter.connectable.as_ref().is_none_or(|clients| {
+                    fields.attributes & NEEDS_CLIENT == 0 || clients.has(&platform)
+                });
+            if let Some(rank) = row_filter.rank(&fields, search.as_ref()).filter(|_| is_asked) {
+                found.push((rank, fields.title, fields.key, json));
+            }
+        }
+        found.sort();
+        found.dedup();
+        let shown = found.get(positions(found.len())).unwrap_or_default();
+        let rows: Vec<&[u8]> = shown.iter().map(|(_, _, _, json)| json.as_slice()).collect();
+        Ok(Page { total: found.len(), rows: rows.join(&b',') })
+    }
+
+    /// The connectors of platforms, given their current or former names: the current name, the fields that filters
+    /// read, and the row.
+    async fn connectors_by_name(
+        &self,
+        names: &[String],
+    ) -> Result<Vec<(String, RowFields, Vec<u8>)>, StorageError> {
+        let read = |own: &str, found: PlatformEntry<'_>| {
+            let json = found.connector.to_vec();
+            let fields = RowFields::read(Kind::Connector, &json, found.attributes)
+                .ok_or_else(|| StorageError::new("a connector's row is not what it should be"))?;
+            Ok((own.to_owned(), fields, json))
+        };
+        let found = names.iter().map(|name| self.platform(name, read));
+        Ok(all(found.collect()).await?.into_iter().flatten().collect())
+    }
+
+    /// The selected connectors that accounts can be connected to, given the platforms that have an OAuth client.
+    async fn connectable(
+        &self,
+        list: &ListRef,
+        selection: &Selection,
+        clients: &Names,
+    ) -> Result<Selection, StorageError> {
+        let with_client = self.connectors_by_name(&distinct(clients)).await?;
+        let titles =
+            with_client.iter().flat_map(|(_, fields, _)| list.parts_of_title(&fields.title));
+        let mut parts = list.parts_of_scan(false);
+        for part in titles {
+            if !parts.iter().any(|known| (known.role, known.first) == (part.role, part.first)) {
+                parts.push(part);
+            }
+        }
+        parts.sort_by_key(|part| part.first);
+        let loaded = self.load(parts, list.clone(), Kind::Connector).await?;
+        let mut offered = BTreeSet::new();
+        for (_, fields, json) in &with_client {
+            for row in loaded.with_title(&fields.title)? {
+                if loaded.row(row)? == json.as_slice() {
+                    offered.insert(row);
+                }
+            }
+        }
+        let attributes = loaded.columns()?.attributes;
+        let needs_none = |row: usize| {
+            attributes.get(row).is_some_and(|attributes| attributes & NEEDS_CLIENT == 0)
+        };
+        let rows = selection.rows().into_iter();
+        let rows = rows.filter(|row| needs_none(*row) || offered.contains(row));
+        let rows: Vec<u32> = rows.filter_map(|row| u32::try_from(row).ok()).collect();
+        Ok(Selection::Rows(rows.into()))
+    }
+
+    /// Finds the actions of a platform by its folded name. Returns `None` when there is no such platform.
+    pub async fn find_actions(&self, platform: &str) -> Result<Option<ActionList>, StorageError> {
+        // These names belong to the connector list and to the list of all actions.
+        let known = Some(platform).filter(|platform| !["", EVERY_ACTION].contains(platform));
+        let apart = known.and_then(|platform| self.current.list(platform));
+        let (platform, list) = if apart.is_some() {
+            (platform.to_owned(), apart)
+        } else {
+            let read = |own: &str, found: PlatformEntry<'_>| Ok((own.to_owned(), found.actions));
+            let found = self.platform(platform, read).await?;
+            let Some((own, list)) = found else { return Ok(None) };
+            // A former name leads to a list that may have its own segments under the current name.
+            let list = list.or_else(|| self.current.list(&own));
+            (own, list)
+        };
+        Ok(list.map(|list| ActionList { id: list.id, platform, list }))
+    }
+
+    pub async fn actions(
+        &self,
+        actions: ActionList,
+        filter: &ActionFilter,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
+        let row_filter = RowFilter::from(filter);
+        let shared = format!("{}\n", actions.platform);
+        let list = actions.list;
+        let Some(key) = &filter.key else {
+            return self.page(list, Kind::Action, &row_filter, &shared, positions).await;
+        };
+        let list = self.load(list.parts_of_key(key), list, Kind::Action).await?;
+        let search = row_filter.q.as_ref().map(|query| Search::new(query, &shared));
+        let mut found: Vec<&[u8]> = Vec::new();
+        if let Some(row) = list.with_key(key)? {
+            let fields = RowFields::read(Kind::Action, row, 0)
+                .ok_or_else(|| StorageError::new("an action's row is not what it should be"))?;
+            found.extend(row_filter.rank(&fields, search.as_ref()).map(|_| row));
+        }
+        let rows = found.get(positions(found.len())).unwrap_or_default().join(&b',');
+        Ok(Page { total: found.len(), rows })
+    }
+
+    /// The list of all actions.
+    pub fn all_actions(&self) -> Result<ListRef, StorageError> {
+        let missing = || StorageError::new("the catalog has no list of all actions");
+        self.current.list(EVERY_ACTION).ok_or_else(missing)
+    }
+
+    pub async fn connector(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
+        let read = |_: &str, found: PlatformEntry<'_>| Ok(found.connector.to_vec());
+        self.platform(platform, read).await
+    }
+
+    pub async fn detail(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
+        let read = |_: &str, found: PlatformEntry<'_>| {
+            Ok((found.connector.to_vec(), found.detail()?.to_vec()))
+        };
+        let Some((row, detail)) = self.platform(platform, read).await? else { return Ok(None) };
+        let damaged = || StorageError::new("a connector's row is not what it should be");
+        let mut json = row.strip_suffix(b"}").ok_or_else(damaged)?.to_vec();
+        json.push(b',');
+        json.extend_from_slice(detail.strip_prefix(b"{").ok_or_else(damaged)?);
+        Ok(Some(json))
+    }
+
+    /// Finds the detail of an action, given its platform and key as they are stored.
+    pub async fn action(
+        &self,
+        platform: &str,
+        key: &str,
+        with_responses: bool,
+    ) -> Result<ActionLookup, StorageError> {
+        let read = |own: &str, found: PlatformEntry<'_>| {
+            Ok((own.to_owned(), found.detail()?.to_vec(), found.units()?))
+        };
+        let Some((own, detail, table)) = self.platform(platform, read).await? else {
+            return Ok(ActionLookup::NoPlatform);
+        };
+        let Some(location) = table.unit(key).or_else(|| table.units.first()) else {
+            return Ok(ActionLookup::NoAction(Vec::new()));
+        };
+        let bytes = self.cache.unit(self.ports, location).await?;
+        let damaged = || StorageError::new(format!("`{}` is damaged", location.segment.key()));
+        let unit = Unit::open(&bytes).ok_or_else(damaged)?;
+        let Some(action) = unit.action(key) else {
+            let keys = (0..unit.keys.len()).map(|index| unit.keys.get(index));
+            let keys = keys.map(|key| String::from_utf8_lossy(key).into_owned());
+            return Ok(ActionLookup::NoAction(keys.collect()));
+        };
+        let connector = serde_json::from_slice(&detail)
+            .map_err(|_| StorageError::new("a connector's detail is not what it should be"))?;
+        let json = answer(&unit, &action, &own, &connector, &table.schemes, with_responses);
+        json.map(ActionLookup::Found).map_err(|_| damaged())
+    }
+
+    /// The names of all platforms, each followed by a line feed.
+    pub async fn platforms(&self) -> Result<String, StorageError> {
+        let names = self.current.names();
+        let location = names.ok_or_else(|| damaged_current(DamagedError("it is cut short")))?;
+        let section = self.cache.section(self.ports, location).await?;
+        let text = section.block(0)?.to_vec();
+        String::from_utf8(text).map_err(|_| StorageError::new("a platform's name is not UTF-8"))
+    }
+
+    /// Looks up a platform by its current or former name. `read` gets the current name and the platform's entry.
+    async fn platform<T>(
+        &self,
+        name: &str,
+        read: impl Fn(&str, PlatformEntry<'_>) -> Result<T, StorageError>,
+    ) -> Result<Option<T>, StorageError> {
+        let mut platform = name.to_owned();
+        // An alias leads to a platform, never to another alias.
+        for _ in 0..2 {
+            let Some(location) = self.current.pack(&platform) else { return Ok(None) };
+            let section = self.cache.section(self.ports, location).await?;
+            match pack::find(&section, location.segment, &platform)? {
+                Some(NameEntry::Platform(found)) => return read(&platform, found).map(Some),
+                Some(NameEntry::Alias(own)) => platform = own.to_owned(),
+                None => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn page(
+        &self,
+        list: ListRef,
+        kind: Kind,
+        row_filter: &RowFilter,
+        shared: &str,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
+        let selection = self.select(&list, kind, row_filter, shared).await?;
+        self.rows(list, kind, &selection, positions).await
+    }
+
+    async fn select(
+        &self,
+        list: &ListRef,
+        kind: Kind,
+        row_filter: &RowFilter,
+        shared: &str,
+    ) -> Result<Selection, StorageError> {
+        if row_filter.matches_all() {
+            return Ok(Selection::Range(0..list.rows));
+        }
+        if let Some(title) = row_filter.title.as_ref() {
+            let list = self.load(list.parts_of_title(title), list.clone(), kind).await?;
+            return row_filter.select(&list, shared);
+        }
+        if let Some(known) = self.cache.cached_selection(list.id, row_filter) {
+            return Ok(known);
+        }
+        let parts = list.parts_of_scan(row_filter.q.is_some());
+        let list = self.load(parts, list.clone(), kind).await?;
+        let found = row_filter.select(&list, shared)?;
+        self.cache.cache_selection(list.at.id, row_filter, &found);
+        Ok(found)
+    }
+
+    async fn rows(
+        &self,
+        list: ListRef,
+        kind: Kind,
+        selection: &Selection,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
+        let shown = selection.page(positions(selection.len()));
+        let parts = list.parts_of_rows(shown.rows());
+        let list = self.load(parts, list, kind).await?;
+        Ok(Page { total: selection.len(), rows: shown.json(&list)? })
+    }
+
+    /// Loads parts of a list concurrently.
+    async fn load(
+        &self,
+        parts: Vec<PartRef>,
+        list: ListRef,
+        kind: Kind,
+    ) -> Result<List, StorageError> {
+        let reads =
+            parts.iter().map(|part| self.cache.section(self.ports, part.location)).collect();
+        let sections: Vec<Rc<Section>> = all(reads).await?;
+        Ok(List::new(list, kind, parts.into_iter().zip(sections).collect()))
+    }
+}
+
+/// The only platforms that can match a filter, without duplicates. Returns `None` when the filter does not restrict
+/// them.
+fn platforms(filter: &ConnectorFilter) -> Option<Vec<String>> {
+    let of_key = |key: &String| ConnectorKey::parse(key).map(|key| key.platform.to_owned());
+    let one = match (&filter.platform, filter.key.as_ref().map(of_key)) {
+        (Some(platform), Some(of_key)) => Some(of_key.filter(|of_key| of_key == platform)),
+        (Some(platform), None) => Some(Some(platform.clone())),
+        (None, of_key) => of_key,
+    };
+    match (one, &filter.platforms) {
+        (Some(one), names) => {
+            let is_allowed = |one: &String| names.as_ref().is_none_or(|names| names.has(one));
+            Some(one.into_iter().filter(is_allowed).collect())
+        }
+        (None, Some(names)) => Some(distinct(names)),
+        (None, None) => None,
+    }
+}
+
+fn distinct(names: &Names) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names.all() {
+        if !distinct.iter().any(|known| known == name) {
+            distinct.push(name.to_owned());
+        }
+    }
+    distinct
+}
+
+/// Runs the futures concurrently. Returns all their values, or the first error.
+async fn all<T, E>(futures: Vec<impl Future<Output = Result<T, E>>>) -> Result<Vec<T>, E> {
+    let mut running: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
+    poll_fn(move |context| {
+        let mut is_done = true;
+        for (future, output) in running.iter_mut().filter(|(_, output)| output.is_none()) {
+            match future.as_mut().poll(context) {
+                Poll::Ready(Ok(value)) => *output = Some(value),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => is_done = false,
+            }
+        }
+        if !is_done {
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(running.iter_mut().filter_map(|(_, output)| output.take()).collect()))
+    })
+    .await
+}

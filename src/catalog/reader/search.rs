@@ -1,0 +1,210 @@
+//! The search over the actions of all platforms, with correction of misspelled words.
+
+use super::{Catalog, Page, Positions};
+use crate::catalog::action_search::index::{Platform, Platforms, Vocabulary};
+use crate::catalog::action_search::query::{ActionQuery, Term};
+use crate::catalog::action_search::rank::{self, named_without_actions, rank};
+use crate::catalog::action_search::ranking::{PlatformNotes, Ranking};
+use crate::catalog::action_search::score;
+use crate::catalog::filter::{Constraint, RowFilter, Selection};
+use crate::catalog::format::list::{List, ListRef, Role};
+use crate::catalog::list_search::Query;
+use crate::catalog::row::Kind;
+use crate::ports::{Blobs, Clock, StorageError};
+use crate::terms::Method;
+use crate::util::name_set::Names;
+
+/// The maximum number of matches of a search that are counted.
+pub const MAX_COUNTED: usize = rank::MAX_MATCHES - 1;
+
+/// The number of matches that are ranked for the first pages. Later pages rank all of them.
+const FIRST_PAGES_LIMIT: usize = 100;
+
+#[derive(Debug)]
+pub struct SearchFilter {
+    pub q: Query,
+    pub method: Constraint<Method>,
+    /// Only these platforms, folded.
+    pub platforms: Option<Names>,
+    /// The platforms that the caller may see; `None` for all of them.
+    pub visible: Option<Names>,
+}
+
+/// Limits of spelling correction: words per query, and bytes per word.
+const MAX_CORRECTED_WORDS: usize = 3;
+
+const MAX_CORRECTED_BYTES: usize = 32;
+
+/// The number of corrections of a word, and how much they count, in sixteenths.
+const MAX_CORRECTIONS: usize = 3;
+
+const CORRECTION_WEIGHT: u8 = 14;
+
+fn vocabulary(loaded: &List) -> Vocabulary<'_> {
+    Vocabulary(loaded.parts(Role::Words).map(|(_, section)| section).collect())
+}
+
+/// Which platforms of the filter do not exist, and which requested platforms have no actions.
+fn platform_notes(
+    filter: &SearchFilter,
+    query: &ActionQuery,
+    vocabulary: &Vocabulary<'_>,
+    platforms: &Platforms<'_>,
+) -> Result<PlatformNotes, StorageError> {
+    let mut platform_notes = PlatformNotes::default();
+    if let Some(names) = &filter.platforms {
+        let all = platforms.all();
+        for name in names.all() {
+            match platforms.find(name)? {
+                None => platform_notes.unknown.push(name.to_owned()),
+                Some(index) if all.get(index).is_some_and(Platform::is_empty) => {
+                    platform_notes.empty.push(name.to_owned());
+                }
+                Some(_) => {}
+            }
+        }
+    } else {
+        let connectors_by_name = named_without_actions(query, vocabulary, platforms)?;
+        platform_notes.empty =
+            connectors_by_name.into_iter().map(|index| platforms.name(index).to_owned()).collect();
+    }
+    let is_seen = |name: &String| filter.visible.as_ref().is_none_or(|visible| visible.has(name));
+    platform_notes.empty.retain(is_seen);
+    Ok(platform_notes)
+}
+
+impl From<&SearchFilter> for RowFilter {
+    fn from(filter: &SearchFilter) -> Self {
+        let SearchFilter { q, method, platforms, visible } = filter;
+        let attributes = match method {
+            Constraint::Any => Constraint::Any,
+            Constraint::Equals(method) => Constraint::Equals(*method as u8),
+            Constraint::Never => Constraint::Never,
+        };
+        // No name has a slash, and none is empty.
+        let names = |names: &'_ Option<Names>| names.as_ref().map_or("", Names::as_str).to_owned();
+        let group = Some([names(platforms), names(visible)].join("/"));
+        Self { title: None, attributes, required_bits: 0, group, q: Some(q.clone()) }
+    }
+}
+
+impl<P: Blobs + Clock> Catalog<'_, P> {
+    /// A page of the actions of all platforms that match a query. The total is one more than are counted if there are
+    /// more.
+    pub async fn search_actions(
+        &self,
+        list: ListRef,
+        filter: &SearchFilter,
+        positions: Positions<'_>,
+    ) -> Result<(Page, PlatformNotes), StorageError> {
+        let row_filter = RowFilter::from(filter);
+        let end = positions(MAX_COUNTED).end;
+        let known = self.cache.cached_selection(list.id, &row_filter);
+        let found = if let Some(known) = known.filter(|known| known.reaches(end)) {
+            known
+        } else {
+            let limit =
+                if end <= FIRST_PAGES_LIMIT { FIRST_PAGES_LIMIT } else { rank::MAX_MATCHES };
+            let found = Selection::Ranked(self.rank_or_correct(&list, filter, limit).await?.into());
+            self.cache.cache_selection(list.id, &row_filter, &found);
+            found
+        };
+        let shown = found.page(positions(found.len().min(MAX_COUNTED)));
+        let parts = list.parts_of_rows(shown.rows());
+        // Without rows, there is no part to read.
+        let parts = if shown.is_empty() { Vec::new() } else { parts };
+        let list = self.load(parts, list, Kind::Action).await?;
+        let platform_notes = match &found {
+            Selection::Ranked(ranking) => ranking.platform_notes.clone(),
+            Selection::Range(_) | Selection::Rows(_) => PlatformNotes::default(),
+        };
+        Ok((Page { total: found.len(), rows: shown.json(&list)? }, platform_notes))
+    }
+
+    /// The actions that match a query, the best `limit` of them ranked. Corrects the spelling if none match.
+    async fn rank_or_correct(
+        &self,
+        list: &ListRef,
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Ranking, StorageError> {
+        let mut query = ActionQuery::read(&filter.q.phrase());
+        let found = self.rank_query(list, filter, &query, limit).await?;
+        if !found.is_empty() || !self.correct(list, &mut query).await? {
+            return Ok(found);
+        }
+        self.rank_query(list, filter, &query, limit).await
+    }
+
+    /// Adds corrections to each word that no action has. Returns whether there are any.
+    async fn correct(&self, list: &ListRef, query: &mut ActionQuery) -> Result<bool, StorageError> {
+        let loaded = self.load_vocabulary(list, query).await?;
+        let vocabulary = vocabulary(&loaded);
+        let mut unknown: Vec<&mut Term> = Vec::new();
+        for term in &mut query.terms {
+            let stem = term.stems.first().map_or("", |(stem, _)| stem.as_str());
+            if unknown.len() < MAX_CORRECTED_WORDS
+                && term.word.len() <= MAX_CORRECTED_BYTES
+                && vocabulary.get(stem)?.is_none()
+            {
+                unknown.push(term);
+            }
+        }
+        let letters: Vec<char> =
+            unknown.iter().filter_map(|term| term.word.chars().next()).collect();
+        if letters.is_empty() {
+            return Ok(false);
+        }
+        let parts = list.parts_of_letters(&letters);
+        let loaded = self.load(parts, list.clone(), Kind::Action).await?;
+        let vocabulary = self::vocabulary(&loaded);
+        let mut is_corrected = false;
+        for term in unknown {
+            for stem in vocabulary.corrections(&term.word, MAX_CORRECTIONS)? {
+                term.stems.push((stem, CORRECTION_WEIGHT));
+                is_corrected = true;
+            }
+        }
+        Ok(is_corrected)
+    }
+
+    /// Loads the parts with the words of a query, and the one with features.
+    async fn load_vocabulary(
+        &self,
+        list: &ListRef,
+        query: &ActionQuery,
+    ) -> Result<List, StorageError> {
+        let parts = list.parts_of_words(query.stems());
+        self.load(parts, list.clone(), Kind::Action).await
+    }
+
+    async fn rank_query(
+        &self,
+        list: &ListRef,
+        filter: &SearchFilter,
+        query: &ActionQuery,
+        limit: usize,
+    ) -> Result<Ranking, StorageError> {
+        let loaded = self.load_vocabulary(list, query).await?;
+        let vocabulary = vocabulary(&loaded);
+        let (_, features) = loaded
+            .parts(Role::Features)
+            .next()
+            .ok_or_else(|| StorageError::new("the list of all actions has no features"))?;
+        let platforms = Platforms::open(features, list.rows)?;
+        let platform_notes = platform_notes(filter, query, &vocabulary, &platforms)?;
+        let mut allowed: Option<Vec<bool>> = None;
+        for names in [&filter.platforms, &filter.visible].into_iter().flatten() {
+            let connectors_by_name = platforms.with_names(names)?;
+            let both =
+                |known: Vec<bool>| known.into_iter().zip(&connectors_by_name).map(|(a, b)| a && *b);
+            allowed = Some(
+                allowed.map_or_else(|| connectors_by_name.clone(), |known| both(known).collect()),
+            );
+        }
+        let filter = score::Filter { method: filter.method, platforms: allowed.as_deref() };
+        let mut ranking = rank(query, &vocabulary, &platforms, list.rows, &filter, limit)?;
+        ranking.platform_notes = platform_notes;
+        Ok(ranking)
+    }
+}

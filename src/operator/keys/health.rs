@@ -1,0 +1,201 @@
+//! The usage of a key, and warnings about it.
+
+use serde::Serialize;
+
+use super::table::KeyWithUsage;
+use crate::operator::when::{Day, Moment};
+
+/// The list warns this many days before a key expires.
+const SOON_DAYS: i64 = 14;
+/// The list warns after this many days without use.
+const UNUSED_DAYS: i64 = 90;
+
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// A reason why a key may need attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warning {
+    /// In milliseconds.
+    ExpiresSoon(i64),
+    Expired,
+    /// For this many days.
+    Unused(i64),
+    /// Its secret names a database that its account has left, so that each request queries two databases.
+    Forwarded,
+}
+
+impl Warning {
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::ExpiresSoon(_) => "expires_soon",
+            Self::Expired => "expired",
+            Self::Unused(_) => "unused",
+            Self::Forwarded => "forwarded",
+        }
+    }
+
+    /// For people.
+    pub fn words(self) -> String {
+        match self {
+            Self::ExpiresSoon(millis) => format!("expires in {}", about(millis)),
+            Self::Expired => "expired".into(),
+            Self::Forwarded => {
+                "rotate: it names a database from which its account has moved".into()
+            }
+            Self::Unused(days) => format!("not used for {}", format_count(days, "day")),
+        }
+    }
+}
+
+/// A duration in the largest whole unit.
+fn about(millis: i64) -> String {
+    let whole = |unit| millis.checked_div(unit).unwrap_or_default();
+    match millis {
+        DAY_MS.. => format_count(whole(DAY_MS), "day"),
+        HOUR_MS.. => format_count(whole(HOUR_MS), "hour"),
+        MINUTE_MS.. => format_count(whole(MINUTE_MS), "minute"),
+        _ => "less than a minute".into(),
+    }
+}
+
+fn format_count(number: i64, of: &str) -> String {
+    if number == 1 { format!("1 {of}") } else { format!("{number} {of}s") }
+}
+
+impl KeyWithUsage {
+    /// The day of the key's last use. Returns `None` when none has been recorded.
+    pub fn last_used(&self) -> Option<Day> {
+        self.last_used_day.map(Day::from_days)
+    }
+
+    /// `unknown` for a key that is older than the recording of uses.
+    pub fn last_used_in_words(&self) -> String {
+        self.last_used().map_or_else(|| "never".into(), |day| day.to_string())
+    }
+
+    /// Empty for a revoked key.
+    pub fn warnings(&self, now: Moment) -> Vec<Warning> {
+        match self.row.state(now) {
+            "active" => {
+                let left = self.row.expires_at.map(|end| end.saturating_sub(now.millis()));
+                let soon =
+                    left.filter(|left| *left <= SOON_DAYS * DAY_MS).map(Warning::ExpiresSoon);
+                let made = Day::from(Moment::from_millis(self.row.created_at));
+                let idle = Day::from(now).since(self.last_used().unwrap_or(made));
+                let unused = (idle >= UNUSED_DAYS).then_some(Warning::Unused(idle));
+                let forwarded = self.is_forwarded.then_some(Warning::Forwarded);
+                soon.into_iter().chain(unused).chain(forwarded).collect()
+            }
+            "expired" => vec![Warning::Expired],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The members of the list's JSON about a key's usage.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyHealth<'a> {
+    last_used_on: Option<String>,
+    replaced_by: Option<&'a str>,
+    warnings: Vec<&'static str>,
+}
+
+impl<'a> KeyHealth<'a> {
+    pub fn new(listed: &'a KeyWithUsage, now: Moment) -> Self {
+        Self {
+            last_used_on: listed.last_used().map(|day| day.to_string()),
+            replaced_by: listed.replaced_by.as_deref(),
+            warnings: listed.warnings(now).into_iter().map(Warning::code).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::Row;
+    use super::*;
+
+    const NOW: i64 = 20_779 * DAY_MS + 12 * HOUR_MS;
+
+    fn listed(
+        created_at: i64,
+        expires_at: Option<i64>,
+        last_used_day: Option<i64>,
+    ) -> KeyWithUsage {
+        let row = Row {
+            id: "a".into(),
+            account: "acme".into(),
+            environment: "test".into(),
+            scopes: "catalog:read".into(),
+            created_at,
+            expires_at,
+            revoked_at: None,
+        };
+        KeyWithUsage { row, last_used_day, replaced_by: None, is_forwarded: false }
+    }
+
+    fn words(listed: &KeyWithUsage) -> Vec<String> {
+        listed.warnings(Moment::from_millis(NOW)).into_iter().map(Warning::words).collect()
+    }
+
+    #[test]
+    fn warns_two_weeks_before_expiry() {
+        for (left, expected) in [
+            (SOON_DAYS * DAY_MS + 1, None),
+            (SOON_DAYS * DAY_MS, Some("expires in 14 days")),
+            (SOON_DAYS * DAY_MS - 1, Some("expires in 13 days")),
+            (2 * DAY_MS - 1, Some("expires in 1 day")),
+            (DAY_MS, Some("expires in 1 day")),
+            (DAY_MS - 1, Some("expires in 23 hours")),
+            (HOUR_MS, Some("expires in 1 hour")),
+            (HOUR_MS - 1, Some("expires in 59 minutes")),
+            (1, Some("expires in less than a minute")),
+            (0, Some("expired")),
+            (-DAY_MS, Some("expired")),
+        ] {
+            let found = words(&listed(NOW, Some(NOW + left), None));
+            assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{left}");
+        }
+        assert!(words(&listed(NOW, None, None)).is_empty());
+    }
+
+    #[test]
+    fn warns_of_unused_key() {
+        let old = NOW - 1000 * DAY_MS;
+        for (listed, expected) in [
+            (listed(old, None, Some(20_779)), None),
+            (listed(old, None, Some(20_779 - 89)), None),
+            (listed(old, None, Some(20_779 - 90)), Some("not used for 90 days")),
+            // Never used: counted from its creation.
+            (listed(NOW - 89 * DAY_MS, None, None), None),
+            (listed(NOW - 90 * DAY_MS, None, None), Some("not used for 90 days")),
+        ] {
+            assert_eq!(words(&listed), expected.into_iter().collect::<Vec<_>>(), "{listed:?}");
+        }
+        let both = listed(old, Some(NOW + HOUR_MS), Some(20_000));
+        assert_eq!(words(&both), ["expires in 1 hour", "not used for 779 days"]);
+        let mut revoked = both;
+        revoked.row.revoked_at = Some(NOW - 1);
+        assert!(words(&revoked).is_empty());
+    }
+
+    #[test]
+    fn the_last_use() {
+        let used = listed(0, None, Some(20_779));
+        assert_eq!(used.last_used_in_words(), "2026-11-22");
+        assert_eq!(listed(0, None, None).last_used_in_words(), "never");
+        let health = KeyHealth::new(&used, Moment::from_millis(NOW));
+        assert_eq!(
+            serde_json::to_value(health).unwrap(),
+            serde_json::json!({"lastUsedOn": "2026-11-22", "replacedBy": null, "warnings": []})
+        );
+        let old = KeyWithUsage { replaced_by: Some("b".into()), ..listed(0, Some(NOW + 1), None) };
+        assert_eq!(
+            serde_json::to_value(KeyHealth::new(&old, Moment::from_millis(NOW))).unwrap(),
+            serde_json::json!({"lastUsedOn": null, "replacedBy": "b", "warnings": ["expires_soon", "unused"]})
+        );
+    }
+}

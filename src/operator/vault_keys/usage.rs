@@ -1,0 +1,185 @@
+//! Finds which keys the encrypted rows need. The old copy of a moved account needs none, because it is never decrypted.
+//! The new copy of an account in transit counts, since its database can't tell whether the account has left the other
+//! one.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use crate::operator::shards::{STAYS, Shards};
+use crate::operator::when::Moment;
+
+/// How many rows a key has encrypted, by their content.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyUsage {
+    /// Credentials of connections.
+    pub connections: u64,
+    /// Secrets of OAuth clients.
+    pub oauth_clients: u64,
+    /// Connect attempts that have not expired.
+    pub attempts: u64,
+    /// Credentials of deleted connections that still have to be revoked.
+    pub revocations: u64,
+    /// Secrets of webhooks.
+    pub webhooks: u64,
+    /// Secrets of the OAuth clients for agent sign-in.
+    pub agent_sign_ins: u64,
+}
+
+impl KeyUsage {
+    /// In the order of the columns of `status`.
+    pub const fn counts(&self) -> [u64; 6] {
+        [
+            self.connections,
+            self.oauth_clients,
+            self.attempts,
+            self.revocations,
+            self.webhooks,
+            self.agent_sign_ins,
+        ]
+    }
+
+    pub fn rows(&self) -> u64 {
+        self.counts().iter().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// Subject and verb of a sentence: the rows that need the key.
+    pub fn in_words(&self) -> String {
+        match self.rows() {
+            1 => "1 row needs".into(),
+            rows => format!("{rows} rows need"),
+        }
+    }
+
+    fn count(&mut self, table: &str) -> Option<&mut u64> {
+        match table {
+            "credentials" => Some(&mut self.connections),
+            "oauth_clients" => Some(&mut self.oauth_clients),
+            "connect_attempts" => Some(&mut self.attempts),
+            "revocations" => Some(&mut self.revocations),
+            "webhooks" => Some(&mut self.webhooks),
+            "agent_endpoints" => Some(&mut self.agent_sign_ins),
+            _ => None,
+        }
+    }
+}
+
+/// By key id.
+pub type KeyUsages = BTreeMap<String, KeyUsage>;
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+struct Row {
+    kind: String,
+    sealed_key: String,
+    rows: u64,
+}
+
+/// The SQL that counts encrypted rows by table and key.
+fn count(now: Moment) -> String {
+    let unexpired = format!(" AND expires_at > {}", now.millis());
+    let tables = [
+        ("credentials", ""),
+        ("oauth_clients", ""),
+        ("connect_attempts", unexpired.as_str()),
+        ("revocations", ""),
+        ("webhooks", ""),
+        ("agent_endpoints", ""),
+    ]
+    .map(|(table, and)| {
+        format!(
+            "SELECT '{table}' AS kind, sealed_key, count(*) AS rows FROM {table} WHERE sealed IS NOT NULL AND {STAYS}{and} GROUP BY sealed_key"
+        )
+    });
+    // D1 takes at most five terms in one compound SELECT.
+    let parts = tables.chunks(3).map(|few| format!("SELECT * FROM ({})", few.join(" UNION ALL ")));
+    parts.collect::<Vec<_>>().join(" UNION ALL ")
+}
+
+fn sum(rows: Vec<Row>) -> KeyUsages {
+    let mut needs = KeyUsages::new();
+    for Row { kind, sealed_key, rows } in rows {
+        if let Some(count) = needs.entry(sealed_key).or_default().count(&kind) {
+            *count = count.saturating_add(rows);
+        }
+    }
+    needs
+}
+
+/// Counts what each key has encrypted, in all databases.
+pub fn key_usages(shards: &Shards, now: Moment) -> Result<KeyUsages> {
+    Ok(sum(shards.rows(&count(now))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sealed_rows_are_counted_by_table_and_key() {
+        let db = crate::operator::schema::database();
+        let credentials = |id: &str, sealed: &str| {
+            format!(
+                "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, written_by) VALUES ('acme', 'test', '{id}', 'm', 'oauth2', '{sealed}', 1, 1, 1, '[]', '[]', 'r')"
+            )
+        };
+        let client = |platform: &str, sealed: &str| {
+            format!(
+                "INSERT INTO oauth_clients (account, environment, platform, client_id, sealed, scopes, authorization_parameters, variables, created_at, updated_at) VALUES ('acme', 'test', '{platform}', 'c', {sealed}, '[]', '{{}}', '{{}}', 1, 1)"
+            )
+        };
+        let attempt = |id: char, sealed: &str, expires_at: u32| {
+            let id = id.to_string().repeat(36);
+            format!(
+                "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, scopes, link_hash, state_hash, sealed, created_at, expires_at) VALUES ('{id}', 'acme', 'test', 'k', 'pending', 'c', 0, 0, 'p', 'v1', 'd', 'm', 'ann', 'user', 'default', '[]', '{id}', '{id}', {sealed}, 1, {expires_at})"
+            )
+        };
+        for sql in [
+            credentials("a", "new.x"),
+            credentials("b", "old.x"),
+            credentials("c", "old.y.z"),
+            client("p", "'old.x'"),
+            client("without", "NULL"),
+            attempt('a', "'new.x'", 11),
+            attempt('b', "'old.x'", 10),
+            attempt('c', "NULL", 11),
+            "INSERT INTO revocations (account, environment, connection_id, platform, auth_method, sealed, created_at) VALUES ('acme', 'test', 'd', 'p', 'm', 'older.x', 1)".into(),
+            "INSERT INTO webhooks (account, environment, id, url, types, active, sealed, created_at, updated_at, written_by) VALUES ('acme', 'test', 'w', 'u', '[]', 1, 'older.x', 1, 1, 'r')".into(),
+        ] {
+            db.execute_batch(&sql).unwrap();
+        }
+        let needs = || {
+            let mut statement = db.prepare(&count(Moment::from_millis(10))).unwrap();
+            let rows = statement
+                .query_map([], |row| {
+                    Ok(Row {
+                        kind: row.get(0)?,
+                        sealed_key: row.get(1)?,
+                        rows: row.get::<_, u32>(2)?.into(),
+                    })
+                })
+                .unwrap();
+            sum(rows.map(Result::unwrap).collect())
+        };
+        let expected = [
+            ("new", KeyUsage { connections: 1, attempts: 1, ..KeyUsage::default() }),
+            ("old", KeyUsage { connections: 2, oauth_clients: 1, ..KeyUsage::default() }),
+            ("older", KeyUsage { revocations: 1, webhooks: 1, ..KeyUsage::default() }),
+        ];
+        let expected: KeyUsages = expected.map(|(id, need)| (id.to_owned(), need)).into();
+        assert_eq!(needs(), expected);
+        assert_eq!(needs().values().map(KeyUsage::rows).collect::<Vec<_>>(), [2, 3, 2]);
+
+        let moves = |step: &str, left_at: &str| {
+            let sql = format!(
+                "INSERT OR REPLACE INTO account_moves (account, step, other, began_at, left_at) VALUES ('acme', '{step}', 1, 1, {left_at})"
+            );
+            db.execute_batch(&sql).unwrap();
+        };
+        moves("arriving", "NULL");
+        assert_eq!(needs(), expected);
+        moves("left", "2");
+        assert_eq!(needs(), KeyUsages::new());
+    }
+}
