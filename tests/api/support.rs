@@ -401,7 +401,21 @@ fn open(sql_now: &Arc<AtomicU64>) -> rusqlite::Connection {
         Ok(seconds)
     };
     database.create_scalar_function("unixepoch", 1, flags, unixepoch).unwrap();
+    // SQLite seeds its own generator from the operating system, so a test that spreads checks would differ in each run.
+    let seed = AtomicU64::new(0);
+    let random = move |_: &rusqlite::functions::Context<'_>| {
+        Ok(splitmix64(seed.fetch_add(1, Ordering::Relaxed)).cast_signed())
+    };
+    database.create_scalar_function("random", 0, flags, random).unwrap();
     database
+}
+
+/// A well-mixed number for each `index` (Steele, Lea and Flood: "Fast Splittable Pseudorandom Number Generators").
+const fn splitmix64(index: u64) -> u64 {
+    let mixed = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 /// Makes the tables of an empty database.
