@@ -42,7 +42,8 @@ impl Schema {
             for entry in fs::read_dir(folder)? {
                 let path = entry?.path();
                 let name = path.file_name().and_then(|name| name.to_str());
-                if let Some(name) = name.filter(|name| name.ends_with(".sql")) {
+                let is_sql = path.extension().is_some_and(|extension| extension == "sql");
+                if let Some(name) = name.filter(|_| is_sql) {
                     files.push(SchemaFile { name: name.into(), sql: fs::read_to_string(&path)? });
                 }
             }
@@ -105,7 +106,7 @@ fn compact(sql: &str) -> String {
 
 /// An empty database with the tables of the service.
 #[cfg(test)]
-pub fn database() -> rusqlite::Connection {
+pub(super) fn database() -> rusqlite::Connection {
     let schema = Schema::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)).unwrap();
     let db = rusqlite::Connection::open_in_memory().unwrap();
     for file in schema.pending(&BTreeSet::new()) {
