@@ -60,7 +60,7 @@ mod tests {
     use super::{ConnectorKey, platform, platform_version};
 
     #[test]
-    fn keys_are_taken_apart_and_put_together() {
+    fn keys_round_trip() {
         for key in ["api::github::v1", "api::a-b-2::v2024", "api::1password::v0"] {
             assert_eq!(ConnectorKey::parse(key).unwrap().to_string(), key);
         }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_takes_and_refuses() {
+    fn rules_accept_valid_and_reject_invalid_values() {
         for text in ["a", "amazonaws-ec2", "1password", &"x".repeat(64)] {
             assert_eq!(platform(text), None, "{text}");
         }

@@ -5,7 +5,7 @@ use crate::support::{Api, body, column};
 const ACTIONS: &str = "/v1/available-actions/alpha";
 
 #[test]
-fn a_row_has_exactly_the_fields_of_the_specification() {
+fn rows_have_exactly_the_documented_fields() {
     let api = Api::with_catalog();
     let text = String::from_utf8(api.get(&format!("{ACTIONS}?key=usersUpdate")).body).unwrap();
     let row = r#"{"title":"Update 100%_\"user\"\\*","key":"usersUpdate","method":"PATCH","platform":"alpha","modelName":"Model"}"#;

@@ -7,7 +7,7 @@ use crate::support::{Api, body, column, connector};
 const CONNECTORS: &str = "/v1/available-connectors";
 
 #[test]
-fn a_row_has_exactly_the_fields_of_the_specification() {
+fn rows_have_exactly_the_documented_fields() {
     let api = Api::with_catalog();
     let text = String::from_utf8(api.get(&format!("{CONNECTORS}?platform=zeta")).body).unwrap();
     let id = connector("zeta", "zeta", "Payments", 1).id;

@@ -54,7 +54,7 @@ pub struct Flow {
     pub authorization_url: FirstText,
     /// Where tokens are.
     pub token_url: FirstText,
-    /// Where tokens are renewed.
+    /// Where tokens are refreshed.
     pub refresh_url: FirstText,
     /// Names and descriptions.
     pub scopes: Spare<Entries<FirstText>>,

@@ -36,7 +36,7 @@ pub enum Command {
     List(list::List),
     /// Remove the OAuth client for a platform
     ///
-    /// Its connections stay; their tokens can't be renewed until there is a client again.
+    /// Its connections stay; their tokens can't be refreshed until there is a client again.
     Remove(Remove),
 }
 

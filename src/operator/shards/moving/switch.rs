@@ -11,7 +11,7 @@ use crate::operator::sql::Text;
 
 /// How long changes are refused, in milliseconds.
 const FENCE_MS: u64 = 5_000;
-/// How many fences are tried, with a pause after one that would have stopped a renewal.
+/// How many fences are tried, with a pause after one that would have stopped a refresh.
 const FENCES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -45,7 +45,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         )
     }
 
-    /// Refuses changes from now on, and reads what can't change any more. Returns `None` while credentials are being renewed
+    /// Refuses changes from now on, and reads what can't change any more. Returns `None` while credentials are being refreshed
     /// or an account is being connected: what platforms answer then must be written.
     ///
     /// All in one query: through wrangler, each takes two of the five seconds.

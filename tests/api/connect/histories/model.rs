@@ -148,7 +148,7 @@ impl Process {
     }
 }
 
-/// Why a renewal is wanted.
+/// Why a refresh is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Occasion {
     Use,
@@ -258,7 +258,7 @@ impl Model {
     }
 
     /// What became of the tokens: the status with which a request for them is answered.
-    pub fn renew(
+    pub fn refresh(
         &mut self,
         process: &mut Process,
         slot: usize,
@@ -316,7 +316,7 @@ impl Model {
             }
         };
         process.step(|| match failure {
-            None => self.renewed(slot, answer, client),
+            None => self.refreshed(slot, answer, client),
             Some(failure) => {
                 self.fails(slot, failure);
                 let id = self.at(slot).id.replace('-', "");
@@ -349,7 +349,7 @@ impl Model {
         })
     }
 
-    pub fn renewed(&mut self, slot: usize, answer: Answer, client: Option<Client>) {
+    pub fn refreshed(&mut self, slot: usize, answer: Answer, client: Option<Client>) {
         let (now, nth, check) = (self.now, self.given, self.next_check());
         let held = self.at(slot).held();
         let former = held.scopes.clone();
@@ -384,7 +384,7 @@ impl Model {
         let is_key = SLOTS[slot].0 == "keyed";
         if !is_key && held.refresh.is_some() && (is_asked || held.is_due(now)) {
             let occasion = if is_asked { Occasion::Asked } else { Occasion::Use };
-            return self.renew(process, slot, occasion, client, answer);
+            return self.refresh(process, slot, occasion, client, answer);
         }
         if held.is_valid(now) {
             // A key is not refreshed; a token that can't be is an error.
@@ -424,7 +424,7 @@ impl Model {
         let client = self.client;
         for slot in due {
             if SLOTS[slot].0 == "acme" && self.at(slot).held().refresh.is_some() {
-                self.renew(process, slot, Occasion::Check, client, answer)?;
+                self.refresh(process, slot, Occasion::Check, client, answer)?;
             } else {
                 self.verify(process, slot, answer)?;
             }
@@ -432,7 +432,7 @@ impl Model {
         Ok(())
     }
 
-    /// Checks what can't be renewed.
+    /// Checks what can't be refreshed.
     pub fn verify(
         &mut self,
         process: &mut Process,
