@@ -26,12 +26,12 @@ export class Grant {
   #give(response, what) {
     const tokens = freshTokens({ expires_in: this.life });
     this.given.push(tokens.access_token);
-    this.#refresh = this.stub.on(tokens.refresh_token, (it) => this.#refresh(it, tokens.refresh_token));
+    this.#refresh = this.stub.on(tokens.refresh_token, (it) => this.#answerRefresh(it, tokens.refresh_token));
     this.isLost = this.isCut(this, what);
     if (!this.isLost) reply(response, tokens);
   }
 
-  #refresh(response, refresh) {
+  #answerRefresh(response, refresh) {
     const isForgiven = !this.isStrict && refresh === this.#former;
     if (this.isOver || !(refresh === this.#refresh || isForgiven)) {
       this.isOver ||= this.isStrict;
