@@ -462,7 +462,7 @@ fn refresh_failed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
         Some("request_rejected") => {
             "The platform rejects the token request. Check the OAuth client, and the scopes that it asks for."
         }
-        _ => "The platform gave no new access token; the service tries again.",
+        _ => "The platform returned no new access token. The service will try again.",
     };
     let wait = next.map_or(60, |next| next.saturating_sub(now).div_ceil(1000)).min(3600);
     let problem = Problem::new(Code::RefreshFailed, detail);
@@ -478,9 +478,9 @@ mod tests {
         for (code, next, expected, wait) in [
             (Some("client_rejected"), None, "PUT /v1/oauth-clients/{platform}", 60),
             (Some("request_rejected"), Some(1_000), "Check the OAuth client", 1),
-            (Some("platform_unavailable"), Some(2_500), "the service tries again", 2),
-            (None, Some(0), "the service tries again", 1),
-            (None, Some(9_000_000), "the service tries again", 3600),
+            (Some("platform_unavailable"), Some(2_500), "The service will try again", 2),
+            (None, Some(0), "The service will try again", 1),
+            (None, Some(9_000_000), "The service will try again", 3600),
         ] {
             let problem = refresh_failed(code, next, 1_000);
             assert!(problem.detail.contains(expected), "{}", problem.detail);

@@ -220,7 +220,7 @@ fn not_refreshable(row: &CredentialsRow) -> Problem {
             "The access token can't be refreshed: the catalog no longer has `{method}`, the authentication method that refreshes it. Without `refresh=true`, this request returns the token, which is still valid."
         )
     } else {
-        "The access token can't be refreshed: the platform gave no refresh token. Without `refresh=true`, this request returns the token, which is still valid. For a refresh token, have the user reconnect the connection; many platforms need a scope or a parameter for it, such as `offline_access`."
+        "The access token can't be refreshed: the platform issued no refresh token. Without `refresh=true`, this request returns the token, which is still valid. For a refresh token, have the user reconnect the connection; many platforms need a scope or a parameter for it, such as `offline_access`."
             .to_owned()
     };
     Problem::new(Code::NotRefreshable, detail)
@@ -234,7 +234,7 @@ fn expired(row: &CredentialsRow) -> Problem {
             "The access token has expired, and the catalog no longer has `{method}`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`."
         )
     } else {
-        "The access token has expired, and the platform gave no refresh token. The user must reconnect the connection."
+        "The access token has expired, and the platform issued no refresh token. The user must reconnect the connection."
             .to_owned()
     };
     Problem::new(Code::ConnectionFailed, detail)

@@ -440,7 +440,7 @@ fn call_error(name: &str, error: HttpError) -> CallError {
             Problem::new(Code::PlatformTimeout, detail)
         }
         HttpError::Unreachable | HttpError::TooLarge => {
-            let detail = format!("{name} can't be reached, or broke the connection off.");
+            let detail = format!("{name} is unreachable, or closed the connection.");
             Problem::new(Code::PlatformUnreachable, detail)
         }
     };

@@ -108,11 +108,11 @@ pub(crate) fn connection_exists(holder: &Connection, caller: &Caller) -> Problem
 pub(crate) fn connection_limit_reached(caller: &Caller) -> Problem {
     let detail = if caller.token().is_some() {
         format!(
-            "This identity has {MAX_OF_IDENTITY} connections, the most that its tokens create, or the account {MAX_OF_ACCOUNT}. Delete those that nobody needs."
+            "This identity has {MAX_OF_IDENTITY} connections, the maximum that its tokens can create, or the account has {MAX_OF_ACCOUNT}. Delete connections that are no longer needed."
         )
     } else {
         format!(
-            "This environment of the account has {MAX_OF_ACCOUNT} connections, the most that there may be. Delete those that nobody needs."
+            "This environment of the account has {MAX_OF_ACCOUNT} connections, which is the maximum. Delete connections that are no longer needed."
         )
     };
     Problem::new(Code::ConnectionLimit, detail)
