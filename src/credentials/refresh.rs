@@ -12,7 +12,7 @@
 //!
 //! A lease alone is not enough: a request may have read the row before another one refreshed it, and take the lease after
 //! that one released it. It would spend a refresh token that has a successor already. So the lease is taken at the
-//! version that the request has read. If the version has moved on, somebody has refreshed, and the request uses the
+//! version that the request has read. If the version has moved on, another request has refreshed, and the request uses the
 //! result. Each write names the version and the lease too. A request whose lease has expired, because its isolate was
 //! paused, can therefore not overwrite newer tokens.
 //!
@@ -34,7 +34,7 @@
 //!
 //! # Late tokens
 //!
-//! While the platform answers, the connection may be deleted, or its user may reconnect it with another account. Then the
+//! While the token request runs, the connection may be deleted, or its user may reconnect it with another account. Then the
 //! write in step 4 changes no row, and the new tokens belong to nothing that a user could see or revoke. They are handed
 //! to the revocation job. If the connection may still belong to the same account at the platform, they are not revoked,
 //! since revoking them would end the grant that the connection uses now.

@@ -6,7 +6,7 @@
 //! So a key that leaks from memory opens the rows of one account only, and no key has to be stored per account.
 //!
 //! The associated data name the key, the account, the environment, the kind of row and its id ([`SealContext`]). A
-//! ciphertext opens in this context only. Whoever can write to the database, but has no key, can therefore not copy
+//! ciphertext opens in this context only. An attacker with write access to the database but no key can therefore not copy
 //! the credentials of one connection into another one, and read them through an account that they control.
 //!
 //! # Nonces

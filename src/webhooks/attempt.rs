@@ -17,7 +17,7 @@ pub const GRACE_PERIOD_MS: u64 = 5 * 86_400_000;
 /// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// It answered with this status, and perhaps requested for a pause of so many milliseconds.
+    /// A response with this status, and the pause that it requests, in milliseconds.
     Status(u16, Option<u64>),
     /// No response.
     Failed(DeliveryError),
