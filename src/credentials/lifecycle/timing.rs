@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn checks_come_up_to_a_tenth_of_the_period_early() {
         for (jitter, expected) in [(0, 1_025_500), (1, 1_025_490), (255, 1_022_950)] {
-            assert_eq!(next_check(1_000_000, 25_500, jitter), expected, "{chance}");
+            assert_eq!(next_check(1_000_000, 25_500, jitter), expected, "{jitter}");
         }
     }
 }
