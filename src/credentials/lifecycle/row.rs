@@ -49,6 +49,7 @@ pub struct CredentialsRow {
 }
 
 impl CredentialsRow {
+    /// The failures since the last success.
     #[must_use]
     pub const fn failure_history(&self) -> FailureHistory {
         let Self { attempts, failing_since, refused_since, .. } = *self;

@@ -29,6 +29,7 @@ impl CredentialsKey<'_> {
         own.into_iter().chain(more).collect()
     }
 
+    /// Selects the row of the credentials.
     #[must_use]
     pub fn select(&self) -> Statement {
         Statement {
