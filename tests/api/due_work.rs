@@ -7,7 +7,7 @@ use connector_vault::credentials::lifecycle::machine::{Failure, FailureHistory, 
 use connector_vault::credentials::lifecycle::timing::{is_due, next_check};
 use connector_vault::terms::State;
 
-use crate::jitter::Chance;
+use crate::chance::Chance;
 
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
@@ -45,12 +45,12 @@ impl Calendar {
 }
 
 /// A number below `end`.
-fn below(jitter: &mut Chance, end: u64) -> u64 {
-    jitter.next() % end
+fn below(chance: &mut Chance, end: u64) -> u64 {
+    chance.next() % end
 }
 
-fn byte(jitter: &mut Chance) -> u8 {
-    jitter.next().to_le_bytes()[0]
+fn byte(chance: &mut Chance) -> u8 {
+    chance.next().to_le_bytes()[0]
 }
 
 #[expect(clippy::cast_precision_loss, reason = "small enough")]
@@ -81,21 +81,21 @@ struct Done {
 
 /// Days of connections, each used this many times a day at random. From `rests`, the schedule does not run for hours.
 fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)>) -> Vec<Done> {
-    let mut jitter = Chance(1);
+    let mut chance = Chance(1);
     let minutes = days * A_DAY;
     let (mut next_use, mut next_check_of) = (Calendar::new(minutes), Calendar::new(minutes));
-    let gap = |jitter: &mut Chance| below(jitter, 2 * DAY / uses.max(1));
+    let gap = |chance: &mut Chance| below(chance, 2 * DAY / uses.max(1));
     let mut all: Vec<Working> = Vec::with_capacity(connections);
     for one in 0..connections {
-        let (nth, mut sum) = (below(&mut jitter, 100), 0);
+        let (nth, mut sum) = (below(&mut chance, 100), 0);
         let kind = LIVES.iter().position(|(share, ..)| {
             sum += share;
             nth < sum
         });
-        let check_at = below(&mut jitter, DAY);
+        let check_at = below(&mut chance, DAY);
         next_check_of.add(check_at, one);
         if uses > 0 {
-            next_use.add(gap(&mut jitter), one);
+            next_use.add(gap(&mut chance), one);
         }
         all.push(Working { kind, issued: 0, check_at });
     }
@@ -103,11 +103,11 @@ fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)
     let mut run = |minute: usize| {
         let (now, mut done) = (minute as u64 * MINUTE, Done::default());
         for one in next_use.take(minute) {
-            next_use.add(now + gap(&mut jitter), one);
+            next_use.add(now + gap(&mut chance), one);
             let Some(kind) = all[one].kind else { continue };
             let issued = all[one].issued;
             if is_due(Some(issued), Some(issued + LIVES[kind].2), now) {
-                let check_at = next_check(now, DAY, byte(&mut jitter));
+                let check_at = next_check(now, DAY, byte(&mut chance));
                 all[one] = Working { issued: now, check_at, ..all[one] };
                 next_check_of.add(check_at, one);
                 done.refreshes[kind] += 1;
@@ -120,7 +120,7 @@ fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)
             let Some(one) = waiting.pop_front() else { break };
             // A refresh may have put it off.
             if all[one].check_at <= now {
-                let check_at = next_check(now, DAY, byte(&mut jitter));
+                let check_at = next_check(now, DAY, byte(&mut chance));
                 all[one] = Working { issued: now, check_at, ..all[one] };
                 next_check_of.add(check_at, one);
                 done.checks += 1;
@@ -134,12 +134,12 @@ fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)
 /// The tries of connections whose platform is down for four days, by minute; and how many minutes after that all work again.
 /// `together`: all fail for the first time in the same minute, instead of in the course of a day.
 fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
-    let mut jitter = Chance(1);
+    let mut chance = Chance(1);
     let down = 4 * A_DAY;
     let mut due = Calendar::new(5 * A_DAY);
     let mut all = vec![FailureHistory::default(); connections];
     for one in 0..connections {
-        due.add(if together { 0 } else { below(&mut jitter, DAY) }, one);
+        due.add(if together { 0 } else { below(&mut chance, DAY) }, one);
     }
     let (mut waiting, mut tries, mut broken) = (VecDeque::new(), Vec::new(), connections);
     for minute in 0..5 * A_DAY {
@@ -155,7 +155,7 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
         }
         tries.push(some.len());
         for one in some {
-            let after = after_failure(all[one], Failure::Unavailable, None, now, byte(&mut jitter));
+            let after = after_failure(all[one], Failure::Unavailable, None, now, byte(&mut chance));
             assert_eq!(after.state, State::Degraded);
             all[one].attempts = after.attempts;
             let [at, alternative_at] =
