@@ -127,7 +127,7 @@ pub async fn plan<'a, P: Ports>(
     };
     body.finish()?;
     let (Some((requested, connector)), Some(owner)) = (requested, owner) else {
-        return Err(unreported());
+        return Err(internal_missing_field());
     };
     // A previous name leads to the platform's own, unless the token knows it by the previous one only.
     let is_seen = restriction.is_none_or(|own| own.has_platform(&connector.platform));
@@ -300,7 +300,9 @@ impl NewConnect<'_> {
         if let Some(lack) = lack {
             return Err(lack);
         }
-        let (Some(client), Some(resolved)) = (client, resolved) else { return Err(unreported()) };
+        let (Some(client), Some(resolved)) = (client, resolved) else {
+            return Err(internal_missing_field());
+        };
         let scopes = scopes.unwrap_or_else(|| client.scopes());
         match oauth.grant {
             Grant::AuthorizationCode => {

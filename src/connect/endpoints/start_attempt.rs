@@ -163,7 +163,7 @@ async fn insert<P: Ports>(
     let sets = ports.batch(vec![statements::has_place(attempt, is_by_token)]).await?;
     let place = first_row::<ConnectionRoom>(&sets, 0)?;
     let is_full = place.is_some_and(|it| it.has_place == 0);
-    Err(if is_full { no_place(caller) } else { too_many(&open) })
+    Err(if is_full { connection_limit_reached(caller) } else { too_many(&open) })
 }
 
 impl ConnectTarget {
