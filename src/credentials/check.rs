@@ -256,7 +256,7 @@ impl Check<'_> {
             // The token has expired, and there is no refresh token.
             return bad(Failure::GrantRejected, None, None);
         }
-        match platform::verify(ports, auth).await {
+        match platform::verify(ports, platform_auth).await {
             Verdict::Accepted => Finding::Good,
             Verdict::Rejected(status) => bad(Failure::CredentialsRejected, Some(status), None),
             // The response concerns the request, not the credentials.

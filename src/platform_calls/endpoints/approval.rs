@@ -170,7 +170,7 @@ pub async fn ask<P: Ports>(
         }
         let most =
             request.max_bytes.and_then(|most| u64::try_from(most).ok()).unwrap_or(AGENT_BYTES);
-        let most = most.min(u64::try_from(MOST_BYTES).unwrap_or(AGENT_BYTES));
+        let most = most.min(u64::try_from(MAX_RESPONSE_BYTES).unwrap_or(AGENT_BYTES));
         members.insert("maxBytes".to_owned(), most.into());
     }
     let id = ports.uuid();
