@@ -48,7 +48,7 @@ await main(async () => {
     [`the fullest after ${weeks} weeks`, ({ after }) => percent(after)],
     ["moves a week", (run) => number(run.movesAWeek, 1)],
     ["connections moved a week", (run) => number(run.movedAWeek)],
-    ["refreshes a second", (run) => number(run.renewalsASecond)],
+    ["refreshes a second", (run) => number(run.refreshesASecond)],
     [
       "busy in the busiest hour: half of them; the busiest",
       ({ busy }) => `${percent(busy.median)}; ${percent(busy.most)}`,

@@ -3,7 +3,7 @@
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 use keys::VaultKeys;
-use seal::{Kind, Place, Sealed};
+use seal::{Kind, SealContext, Sealed};
 use terms::Environment;
 
 #[expect(dead_code, reason = "what other parts of the service use")]
@@ -32,8 +32,8 @@ impl ports::Random for Platform {
     }
 }
 
-fn place<'a>(account: &'a str, id: &'a str) -> Place<'a> {
-    Place { account, environment: Environment::Live, kind: Kind::Connection, id }
+fn place<'a>(account: &'a str, id: &'a str) -> SealContext<'a> {
+    SealContext { account, environment: Environment::Live, kind: Kind::Connection, id }
 }
 
 /// Encrypts a string `times` times for a connection; returns the last ciphertext.

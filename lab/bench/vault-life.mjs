@@ -86,7 +86,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
   for (const message of (await run(ids.length, ids.length / IN_MESSAGE)).sent) await vault.run(message);
   const { body: feed } = await ask("GET", "/v1/events?limit=1");
   const end = `evt_${"9".repeat(13)}`;
-  const renewal = `${CONNECTIONS}/${one}/credentials?refresh=true`;
+  const refresh = `${CONNECTIONS}/${one}/credentials?refresh=true`;
   const results = {
     "events, 20 from the oldest": await measure(rounds, () => vault.send("/v1/events?limit=20"), 30),
     "events, 20 of one type": await measure(
@@ -99,7 +99,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
     "a connection's status": await measure(rounds, () => vault.send(`${CONNECTIONS}/${one}/status`), 10),
     "credentials, not refreshed": await measure(rounds, () => vault.send(`${CONNECTIONS}/${one}/credentials`), 24),
     "credentials, refreshed": {
-      ...(await measure(rounds, () => vault.send(renewal), 36)),
+      ...(await measure(rounds, () => vault.send(refresh), 36)),
       mostCalls: 3,
       // Four of these are an audit entry.
       mostWritten: 8,

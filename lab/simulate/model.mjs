@@ -14,10 +14,10 @@ export const COSTS = {
   /** A write, and each statement of a token refresh, assumed to cost two reads. Not measured. */
   writeMs: 6.4,
   /** Batches of a token refresh: the read, the lease, the new token. */
-  renewalBatches: { reads: 1, writes: 2 },
+  refreshBatches: { reads: 1, writes: 2 },
   /** Rows read by a request, and written by a token refresh and an event (operating.md). */
   requestRows: 25,
-  renewalRows: 10,
+  refreshRows: 10,
   eventRows: 3,
   /** Cloudflare's prices in US dollars, as of 2026-11-21 (operating.md): per million, or per GB and month. */
   requestPrice: 0.3,
@@ -33,7 +33,7 @@ export const SUPPOSED = {
   requests: 1,
   events: 0.1,
   /** Token refreshes per day: one check of each connection with OAuth 2.0, which is 40 % of them. */
-  renewals: 0.4,
+  refreshes: 0.4,
   /** Days for which events are kept. */
   eventDays: 30,
   /** The ratio of the busiest hour to the average one. */
@@ -113,10 +113,10 @@ class Databases {
 /** The utilization of a database in the busiest hour, and the times of its queries. */
 function load(connections) {
   const perSecond = (aDay) => (connections * aDay * SUPPOSED.peak) / DAY_S;
-  const { reads, writes } = COSTS.renewalBatches;
+  const { reads, writes } = COSTS.refreshBatches;
   const kinds = [
-    { rate: perSecond(SUPPOSED.requests + SUPPOSED.renewals * reads), ms: COSTS.readMs },
-    { rate: perSecond(SUPPOSED.events + SUPPOSED.renewals * writes), ms: COSTS.writeMs },
+    { rate: perSecond(SUPPOSED.requests + SUPPOSED.refreshes * reads), ms: COSTS.readMs },
+    { rate: perSecond(SUPPOSED.events + SUPPOSED.refreshes * writes), ms: COSTS.writeMs },
   ];
   return { kinds, busy: kinds.reduce((sum, { rate, ms }) => sum + (rate * ms) / 1000, 0) };
 }
@@ -173,7 +173,7 @@ export function simulate({ seed, databases: count, connections, accounts, expone
   const waitOf = (size) => wait(load(size).kinds, next);
   const perMonth = (aDay) => (all * aDay * MONTH_DAYS) / 1e6;
   const requests = perMonth(SUPPOSED.requests);
-  const written = perMonth(SUPPOSED.renewals * COSTS.renewalRows + SUPPOSED.events * COSTS.eventRows);
+  const written = perMonth(SUPPOSED.refreshes * COSTS.refreshRows + SUPPOSED.events * COSTS.eventRows);
   return {
     tooLarge: tooLarge.length,
     placed: { median: quantile(placed, 0.5), most: Math.max(...placed) },
@@ -182,7 +182,7 @@ export function simulate({ seed, databases: count, connections, accounts, expone
     movesAWeek: moves.reduce((sum, week) => sum + week.length, 0) / Math.max(1, weeks),
     movedAWeek: moves.flat().reduce((sum, size) => sum + size, 0) / Math.max(1, weeks),
     connections: all,
-    renewalsASecond: (all * SUPPOSED.renewals) / DAY_S,
+    refreshesASecond: (all * SUPPOSED.refreshes) / DAY_S,
     busy: { median: load(quantile(held, 0.5)).busy, most: load(byLoad.at(-1)).busy },
     waitMs: { median: waitOf(quantile(held, 0.5)), most: waitOf(byLoad.at(-1)) },
     dollars: {

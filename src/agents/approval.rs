@@ -11,7 +11,7 @@ use super::grant::Grant;
 use super::statements::{CONTINUE_MS, Step, key_is_valid};
 use crate::auth::statements::Guard;
 use crate::connections::statements::sql::Sql;
-use crate::credentials::{Kind, Place, Sealed};
+use crate::credentials::{Kind, SealContext, Sealed};
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, IdentityType, Method};
 
@@ -58,14 +58,14 @@ pub struct Approval {
 }
 
 impl Approval {
-    pub fn place(&self) -> Place<'_> {
+    pub fn place(&self) -> SealContext<'_> {
         place(&self.account, self.environment, &self.id)
     }
 }
 
 /// The encryption context of an approval's input and response.
-pub const fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> Place<'a> {
-    Place { account, environment, kind: Kind::AgentApproval, id }
+pub const fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> SealContext<'a> {
+    SealContext { account, environment, kind: Kind::AgentApproval, id }
 }
 
 fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {

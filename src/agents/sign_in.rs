@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::credentials::{Kind, OpenError, Place, Sealed, VaultKeys};
+use crate::credentials::{Kind, OpenError, SealContext, Sealed, VaultKeys};
 use crate::terms::{Environment, IdentityType};
 use crate::util::rfc3339::rfc3339;
 
@@ -79,8 +79,8 @@ struct SignInView<'a> {
 }
 
 /// The encryption context of an endpoint's client secret.
-pub fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> Place<'a> {
-    Place { account, environment, kind: Kind::AgentSignIn, id }
+pub fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> SealContext<'a> {
+    SealContext { account, environment, kind: Kind::AgentSignIn, id }
 }
 
 /// The URL of an endpoint.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::catalog::detail::Pkce;
-use crate::credentials::{Kind, OpenError, Place, Sealed, VaultKeys};
+use crate::credentials::{Kind, OpenError, SealContext, Sealed, VaultKeys};
 use crate::oauth::Client;
 use crate::terms::Environment;
 use crate::util::rfc3339::rfc3339;
@@ -76,8 +76,8 @@ struct ClientView<'a> {
 }
 
 /// The encryption context of a client's secret.
-pub fn place<'a>(account: &'a str, environment: Environment, platform: &'a str) -> Place<'a> {
-    Place { account, environment, kind: Kind::OauthClient, id: platform }
+pub fn place<'a>(account: &'a str, environment: Environment, platform: &'a str) -> SealContext<'a> {
+    SealContext { account, environment, kind: Kind::OauthClient, id: platform }
 }
 
 impl OauthClient {

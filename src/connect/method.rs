@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::catalog::detail::{
     Account, AuthMethod, Field, Kind, Pagination, Parameters, Server, Verify,
 };
-use crate::credentials::placing::misfit;
+use crate::credentials::request_auth::unsendable_reason;
 use crate::ports::Patterns;
 use crate::terms::CredentialType;
 use crate::util::patterns::Matcher;
@@ -104,8 +104,9 @@ impl AuthMethod {
             let value = given.get(&field.name).filter(|value| !value.is_empty());
             match value.or(field.default.as_ref()) {
                 Some(value) => {
-                    let misfit = misfit(common, self, &field.name, value).map(str::to_owned);
-                    if let Some(what) = objection(field, value, &matcher).or(misfit) {
+                    let reason =
+                        unsendable_reason(common, self, &field.name, value).map(str::to_owned);
+                    if let Some(what) = objection(field, value, &matcher).or(reason) {
                         fault(&field.name, what);
                     }
                     values.insert(field.name.clone(), value.clone());

@@ -1,34 +1,35 @@
-//! Cursors: where in a list a page begins. They are opaque to clients and valid for one list of one API key.
+//! Cursors: the position in a list at which a page begins. They are opaque to clients, and valid for one list of one
+//! API key.
 
 use crate::auth::key::KeyHash;
 use crate::auth::mac::{mac, verify};
 
-/// Hexadecimal digits of a cursor: 8 for the page, 12 for the time, 32 for the id, 32 for the signature.
+/// The length of a cursor in hexadecimal digits: 8 for the page, 12 for the time, 32 for the id, 32 for the signature.
 const DIGITS: usize = 84;
 const PAGE_DIGITS: usize = 8;
 const TIME_DIGITS: usize = 12;
 const SIGNED_DIGITS: usize = 52;
 
-/// The position right after a connection.
+/// The position after a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
-    /// The number of the page that begins here.
+    /// The number of the page.
     pub page: u64,
-    /// When the connection before it was created, in milliseconds since 1970-01-01 UTC.
+    /// The creation time of the connection before the position, in milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
-    /// The id of the connection before it.
+    /// The id of the connection before the position.
     pub id: String,
 }
 
-/// The text is not a cursor for this list and this key.
+/// The string is not a cursor for this list and key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidCursorError;
 
 impl Cursor {
-    /// The cursor as text. `list` is the list that it belongs to.
+    /// Serializes and signs the cursor for `list`.
     ///
-    /// It is signed with the hash of the API key, which nobody else knows and which needs no setup. For a token, the
-    /// secret is derived from the one that signs tokens.
+    /// The signature uses the hash of the API key as its secret, which needs no setup. For a token, it is derived from
+    /// the secret that signs tokens.
     #[must_use]
     pub fn sign(&self, key: &KeyHash, list: &str) -> String {
         let id = self.id.replace('-', "");
@@ -38,17 +39,14 @@ impl Cursor {
         text
     }
 
-    /// Whether a text has the shape of a cursor; [`Self::verify`] decides whether it is one.
+    /// Whether a string has the form of a cursor. [`Self::verify`] checks the signature.
     #[must_use]
     pub fn has_shape(text: &str) -> bool {
         let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         text.len() == DIGITS && text.bytes().all(lower_hex)
     }
 
-    /// Reads a cursor that was signed for this list with this key.
-    ///
-    /// # Errors
-    /// When it was altered, or signed for another list or with another key.
+    /// Parses a cursor, and verifies that it was signed for this list with this key.
     pub fn verify(text: &str, key: &KeyHash, list: &str) -> Result<Self, InvalidCursorError> {
         if !Self::has_shape(text) {
             return Err(InvalidCursorError);
@@ -88,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_comes_back_as_it_was() {
+    fn a_cursor_round_trips() {
         let text = cursor().sign(&KEY, "platform=github");
         assert_eq!(text.len(), DIGITS);
         assert_eq!(Cursor::verify(&text, &KEY, "platform=github"), Ok(cursor()));
     }
 
     #[test]
-    fn every_altered_character_is_refused() {
+    fn an_altered_cursor_is_rejected() {
         let text = cursor().sign(&KEY, "");
         for at in 0..text.len() {
             for replacement in ["", "0", "f", "F", "g", "é", "00"] {
@@ -109,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn another_list_or_key_does_not_take_it() {
+    fn a_cursor_is_valid_for_one_list_and_key() {
         let text = cursor().sign(&KEY, "a");
         assert_eq!(Cursor::verify(&text, &KEY, "b"), Err(InvalidCursorError));
         assert_eq!(Cursor::verify(&text, &KeyHash([8; 32]), "a"), Err(InvalidCursorError));

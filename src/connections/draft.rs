@@ -1,8 +1,8 @@
-//! What is to be written: a new connection or a new state.
+//! What requests write: a new connection, or a new state.
 
 use crate::terms::{IdentityType, State};
 
-/// Everything that a new connection stores, except its account and environment, which come from the key.
+/// A new connection, without its account and environment, which come from the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewConnection {
     /// A lower-case hyphenated UUID, also stored as the request that wrote the first version.
@@ -13,9 +13,9 @@ pub struct NewConnection {
     pub platform_version: String,
     /// The platform's description.
     pub description: String,
-    /// Whose connection it is.
+    /// The identity that the connection belongs to.
     pub identity: String,
-    /// What kind of identity that is.
+    /// The type of the identity.
     pub identity_type: IdentityType,
     /// Distinguishes connections of one identity to one platform.
     pub label: String,
@@ -31,7 +31,7 @@ pub struct NewConnection {
     pub created_at: u64,
 }
 
-/// The health that a connection is to have.
+/// A change of a connection's health.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewState {
     /// The state.
@@ -40,6 +40,6 @@ pub struct NewState {
     pub active: Option<bool>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
-    /// Why. With `None`, an unchanged state keeps its reason and a changed one loses it.
+    /// The reason. With `None`, an unchanged state keeps its reason and a changed one loses it.
     pub reason: Option<String>,
 }

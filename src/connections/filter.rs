@@ -1,4 +1,4 @@
-//! What a request asks of the list of connections. Knows no SQL.
+//! The filter of the list of connections, independent of SQL.
 
 use serde::Serialize;
 
@@ -8,15 +8,14 @@ use crate::terms::{IdentityType, State};
 use crate::util::json;
 use crate::util::name_set::Names;
 
-/// The most keys that a request may name.
+/// The maximum number of keys in a request.
 pub const MAX_KEYS: usize = 100;
-/// The most tags that a request may name.
+/// The maximum number of tags in a request.
 pub const MAX_TAGS: usize = 20;
-/// The most characters of `q`.
+/// The maximum length of `q`, in characters.
 pub const MAX_Q: usize = 100;
 
-/// The filters of the list (specification, part 4.3), folded where case is ignored. A connection must match all that
-/// are given.
+/// The filters of the list, case-folded where case is ignored. A connection must match all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConnectionFilter {
     /// Whether the connection is active.
@@ -35,9 +34,9 @@ pub struct ConnectionFilter {
     pub tags: Option<Tags>,
     /// Folded.
     pub platform: Option<String>,
-    /// Any of these, when a token is confined to them. The empty set matches nothing.
+    /// The platforms that a token is restricted to. The empty set matches nothing.
     pub platforms: Option<Names>,
-    /// Only those with these ids, when a token is confined to them.
+    /// The connections that a token is restricted to.
     pub connections: Option<Names>,
     /// Exact.
     pub platform_version: Option<String>,
@@ -45,7 +44,7 @@ pub struct ConnectionFilter {
     pub identity_type: Option<IdentityType>,
     /// Exact.
     pub state: Option<State>,
-    /// Whether the rows show the account.
+    /// Whether the rows include the account at the platform.
     pub shows_account: bool,
 }
 
@@ -78,7 +77,7 @@ impl ConnectionFilter {
         })
     }
 
-    /// Narrows the filter to what a token may see. A filter that asks for anything else matches nothing afterwards.
+    /// Restricts the filter to what a token may see. A filter that asks for anything else then matches nothing.
     pub fn confine(&mut self, to: &TokenRestriction) {
         let mut contradicts =
             *self.identity.get_or_insert_with(|| to.identity.clone()) != to.identity;
@@ -88,8 +87,8 @@ impl ConnectionFilter {
         let platform = self.platform.as_deref();
         contradicts |= platform.is_some_and(|platform| !to.has_platform(platform));
         if let Some(keys) = &mut self.keys {
-            // Looking up a foreign key would cost more when it exists, and so reveal it: only the token's own keys are
-            // looked up.
+            // Looking up another identity's key would cost more if it exists, which would reveal it. So only the
+            // token's own keys are looked up.
             keys.retain(|[platform, _, identity]| {
                 *identity == to.identity && to.has_platform(platform)
             });
@@ -100,14 +99,14 @@ impl ConnectionFilter {
         self.platforms = if contradicts { Some(Names::default()) } else { own };
     }
 
-    /// Whether nothing can match, so that storage need not be searched.
+    /// Whether the filter can't match, so that storage need not be searched.
     #[must_use]
     pub fn finds_nothing(&self) -> bool {
         self.platforms == Some(Names::default())
     }
 }
 
-/// What tells a list from others. Cursors are signed together with it: another form of it makes all of them invalid.
+/// Identifies a list. Part of the cursor signature: changing its serialization invalidates all cursors.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListName<'a> {
@@ -145,12 +144,12 @@ pub enum Tags {
     Any(Vec<String>),
 }
 
-/// Where in a list a page begins.
+/// The position at which a page begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
     /// After this many rows.
     Offset(u64),
-    /// Right after the connection that the cursor names.
+    /// After the connection that the cursor names.
     After(Cursor),
 }
 

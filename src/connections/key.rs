@@ -1,4 +1,4 @@
-//! Connection keys: `<environment>::<platform>::<label>::<identity>` (specification, part 2.4).
+//! Connection keys: `<environment>::<platform>::<label>::<identity>`.
 
 use std::fmt;
 
@@ -6,19 +6,20 @@ use crate::catalog::key::{MAX_PLATFORM, split_key};
 use crate::connections::rules::MAX_IDENTITY;
 use crate::terms::Environment;
 
-/// The most characters of a key: environment, platform, label (as long as a platform), identity, and three separators.
+/// The maximum length of a key in characters: environment, platform, label (as long as a platform), identity, and
+/// three separators.
 pub const MAX_KEY: usize = 4 + MAX_PLATFORM + MAX_PLATFORM + MAX_IDENTITY + 3 * 2;
 
-/// A connection key in parts. Only the identity may contain `::`, so a key can be split in only one way.
+/// A parsed connection key. Only the identity may contain `::`, so a key can be split in only one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionKey<'a> {
-    /// The environment of the account.
+    /// The account's environment.
     pub environment: Environment,
     /// The platform's identifier.
     pub platform: &'a str,
     /// Distinguishes connections of one identity to one platform.
     pub label: &'a str,
-    /// Whose connection it is.
+    /// The identity that the connection belongs to.
     pub identity: &'a str,
 }
 

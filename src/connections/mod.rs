@@ -1,4 +1,4 @@
-//! Connections: who is connected to which platform, and their SQL. Uses nothing of `api`.
+//! Connections: which identity is connected to which platform. Their endpoints, rules and SQL.
 
 pub mod cursor;
 pub mod draft;

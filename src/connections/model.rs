@@ -1,4 +1,4 @@
-//! A connection, as the database returns it and as the API shows it.
+//! A connection, as the database returns it and as the API renders it.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -14,10 +14,10 @@ use crate::util::rfc3339::rfc3339;
 pub struct ConnectionId(String);
 
 impl ConnectionId {
-    /// Parses a hyphenated UUID, ignoring case. Returns `None` for any other text.
+    /// Parses a hyphenated UUID, ignoring case.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        // Of the forms that the library reads, only the hyphenated one has so many characters.
+        // Of the forms that the library parses, only the hyphenated one has this length.
         let id =
             Some(text).filter(|text| text.len() == 36).and_then(|text| Uuid::try_parse(text).ok());
         id.map(|id| Self(id.to_string()))
@@ -31,8 +31,8 @@ impl ConnectionId {
 }
 
 impl Default for ConnectionId {
-    /// The nil UUID, which no connection has: what cannot be an id is looked up under it, so that everything that is not
-    /// found costs the same.
+    /// The nil UUID, which no connection has. Invalid ids are looked up under it, so that everything that is not found
+    /// costs the same.
     fn default() -> Self {
         Self(Uuid::nil().to_string())
     }
@@ -47,15 +47,15 @@ pub struct Connection {
     pub platform_version: String,
     /// The display name.
     pub name: Option<String>,
-    /// The environment of the account.
+    /// The account's environment.
     pub environment: Environment,
     /// The platform's identifier.
     pub platform: String,
     /// Distinguishes connections of one identity to one platform.
     pub label: String,
-    /// Whose connection it is.
+    /// The identity that the connection belongs to.
     pub identity: String,
-    /// What kind of identity that is.
+    /// The type of the identity.
     pub identity_type: IdentityType,
     /// The platform's description.
     pub description: String,
@@ -72,25 +72,25 @@ pub struct Connection {
     pub created_at: u64,
     /// The id of the request that wrote this version.
     pub written_by: String,
-    /// The id of the account at the platform, where it is known and was asked for.
+    /// The id of the account at the platform, if it is known and was selected.
     #[serde(default)]
     pub platform_account_id: Option<String>,
-    /// The account's name at the platform, likewise.
+    /// The name of the account at the platform, likewise.
     #[serde(default)]
     pub platform_account_name: Option<String>,
 }
 
-/// Whose account a connection leads to, as the platform says.
+/// The account at the platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PlatformAccount<'a> {
     /// Its id.
     pub id: &'a str,
-    /// Its name; `None` when the platform says none, or none may be shown.
+    /// Its name, if it is known and may be shown.
     pub name: Option<&'a str>,
 }
 
 impl<'a> PlatformAccount<'a> {
-    /// Of what a row has. Returns `None` when the account is not known. `names`: whether names are shown.
+    /// From the columns of a row. Returns `None` when the account is not known. `names`: whether names are shown.
     #[must_use]
     pub fn of(id: Option<&'a String>, name: Option<&'a String>, names: bool) -> Option<Self> {
         let name = name.filter(|_| names).map(String::as_str);
@@ -99,7 +99,7 @@ impl<'a> PlatformAccount<'a> {
 }
 
 impl Connection {
-    /// Whose account it leads to. `names`: whether names are shown.
+    /// The account at the platform. `names`: whether names are shown.
     #[must_use]
     pub fn account(&self, names: bool) -> Option<PlatformAccount<'_>> {
         let (id, name) = (&self.platform_account_id, &self.platform_account_name);
@@ -126,18 +126,15 @@ impl Connection {
             && restriction.has_connection(&self.id)
     }
 
-    /// Its position in the list, which is sorted by this in descending order.
+    /// Its position in the list, which is in descending order.
     #[must_use]
-    pub fn place(&self) -> (u64, &str) {
+    pub fn position(&self) -> (u64, &str) {
         (self.created_at, &self.id)
     }
 
-    /// The document that the API shows: exactly the fields of the specification, part 2.4, in its order.
-    ///
-    /// # Errors
-    /// When the stored tags are no JSON.
+    /// Renders the connection as the API returns it.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(&Shown {
+        serde_json::to_vec(&ConnectionDocument {
             id: &self.id,
             platform_version: &self.platform_version,
             name: self.name.as_deref(),
@@ -157,10 +154,10 @@ impl Connection {
     }
 }
 
-/// The fields of a connection as the API shows it.
+/// The JSON document of a connection.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct ConnectionDocument<'a> {
     id: &'a str,
     platform_version: &'a str,
     name: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Entity tags of single connections (RFC 9110, section 8.8.3), made of the id and the version.
+//! Entity tags of connections (RFC 9110, section 8.8.3), made of the id and the version.
 
 use crate::http::condition::{Condition, EntityTag};
 
@@ -8,18 +8,18 @@ pub fn entity_tag(id: &str, version: u64) -> String {
     format!("\"{id}-{version}\"")
 }
 
-/// What `If-Match` requires of a connection before it is changed.
+/// The version that `If-Match` requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Precondition {
-    /// Nothing more than that it exists.
+    /// Any version.
     Any,
-    /// To be at one of these versions. Empty when none of the sent entity tags belongs to this connection.
+    /// One of these versions. Empty if none of the entity tags belongs to this connection.
     Versions(Vec<u64>),
 }
 
 impl Precondition {
-    /// What a condition requires of the connection `id`; without a condition, [`Self::Any`]. Weak tags never match, as
-    /// RFC 9110 requires for `If-Match`.
+    /// The precondition for the connection `id`; [`Self::Any`] without a condition. Weak tags never match, as RFC 9110
+    /// requires for `If-Match`.
     #[must_use]
     pub fn of(condition: Option<Condition<'_>>, id: &str) -> Self {
         let Some(Condition::OneOf(tags)) = condition else { return Self::Any };

@@ -1,27 +1,27 @@
-//! Rules for the strings of a connection. Each rule returns `None` for a valid value, else what is wrong, completing a
-//! sentence that begins with the field's name.
+//! Rules for the strings of a connection. Each rule returns `None` for a valid value, or else the fault, as the end of
+//! a sentence that begins with the field's name.
 //!
-//! Strings that look alike must be equal: identities are looked up, tags are shown as chips, and names stand in lists
-//! beside others. So a string has no white space at its ends, no invisible characters and none that change the writing
-//! direction, and is in normalization form C. Values stored before these rules existed stay readable.
+//! Strings that look alike must be equal: identities are looked up, tags are shown as chips, and names are listed next
+//! to others. So a string has no white space at its ends, no invisible characters, none that change the writing
+//! direction, and is in normalization form C. Values that were stored before these rules can still be read.
 
 use crate::catalog::key::platform;
 use crate::util::invisible::visible;
 use crate::util::nfc::is_nfc;
 
-/// The label of a connection whose request names none.
+/// The default label.
 pub const DEFAULT_LABEL: &str = "default";
 
-/// The most tags of a connection.
+/// The maximum number of tags of a connection.
 pub const MAX_TAGS: usize = 50;
 
-/// The most characters of a tag.
+/// The maximum length of a tag, in characters.
 pub const MAX_TAG: usize = 128;
-/// The most characters of an identity.
+/// The maximum length of an identity, in characters.
 pub const MAX_IDENTITY: usize = 256;
-/// The most characters of a name.
+/// The maximum length of a name, in characters.
 pub const MAX_NAME: usize = 128;
-/// The most characters of a reason.
+/// The maximum length of a reason, in characters.
 pub const MAX_REASON: usize = 256;
 
 /// Checks an identity.
@@ -33,7 +33,7 @@ pub fn identity(text: &str) -> Option<&'static str> {
         .or_else(|| unclear(text))
 }
 
-/// Whether an identity may be stored already, perhaps from before the rules about look-alike strings.
+/// Whether an identity may exist, perhaps from before the rules about look-alike strings.
 #[must_use]
 pub fn may_be_stored(identity: &str) -> bool {
     is_plain(identity, MAX_IDENTITY, &[','])
@@ -66,14 +66,14 @@ pub fn tag(text: &str) -> Option<&'static str> {
         .or_else(|| unclear(text))
 }
 
-/// Whether a text has 1 to `max` characters, none of them a control character or one of `also`.
+/// Whether a string has 1 to `max` characters, none of them a control character or one of `also`.
 fn is_plain(text: &str, max: usize, also: &[char]) -> bool {
     let length = text.chars().take(max.saturating_add(1)).count();
     (1..=max).contains(&length)
         && !text.chars().any(|character| character.is_control() || also.contains(&character))
 }
 
-/// Why a text might be mistaken for another one or for an empty one. Returns `None` when it can't.
+/// Why a string might be mistaken for another one, or for an empty one.
 fn unclear(text: &str) -> Option<&'static str> {
     if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
         return Some("must not begin or end with white space");
@@ -97,7 +97,7 @@ mod tests {
     type Rule = fn(&str) -> Option<&'static str>;
 
     #[test]
-    fn identities_from_before_may_look_alike() {
+    fn stored_identities_may_look_alike() {
         for (identity, may_be) in
             [("ann", true), (" ann ", true), ("a\u{a0}", true), ("", false), ("a,b", false)]
         {
@@ -156,7 +156,7 @@ mod tests {
         }
     }
     #[test]
-    fn every_text_shows_what_it_is() {
+    fn strings_must_not_look_alike() {
         let rules: [Rule; 4] = [super::identity, super::name, super::reason, super::tag];
         for text in [
             "a b",
@@ -169,7 +169,7 @@ mod tests {
             "‐",
             "u\u{2028}v",
             "\u{10ffff}",
-            // Emoji of several characters, keycaps, and Persian, which needs joiners.
+            // Emoji sequences, keycaps, and Persian, which needs joiners.
             "👩\u{200d}👩\u{200d}👧",
             "❤\u{fe0f}",
             "☺\u{fe0e}",

@@ -1,4 +1,13 @@
-//! Checks of credentials that nobody uses, so that a broken connection is found before its user finds it.
+//! Health checks of credentials that are not in use, so that the service finds a broken connection before its user
+//! does.
+//!
+//! A connection is due for a check once a day, or earlier after a failure. How it is checked depends on its
+//! credentials: credentials that can be refreshed are refreshed; others are sent in a request that the catalog names
+//! for this purpose; an access token without either is known to have failed once it expires. A check of the second
+//! kind takes the lease of the row as a refresh does (see [`crate::credentials::refresh`]), so two checks never run at
+//! once, and a check never overwrites what a refresh has stored.
+//!
+//! A check that finds nothing out changes no state. It only schedules the next one.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -13,25 +22,25 @@ use crate::connect::client::OauthClient;
 use crate::connect::endpoints::connector;
 use crate::connect::endpoints::platform::{self, PlatformAuth, Verdict};
 use crate::connect::method::Connector;
-use crate::credentials::held::Held;
-use crate::credentials::lifecycle::machine::{After, Failure, after_failure};
-use crate::credentials::lifecycle::renewal::{is_valid, is_young, next_check};
-use crate::credentials::lifecycle::row::HeldRow;
-use crate::credentials::lifecycle::statements::{RowOf, Why};
-use crate::credentials::refresh::{Occasion, Renewal, renew};
+use crate::credentials::lifecycle::machine::{Failure, FailureOutcome, after_failure};
+use crate::credentials::lifecycle::row::CredentialsRow;
+use crate::credentials::lifecycle::statements::{CredentialsKey, FailureReason};
+use crate::credentials::lifecycle::timing::{is_valid, is_young, next_check};
+use crate::credentials::model::Credentials;
+use crate::credentials::refresh::{Refresh, RefreshTrigger};
 use crate::http::config::Config;
 use crate::http::problem::Problem;
 use crate::ports::{Clock, Db, Ports, Random, first_row};
 use crate::storage::metering::Metered;
 use crate::terms::{CredentialType, Environment, State};
 
-/// How long nobody else gets a connection that was handed over, in milliseconds. Longer than any check takes.
+/// How long a claimed connection is reserved for its check, in milliseconds. Longer than any check takes.
 pub const CLAIM_MS: u64 = 10 * 60 * 1000;
-/// How many connections one run checks: with their statements, catalog reads and requests to platforms it stays below the
-/// 50 subrequests of Cloudflare's free plan.
+/// The number of connections that one run checks. With their statements, catalog reads and requests to platforms, a
+/// run stays below the 50 subrequests of Cloudflare's free plan.
 pub const BATCH_SIZE: usize = 8;
-/// When a check is repeated that this service itself could not make, in milliseconds.
-const LATER_MS: u64 = 60 * 60 * 1000;
+/// When a check is repeated that failed because of this service, in milliseconds.
+const RETRY_MS: u64 = 60 * 60 * 1000;
 
 /// A connection that is due.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,18 +53,14 @@ pub struct Due {
     pub connection: String,
 }
 
-/// What a connection's row says.
 #[derive(Deserialize)]
 struct ConnectionRow {
     platform: String,
     state: State,
 }
 
-/// Checks connections, all at the same time. Returns what went wrong in this service, for the log; what it did not finish is
-/// due again by itself.
-///
-/// # Errors
-/// When storage can't answer.
+/// Checks connections concurrently. Returns the errors of this service, for the log. A check that was not finished is
+/// due again when its claim expires.
 pub async fn check_all<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
@@ -66,14 +71,14 @@ pub async fn check_all<P: Ports>(
         return Ok(Vec::new());
     }
     let statements = due.iter().flat_map(|due| {
-        let place = due.place();
-        [place.select_connection(), place.select(), place.select_client()]
+        let key = due.key();
+        [key.select_connection(), key.select(), key.select_client()]
     });
     let sets = ports.batch(statements.collect()).await?;
     let (faults, mut checks) = (RefCell::new(Vec::new()), Vec::new());
     for (due, sets) in due.iter().zip(sets.chunks(3)) {
         let (Some(connection), Some(row)) =
-            (first_row::<ConnectionRow>(sets, 0)?, first_row::<HeldRow>(sets, 1)?)
+            (first_row::<ConnectionRow>(sets, 0)?, first_row::<CredentialsRow>(sets, 1)?)
         else {
             continue;
         };
@@ -93,7 +98,7 @@ pub async fn check_all<P: Ports>(
     Ok(faults.into_inner())
 }
 
-/// Waits for all of them, which run at the same time.
+/// Runs futures concurrently to completion.
 pub(crate) async fn all<F: Future<Output = ()>>(mut running: Vec<Pin<Box<F>>>) {
     poll_fn(|context| {
         running.retain_mut(|one| one.as_mut().poll(context).is_pending());
@@ -103,14 +108,14 @@ pub(crate) async fn all<F: Future<Output = ()>>(mut running: Vec<Pin<Box<F>>>) {
 }
 
 impl Due {
-    fn place(&self) -> RowOf<'_> {
+    fn key(&self) -> CredentialsKey<'_> {
         let Self { account, environment, connection } = self;
-        RowOf { account, environment: *environment, connection }
+        CredentialsKey { account, environment: *environment, connection }
     }
 }
 
-/// Whether a check of credentials can find anything out.
-pub(super) fn is_checkable(connector: &Connector, row: &HeldRow, now: u64) -> bool {
+/// Whether a check can show whether the credentials work.
+pub(super) fn is_checkable(connector: &Connector, row: &CredentialsRow, now: u64) -> bool {
     let Some(method) = connector.find_method(&row.auth_method) else { return false };
     let is_oauth2 = row.kind == CredentialType::OAuth2;
     row.renewable == 1
@@ -118,7 +123,6 @@ pub(super) fn is_checkable(connector: &Connector, row: &HeldRow, now: u64) -> bo
         || connector.verify.is_some() && platform::is_sendable(method)
 }
 
-/// One check.
 struct Check<'a> {
     config: &'a Config,
     due: &'a Due,
@@ -126,13 +130,10 @@ struct Check<'a> {
     now: u64,
 }
 
-/// What a check found.
 enum Finding {
-    /// The credentials work.
     Good,
-    /// They do not.
-    Bad(After, Option<u16>),
-    /// There is no way to find out.
+    Bad(FailureOutcome, Option<u16>),
+    /// The platform's response says nothing about the credentials.
     Unknown,
 }
 
@@ -142,32 +143,34 @@ impl Check<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
         connection: ConnectionRow,
-        row: HeldRow,
+        row: CredentialsRow,
         client: Option<OauthClient>,
     ) -> Result<(), Problem> {
         let Due { account, environment, connection: id } = self.due;
-        let put_off = |at| self.due.place().put_off(row.version, at);
+        let reschedule = |at| self.due.key().reschedule(row.version, at);
         if connection.state == State::Failed {
-            // Nothing but its user can mend it.
-            ports.batch(vec![put_off(None)]).await?;
+            // Only the user can repair it, by reconnecting.
+            ports.batch(vec![reschedule(None)]).await?;
             return Ok(());
         }
         let catalog = Catalog::open(cache, ports).await?;
         let found = connector(&catalog, &connection.platform).await?;
         let method = found.as_ref().and_then(|it| it.find_method(&row.auth_method));
-        let held = Held::open(&self.config.vault_keys, (account, *environment), id, &row.sealed);
-        let (Some(connector), Some(method), Ok(held)) = (&found, method, held) else {
+        let credentials =
+            Credentials::open(&self.config.vault_keys, (account, *environment), id, &row.sealed);
+        let (Some(connector), Some(method), Ok(credentials)) = (&found, method, credentials) else {
             let why =
                 if method.is_some() { "no key opens it" } else { "the catalog lacks its method" };
-            ports.batch(vec![put_off(Some(self.now.saturating_add(LATER_MS)))]).await?;
+            ports.batch(vec![reschedule(Some(self.now.saturating_add(RETRY_MS)))]).await?;
             return Err(Problem::unavailable(why));
         };
-        let held = held.completed(method, &OauthClient::variables_for(client.as_ref(), &method.id));
-        // Platforms refuse to renew a young token by itself.
-        let waits = held.renews_by_access_token(method)
+        let credentials =
+            credentials.completed(method, &OauthClient::variables_for(client.as_ref(), &method.id));
+        // Platforms refuse to extend an access token that was issued recently.
+        let waits = credentials.refreshes_by_access_token(method)
             && is_young(row.issued_at, row.expires_at, self.now);
         if row.renewable == 1 && !waits {
-            let renewal = Renewal {
+            let refresh = Refresh {
                 config: self.config,
                 account,
                 environment: *environment,
@@ -176,55 +179,62 @@ impl Check<'_> {
                 method,
                 servers: &connector.servers,
                 client: client.filter(|client| client.is_for(&method.id)),
-                occasion: Occasion::Check,
+                trigger: RefreshTrigger::Check,
                 now: self.now,
             };
-            return renew(&renewal, row, held, ports).await.map(drop);
+            return refresh.run(row, credentials, ports).await.map(drop);
         }
-        let auth = PlatformAuth {
+        let platform_auth = PlatformAuth {
             config: self.config,
             connector,
             method,
-            held: &held,
+            credentials: &credentials,
             client: client.as_ref(),
         };
-        self.verify(auth, row, ports).await
+        self.verify(platform_auth, row, ports).await
     }
 
-    /// Asks the platform whether it accepts credentials that can't be renewed, and writes what it says. The lease keeps
-    /// others from doing the same.
+    /// Tries credentials that can't be refreshed, and stores the result.
     async fn verify<P: Ports>(
         &self,
-        auth: PlatformAuth<'_>,
-        row: HeldRow,
+        platform_auth: PlatformAuth<'_>,
+        row: CredentialsRow,
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
-        let (place, request) = (self.due.place(), self.request);
-        let lease = place.take_lease(row.version, request, ports.now());
-        let sets = ports.batch(vec![lease, place.select()]).await?;
-        // The lease is given at the version that was read, or not at all.
-        let found = first_row::<HeldRow>(&sets, 1)?;
+        let (key, request) = (self.due.key(), self.request);
+        let lease = key.take_lease(row.version, request, ports.now());
+        let sets = ports.batch(vec![lease, key.select()]).await?;
+        // The lease is only granted at the version that was read.
+        let found = first_row::<CredentialsRow>(&sets, 1)?;
         let Some(row) = found.filter(|found| found.lease.as_deref() == Some(request)) else {
             return Ok(());
         };
-        let chance = ports.byte();
-        let finding = self.find(auth, &row, chance, ports).await;
+        let jitter = ports.byte();
+        let finding = self.find(platform_auth, &row, jitter, ports).await;
         let now = ports.now();
-        let check_at = next_check(now, self.config.check_ms, chance);
+        let check_at = next_check(now, self.config.check_ms, jitter);
         let batch = match finding {
             Finding::Unknown => {
-                // Whoever waits for the next attempt goes on waiting: nothing was found out.
-                let before = row.before();
-                let next = after_failure(before, Failure::Unavailable, None, now, chance);
+                // After a failure, the next attempt stays scheduled, since this one was inconclusive.
+                let before = row.failure_history();
+                let next = after_failure(before, Failure::Unavailable, None, now, jitter);
                 let waiting = Some(next).filter(|_| before.attempts > 0);
-                vec![place.released(row.version, request, check_at, waiting.as_ref())]
+                vec![key.release_lease(row.version, request, check_at, waiting.as_ref())]
             }
             Finding::Good => {
-                vec![place.verified(row.version, request, check_at), place.recovered(request, now)]
+                vec![
+                    key.record_success(row.version, request, check_at),
+                    key.mark_recovered(request, now),
+                ]
             }
             Finding::Bad(after, status) => vec![
-                place.not_renewed(row.version, request, &after, &Why { detail: None, status }),
-                place.worsened(request, &after, now),
+                key.record_failure(
+                    row.version,
+                    request,
+                    &after,
+                    &FailureReason { detail: None, status },
+                ),
+                key.mark_degraded(request, &after, now),
             ],
         };
         ports.batch(batch).await?;
@@ -233,23 +243,23 @@ impl Check<'_> {
 
     async fn find<P: Ports>(
         &self,
-        auth: PlatformAuth<'_>,
-        row: &HeldRow,
-        chance: u8,
+        platform_auth: PlatformAuth<'_>,
+        row: &CredentialsRow,
+        jitter: u8,
         ports: &Metered<'_, P>,
     ) -> Finding {
         let bad = |failure, status, wait| {
-            let after = after_failure(row.before(), failure, wait, ports.now(), chance);
+            let after = after_failure(row.failure_history(), failure, wait, ports.now(), jitter);
             Finding::Bad(after, status)
         };
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, self.now) {
-            // It has expired, and nothing renews it.
+            // The token has expired, and there is no refresh token.
             return bad(Failure::GrantRejected, None, None);
         }
-        match platform::verify(ports, auth).await {
+        match platform::verify(ports, platform_auth).await {
             Verdict::Accepted => Finding::Good,
             Verdict::Rejected(status) => bad(Failure::CredentialsRejected, Some(status), None),
-            // It says something of the request, not of the credentials.
+            // The response concerns the request, not the credentials.
             Verdict::Inconclusive(_) | Verdict::NotChecked => Finding::Unknown,
             Verdict::Unavailable { status, retry_after_ms } => {
                 bad(Failure::Unavailable, status, retry_after_ms)

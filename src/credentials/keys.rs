@@ -9,9 +9,9 @@ use zeroize::Zeroizing;
 
 /// Bytes of a key.
 const KEY_LEN: usize = 32;
-/// What tells a fingerprint from all else that is derived from a key.
+/// Separates fingerprints from everything else that is derived from a key.
 const FINGERPRINT: &[u8] = b"connector-vault/key-fingerprint/v1\n";
-/// The longest id of a key, in characters.
+/// The maximum length of a key's id, in characters.
 const MAX_ID: usize = 32;
 
 /// The keys that seal and open. `Debug` and `Display` show their ids only. The bytes are erased from memory on drop.
@@ -24,16 +24,16 @@ struct VaultKey {
     bytes: Zeroizing<[u8; KEY_LEN]>,
 }
 
-/// What is wrong with `VAULT_KEYS`. Shows no key, and no id: the text may be a key that was put in the wrong place.
+/// A fault of `VAULT_KEYS`. It shows no key and no id, because a key may have been entered in place of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VaultKeysError {
-    /// Which of the entries is wrong, from 1.
+    /// The number of the entry, from 1.
     pub entry: usize,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What is wrong with an entry of `VAULT_KEYS`.
+/// A fault of an entry of `VAULT_KEYS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It has no colon between an id and a key.
@@ -49,10 +49,7 @@ pub enum Fault {
 }
 
 impl VaultKeys {
-    /// Reads the variable `VAULT_KEYS`. An empty text has no keys.
-    ///
-    /// # Errors
-    /// For the first entry that is not `<id>:<32 bytes in base64>`, or has the id of another one.
+    /// Parses the variable `VAULT_KEYS`. An empty string has no keys.
     pub fn parse(text: &str) -> Result<Self, VaultKeysError> {
         let mut keys = Self::default();
         if text.trim().is_empty() {
@@ -69,7 +66,7 @@ impl VaultKeys {
         Ok(keys)
     }
 
-    /// Whether there is no key, so that nothing can be sealed or opened.
+    /// Whether there is no key. Then nothing can be sealed or opened.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -81,26 +78,25 @@ impl VaultKeys {
         self.ids().next()
     }
 
-    /// The ids of all keys, that of the key that seals first.
+    /// The ids of all keys, beginning with the key that seals.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|key| key.id.as_str())
     }
 
-    /// The keys as they may be shown to whoever reads the database: `<id>:<fingerprint>`, that of the key that seals first. A
-    /// fingerprint is derived from the key, which it does not reveal.
+    /// The keys as `<id>:<fingerprint>`, beginning with the key that seals. They may be stored in the database: a
+    /// fingerprint does not reveal its key.
     #[must_use]
     pub fn reported(&self) -> Vec<String> {
         self.0.iter().map(|key| format!("{}:{}", key.id, key.fingerprint())).collect()
     }
 
-    /// The bytes of a key.
     pub(super) fn bytes(&self, id: &str) -> Option<&[u8; KEY_LEN]> {
         self.0.iter().find(|key| key.id == id).map(|key| &*key.bytes)
     }
 }
 
 impl VaultKey {
-    /// What only this key has, under this id. A hash reveals nothing of 32 random bytes.
+    /// A hash of the key and its id. It reveals nothing of 32 random bytes.
     fn fingerprint(&self) -> String {
         let hash = Sha256::new_with_prefix(FINGERPRINT).chain_update(self.bytes.as_slice());
         Base64UrlUnpadded::encode_string(&hash.chain_update(&self.id).finalize())
@@ -111,7 +107,7 @@ impl VaultKey {
         if !is_id(id) {
             return Err(Fault::Id);
         }
-        // Many tools leave the padding out.
+        // Many tools omit the padding.
         let text = key.trim_end_matches('=');
         let decoded = Zeroizing::new(Base64Unpadded::decode_vec(text).map_err(|_| Fault::Base64)?);
         let mut bytes = Zeroizing::new([0; KEY_LEN]);
@@ -123,7 +119,7 @@ impl VaultKey {
     }
 }
 
-/// Whether a text can be the id of a key.
+/// Whether a string is a valid key id.
 #[must_use]
 pub fn is_id(text: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');

@@ -1,8 +1,8 @@
-//! Secrets that show who made them: half is random, the other half is derived from the first and one of the operator's keys.
-//! What somebody made up is refused without a look at the database.
+//! Secrets that only this service can have issued: half of a secret is random, the other half is derived from the
+//! first and one of the operator's keys. A forged secret is rejected without a database query.
 //!
-//! This does not replace the lookup: the database still says whether a secret was given out, and what for. All keys of
-//! `VAULT_KEYS` are accepted, so what is open while keys are rotated stays valid for as long as it could be opened.
+//! This does not replace the query. The database still knows whether a secret was issued, and what for. All keys of
+//! `VAULT_KEYS` are accepted, so that secrets stay valid while keys are rotated.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use hkdf::Hkdf;
@@ -11,21 +11,21 @@ use sha2::Sha256;
 use super::keys::VaultKeys;
 use crate::ports::Random;
 
-/// What tells these secrets from all else that is derived from a key.
+/// Separates these secrets from everything else that is derived from a key.
 const LABEL: &[u8] = b"connector-vault/minted-secret/v1\n";
-/// Bytes of each half.
+/// The length of each half, in bytes.
 const HALF: usize = 16;
-/// The characters of a secret, as many as of any other (see [`Random::secret`]).
+/// The length of a secret in characters, the same as that of [`Random::secret`].
 const LENGTH: usize = 43;
 
-/// What a secret is for: one of another purpose is not accepted.
+/// What a secret is for. A secret of another purpose is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// A link that leads a user to a platform.
+    /// A link that sends a user to a platform.
     Link,
     /// The parameter `state` of an authorization request.
     State,
-    /// The cookie of a browser that connects accounts.
+    /// The cookie that binds an attempt to a browser.
     Browser,
 }
 
@@ -40,7 +40,8 @@ impl Purpose {
 }
 
 impl VaultKeys {
-    /// Makes a secret of 128 random bits, in 43 characters that a URL may contain. Returns `None` without a key.
+    /// Creates a secret of 128 random bits, in 43 characters that need no escaping in a URL. Returns `None` without a
+    /// key.
     #[must_use]
     pub fn mint(&self, purpose: Purpose, random: &impl Random) -> Option<String> {
         let mut bytes = [0; 2 * HALF];
@@ -50,7 +51,7 @@ impl VaultKeys {
         Some(Base64UrlUnpadded::encode_string(&bytes))
     }
 
-    /// Whether one of the keys made this secret for this purpose. Characters before it say its database.
+    /// Whether one of the keys has issued this secret for this purpose. A prefix names the database.
     #[must_use]
     pub fn has_minted(&self, purpose: Purpose, secret: &str) -> bool {
         let own = secret.len().checked_sub(LENGTH).and_then(|at| secret.get(at..));
@@ -62,7 +63,7 @@ impl VaultKeys {
         let (half, proof) = bytes.split_at(HALF);
         let is_proof = |id: &str| {
             let expected = self.bytes(id).and_then(|key| proof_of(key, purpose, half));
-            // Takes as long wherever they differ.
+            // Constant time.
             let differs = |expected: [u8; HALF]| {
                 expected.iter().zip(proof).fold(0, |all, (one, other)| all | (one ^ other))
             };
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_known_by_its_key_and_purpose_alone() {
+    fn a_secret_is_valid_only_for_its_key_and_purpose() {
         let random = Counting(std::cell::Cell::new(0));
         let (old, both, new) = (keys(&[("a", 1)]), keys(&[("b", 2), ("a", 1)]), keys(&[("b", 2)]));
         let secret = old.mint(Link, &random).unwrap();
@@ -113,7 +114,7 @@ mod tests {
         for (keys, purpose, text, is_known) in [
             (&old, Link, secret.clone(), true),
             (&old, Link, format!("0z{secret}"), true),
-            // While keys are rotated, and after that.
+            // During a rotation of the keys, and after it.
             (&both, Link, secret.clone(), true),
             (&new, Link, secret.clone(), false),
             (&VaultKeys::default(), Link, secret.clone(), false),

@@ -1,20 +1,20 @@
-//! Credentials at rest: the operator's keys, and texts that only these keys open, each in one place only. Uses nothing
-//! of `vault` or `api`.
+//! Credentials: their encryption, storage, refresh and health checks, and where they go in a request.
 
 pub mod check;
 pub mod endpoints;
-pub mod fresh;
-pub mod held;
 pub mod keys;
 pub mod lifecycle;
 pub mod minted;
-pub mod placing;
+pub mod model;
+pub mod reencrypt;
 pub mod refresh;
 pub mod reports;
-pub mod reseal;
+pub mod request_auth;
 pub mod seal;
 #[cfg(test)]
 mod tests;
+mod token_request;
+pub mod usable;
 
 pub use keys::{VaultKeys, VaultKeysError};
-pub use seal::{Kind, OpenError, Place, SealError, Sealed};
+pub use seal::{Kind, OpenError, SealContext, SealError, Sealed};

@@ -1,9 +1,11 @@
-//! Which keys the running services have. The schedule reports them to its database once an hour, and each minute while
-//! another list was reported within the last hour, which is when keys are rotated: an idle minute writes nothing. Nothing is sealed again
-//! with a key before every service that runs has reported it: a service could not open what a key seals that it lacks.
+//! Which keys the running services have.
 //!
-//! A service is known by its list of keys only. So a list counts as that of a running service as long as it may have been
-//! reported after the new key was: whoever was given the new key reports its former list no more.
+//! Nothing is encrypted again with a new key before every running service has reported that key: a service that lacks
+//! it could not decrypt the rows. Each service reports its keys once an hour, or each minute while another list of
+//! keys was reported within the last hour, which is during a rotation. So an idle minute writes nothing.
+//!
+//! A service is identified by its list of keys. An old list therefore counts as that of a running service if it was
+//! reported after the new key first was: a service that has got the new key no longer reports its old list.
 
 use serde::Deserialize;
 
@@ -11,15 +13,15 @@ use super::VaultKeys;
 use crate::ports::{Param, Statement};
 use crate::util::json;
 
-/// A list that was not reported for so long is deleted.
+/// How long a report is kept, in milliseconds.
 const FORGOTTEN_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// How long a service that reports alone waits until it reports again.
+/// The interval of reports while all services report the same keys, in milliseconds.
 pub const REPEATED_MS: u64 = 60 * 60 * 1000;
-/// How much later than due a report may be.
+/// The tolerance for a late report, in milliseconds.
 const LATE_MS: u64 = 5 * 60 * 1000;
 
-/// A list of keys that a service has reported.
+/// A service's report.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Report {
     keys: String,
@@ -27,7 +29,7 @@ pub struct Report {
     last_at: u64,
 }
 
-/// Whether everything may be sealed with a key.
+/// Whether all rows may be encrypted with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
     /// Every running service has the key.
@@ -36,31 +38,36 @@ pub enum Readiness {
     Silent,
     /// No running service has the key.
     Missing,
-    /// A service has the key, and reported it only once. Whether another one lacks it shows with the next report.
+    /// A service has reported the key only once. Whether another service lacks it will show with the next report.
     Unconfirmed,
-    /// A service has the key, and another one lacks it.
+    /// One service has the key, and another one lacks it.
     Divided,
 }
 
 impl Report {
-    /// The keys, as [`VaultKeys::reported`] has them.
+    /// The keys, in the form of [`VaultKeys::reported`].
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
         serde_json::from_str(&self.keys).unwrap_or_default()
     }
 
-    /// When it was reported last.
+    /// When the report was last repeated.
     #[must_use]
     pub const fn last_at(&self) -> u64 {
         self.last_at
     }
 }
 
-/// Reports the keys of this service, unless it has done so twice and nobody else reports others.
+/// Reports the keys of this service, unless it has done so twice and no other list was reported.
 #[must_use]
 pub fn report(keys: &VaultKeys, now: u64) -> [Statement; 2] {
-    // A list that comes back after a day is as good as new.
-    let report = "INSERT INTO vault_key_reports (keys, first_at, last_at) VALUES (?1, ?2, ?2) ON CONFLICT DO UPDATE SET last_at = max(last_at, excluded.last_at) WHERE last_at = first_at OR last_at <= excluded.last_at - ?3 OR EXISTS (SELECT 1 FROM vault_key_reports o WHERE o.keys <> excluded.keys AND o.last_at >= excluded.last_at - ?4)";
+    // A list that comes back after a day counts as new.
+    let report = "INSERT INTO vault_key_reports (keys, first_at, last_at) \
+        VALUES (?1, ?2, ?2) \
+        ON CONFLICT DO UPDATE \
+        SET last_at = max(last_at, excluded.last_at) \
+        WHERE last_at = first_at OR last_at <= excluded.last_at - ?3 OR EXISTS (SELECT 1 \
+        FROM vault_key_reports o WHERE o.keys <> excluded.keys AND o.last_at >= excluded.last_at - ?4)";
     let forget = "DELETE FROM vault_key_reports WHERE last_at < ?1";
     let keys = json::text(&keys.reported());
     [
@@ -87,7 +94,7 @@ pub fn reports(since: u64) -> Statement {
     Statement { sql: sql.into(), params: vec![Param::integer(since)] }
 }
 
-/// Whether everything may be sealed with a key; `key` is as [`VaultKeys::reported`] has it.
+/// Whether all rows may be encrypted with `key`, in the form of [`VaultKeys::reported`].
 #[must_use]
 pub fn readiness(reports: &[Report], key: &str) -> Readiness {
     let (with, without): (Vec<_>, Vec<_>) =
@@ -143,7 +150,7 @@ mod tests {
         let [first, second] = reported(&format!("new:{a},old:{b}")).try_into().unwrap();
         assert!(first.starts_with("new:") && second.starts_with("old:"));
         assert_eq!(first.len(), "new:".len() + 43);
-        // The same key under another id, and another key under the same id, are told apart.
+        // The same key under another id, and another key under the same id, have other fingerprints.
         let others =
             reported(&format!("old:{a}")).concat() + &reported(&format!("new:{b}")).concat();
         assert!(!others.contains(&first) && !others.contains(&second));

@@ -1,16 +1,32 @@
-//! Sealing: AES-256-GCM under a key that HKDF-SHA-256 derives for an account and an environment from one of the
-//! operator's keys. A sealed text opens in its own place only, because the associated data name that place: a row that
-//! somebody copies to another connection, account or environment is refused.
+//! Authenticated encryption of stored secrets.
 //!
-//! **Nonces are random**, 96 bits. So nothing has to be counted between isolates that don't know each other, and SP
-//! 800-38D (section 8.3) allows 2^32 seals for each derived key, which leaves a chance below 2^-32 that two share a
-//! nonce. An account whose 100,000 connections are renewed every hour takes five years to get there; a new first key
-//! starts anew.
+//! # The construction
 //!
-//! **Not `WebCrypto`**, which only has promises: a call here is a plain function, the same in native tests, and costs about
-//! as much. `npm run lab -- bench-sealing`: to open 1 KB takes 0.06 ms, and 0.04 ms by `WebCrypto`, if JavaScript calls it. In a new
-//! isolate it takes 0.3 ms, and 0.7 ms by `WebCrypto`; it would be 3 ms if the isolate had not rehearsed it while it started.
-//! Alone, it is a module of 23 KB gzipped.
+//! AES-256-GCM, with a key that HKDF-SHA-256 derives from one of the operator's keys, the account and the environment.
+//! So a key that leaks from memory opens the rows of one account only, and no key has to be stored per account.
+//!
+//! The associated data name the key, the account, the environment, the kind of row and its id ([`SealContext`]). A
+//! ciphertext opens in this context only. An attacker with write access to the database but no key can therefore not copy
+//! the credentials of one connection into another one, and read them through an account that they control.
+//!
+//! # Nonces
+//!
+//! Nonces are random, of 96 bits. A counter would have to be coordinated between isolates that know nothing of each
+//! other. NIST SP 800-38D (section 8.3) allows 2^32 messages for each key with random nonces, which keeps the
+//! probability of a repeated nonce below 2^-32. An account that refreshes 100,000 connections every hour reaches that
+//! in five years, and each new operator key starts from zero.
+//!
+//! # Why not `WebCrypto`
+//!
+//! `WebCrypto` only has asynchronous functions, and native tests don't have it. Here, a call is a plain function that
+//! costs about as much. By `npm run lab -- bench-sealing`, it takes 0.06 ms to decrypt 1 KB, and 0.04 ms by
+//! `WebCrypto` from JavaScript. In a new isolate it takes 0.3 ms, against 0.7 ms by `WebCrypto`, because the isolate
+//! runs the code once while it starts (otherwise 3 ms). The code adds 23 KB gzipped.
+//!
+//! # Rotation
+//!
+//! The first key encrypts, and all keys decrypt. A ciphertext begins with the id of its key, so decryption never has
+//! to guess, and an index finds what is left under an old key (see [`super::reencrypt`]).
 
 use std::fmt;
 
@@ -25,45 +41,47 @@ use super::keys::{VaultKeys, is_id};
 use crate::ports::Random;
 use crate::terms::Environment;
 
-/// The version of the format, a part of all that is derived and bound. Whatever changes the format changes it.
+/// The version of the format. It is part of every derived key and of the associated data, so it changes with the
+/// format.
 const FORMAT: &str = "connector-vault/credentials/v1";
 const NONCE_LEN: usize = 12;
 const TAG_LEN: usize = 16;
-/// The most bytes that can be sealed: D1 stores texts of up to 2,000,000 bytes.
+/// The maximum size of a plaintext. D1 stores strings of up to 2,000,000 bytes.
 pub const MAX_PLAIN: usize = 1 << 20;
 
-/// Where a sealed text belongs: it opens nowhere else.
+/// What a ciphertext is bound to: it opens in this context only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct SealContext<'a> {
     /// The account's id.
     pub account: &'a str,
-    /// The environment of the account.
+    /// The account's environment.
     pub environment: Environment,
-    /// What is sealed.
+    /// What is encrypted.
     pub kind: Kind,
-    /// The id of the row, unique for its kind.
+    /// The id of the row, unique within its kind.
     pub id: &'a str,
 }
 
-/// What is sealed. Its name is a part of what every sealed text is bound to, so it must never change.
+/// What is encrypted. The name is part of the associated data, so it must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The credentials of a connection, also while they wait to be revoked.
+    /// The credentials of a connection, also while they wait for revocation.
     Connection,
     /// The secret of an account's OAuth client.
     OauthClient,
-    /// What an attempt to connect must remember.
+    /// The state of an attempt to connect.
     Attempt,
-    /// The secrets that sign what a webhook receives.
+    /// The signing secrets of a webhook.
     Webhook,
-    /// The secret of the OAuth client with which users of agents sign in.
+    /// The secret of the OAuth client by which users of agents sign in.
     AgentSignIn,
-    /// The input of a call that waits for its user, or the response to it. It lives for minutes, so no other key seals it again.
+    /// The input of a call that waits for its user's approval, or the response to it. It lives for minutes, so it is
+    /// never re-encrypted.
     AgentApproval,
 }
 
 impl Kind {
-    /// All kinds.
+    /// Every variant.
     pub const ALL: [Self; 6] = [
         Self::Connection,
         Self::OauthClient,
@@ -87,33 +105,33 @@ impl Kind {
     }
 }
 
-/// A sealed text, as a column of the database holds it: `<id of the key>.<base64url of nonce, ciphertext and tag>`. The
-/// nonce has 12 bytes and the tag 16.
+/// A ciphertext as stored: `<id of the key>.<base64url of nonce, ciphertext and tag>`. The nonce has 12 bytes and the
+/// tag 16.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Sealed(String);
 
 impl Sealed {
-    /// The text for the database.
+    /// The string for the database.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text for the database.
+    /// The string for the database.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 
-    /// The id of the key that sealed it: all before the first dot, like the column `sealed_key`.
+    /// The id of the key: everything before the first dot, like the column `sealed_key`.
     #[must_use]
     pub fn key_id(&self) -> &str {
         self.0.split('.').next().unwrap_or_default()
     }
 }
 
-/// What a column holds; [`VaultKeys::open`] checks it.
+/// A stored string; [`VaultKeys::open`] checks it.
 impl From<String> for Sealed {
     fn from(text: String) -> Self {
         Self(text)
@@ -126,12 +144,12 @@ impl fmt::Debug for Sealed {
     }
 }
 
-/// Why something can't be sealed.
+/// Why encryption failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SealError {
-    /// There is no key to seal with.
+    /// `VAULT_KEYS` is empty.
     NoKey,
-    /// It has more than [`MAX_PLAIN`] bytes.
+    /// The plaintext has more than [`MAX_PLAIN`] bytes.
     TooLong,
 }
 
@@ -146,12 +164,12 @@ impl fmt::Display for SealError {
 
 impl std::error::Error for SealError {}
 
-/// Why a sealed text does not open.
+/// Why decryption failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenError {
-    /// The key with this id, which sealed it, is not in `VAULT_KEYS`.
+    /// The key with this id is not in `VAULT_KEYS`.
     UnknownKey(String),
-    /// It was changed, or belongs to another place, or another key had this id when it was sealed.
+    /// The ciphertext was changed, or belongs to another context, or another key had this id when it was encrypted.
     Damaged,
 }
 
@@ -169,18 +187,15 @@ impl fmt::Display for OpenError {
 impl std::error::Error for OpenError {}
 
 impl VaultKeys {
-    /// Seals with the first key, for one place.
-    ///
-    /// # Errors
-    /// When there is no key, or too much to seal.
+    /// Encrypts with the first key.
     pub fn seal(
         &self,
-        place: &Place<'_>,
+        context: &SealContext<'_>,
         plain: &[u8],
         random: &impl Random,
     ) -> Result<Sealed, SealError> {
         let id = self.first().ok_or(SealError::NoKey)?;
-        let cipher = self.cipher(id, place).ok_or(SealError::NoKey)?;
+        let cipher = self.cipher(id, context).ok_or(SealError::NoKey)?;
         if plain.len() > MAX_PLAIN {
             return Err(SealError::TooLong);
         }
@@ -188,26 +203,24 @@ impl VaultKeys {
         random.fill(&mut nonce);
         let mut text = plain.to_vec();
         let tag = cipher
-            .encrypt_inout_detached(&nonce.into(), &bound(id, place), text.as_mut_slice().into())
+            .encrypt_inout_detached(&nonce.into(), &bound(id, context), text.as_mut_slice().into())
             .map_err(|_| SealError::TooLong)?;
         let bytes = [nonce.as_slice(), &text, &tag].concat();
         Ok(Sealed(format!("{id}.{}", Base64UrlUnpadded::encode_string(&bytes))))
     }
 
-    /// Opens what was sealed for this place. The bytes are erased from memory on drop.
-    ///
-    /// # Errors
-    /// When the key that sealed it is missing, or when it was not sealed by that key for this place.
+    /// Decrypts a ciphertext of this context. The plaintext is erased from memory on drop.
     pub fn open(
         &self,
-        place: &Place<'_>,
+        context: &SealContext<'_>,
         sealed: &Sealed,
     ) -> Result<Zeroizing<Vec<u8>>, OpenError> {
         let (id, text) = sealed.0.split_once('.').ok_or(OpenError::Damaged)?;
         if !is_id(id) {
             return Err(OpenError::Damaged);
         }
-        let cipher = self.cipher(id, place).ok_or_else(|| OpenError::UnknownKey(id.to_owned()))?;
+        let cipher =
+            self.cipher(id, context).ok_or_else(|| OpenError::UnknownKey(id.to_owned()))?;
         let bytes = Base64UrlUnpadded::decode_vec(text).map_err(|_| OpenError::Damaged)?;
         let (nonce, rest) = bytes.split_first_chunk::<NONCE_LEN>().ok_or(OpenError::Damaged)?;
         let (ciphertext, tag) = rest.split_last_chunk::<TAG_LEN>().ok_or(OpenError::Damaged)?;
@@ -215,7 +228,7 @@ impl VaultKeys {
         cipher
             .decrypt_inout_detached(
                 nonce.into(),
-                &bound(id, place),
+                &bound(id, context),
                 plain.as_mut_slice().into(),
                 tag.into(),
             )
@@ -223,9 +236,9 @@ impl VaultKeys {
         Ok(plain)
     }
 
-    /// The cipher of a place's account and environment. Returns `None` when there is no such key.
-    fn cipher(&self, id: &str, place: &Place<'_>) -> Option<Aes256Gcm> {
-        let info = apart(&[FORMAT, place.account, place.environment.as_str()]);
+    /// The cipher of an account and environment. Returns `None` when there is no such key.
+    fn cipher(&self, id: &str, context: &SealContext<'_>) -> Option<Aes256Gcm> {
+        let info = apart(&[FORMAT, context.account, context.environment.as_str()]);
         let mut key = Zeroizing::new([0; 32]);
         Hkdf::<Sha256>::new(None, self.bytes(id)?).expand(&info, key.as_mut_slice()).ok()?;
         Some(Aes256Gcm::new((&*key).into()))
@@ -233,12 +246,12 @@ impl VaultKeys {
 }
 
 /// The associated data.
-fn bound(key_id: &str, place: &Place<'_>) -> Vec<u8> {
-    let Place { account, environment, kind, id } = place;
+fn bound(key_id: &str, context: &SealContext<'_>) -> Vec<u8> {
+    let SealContext { account, environment, kind, id } = context;
     apart(&[FORMAT, key_id, account, environment.as_str(), kind.as_str(), id])
 }
 
-/// The parts, each after its length in eight bytes, so that no other parts make the same bytes.
+/// Concatenates the parts, each after its length in eight bytes, so that different parts never make the same bytes.
 fn apart(parts: &[&str]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for part in parts {

@@ -3,9 +3,9 @@ use std::cell::Cell;
 use base64ct::{Base64Unpadded, Encoding as _};
 use serde::Deserialize;
 
-use super::held::{Held, HeldTokens};
 use super::keys::{Fault, VaultKeys, VaultKeysError};
-use super::seal::{Kind, MAX_PLAIN, OpenError, Place, SealError, Sealed};
+use super::model::{Credentials, OAuthTokens};
+use super::seal::{Kind, MAX_PLAIN, OpenError, SealContext, SealError, Sealed};
 use crate::ports::Random;
 use crate::terms::Environment;
 
@@ -13,7 +13,7 @@ use crate::terms::Environment;
 const AGREED: &str = include_str!("../../tests/fixtures/sealed.json");
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER: &str = "ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-const PLACE: Place<'_> = Place {
+const CONTEXT: SealContext<'_> = SealContext {
     account: "acme",
     environment: Environment::Live,
     kind: Kind::Connection,
@@ -31,14 +31,15 @@ struct Agreed {
 struct Case {
     name: String,
     key: String,
-    place: AgreedPlace,
+    #[serde(rename = "place")]
+    context: AgreedContext,
     nonce: String,
     plain: String,
     sealed: Sealed,
 }
 
 #[derive(Deserialize)]
-struct AgreedPlace {
+struct AgreedContext {
     account: String,
     environment: Environment,
     kind: String,
@@ -69,54 +70,54 @@ fn keys(text: &str) -> VaultKeys {
 }
 
 fn seal(keys: &VaultKeys) -> Sealed {
-    keys.seal(&PLACE, SECRET, &Counter::default()).unwrap()
+    keys.seal(&CONTEXT, SECRET, &Counter::default()).unwrap()
 }
 
 #[test]
-fn webcrypto_agrees() {
+fn webcrypto_produces_the_same_ciphertext() {
     let agreed: Agreed = serde_json::from_str(AGREED).unwrap();
-    for Case { name, key, place, nonce, plain, sealed } in agreed.cases {
-        let place = Place {
-            account: &place.account,
-            environment: place.environment,
-            kind: Kind::ALL.into_iter().find(|kind| kind.as_str() == place.kind).unwrap(),
-            id: &place.id,
+    for Case { name, key, context, nonce, plain, sealed } in agreed.cases {
+        let context = SealContext {
+            account: &context.account,
+            environment: context.environment,
+            kind: Kind::ALL.into_iter().find(|kind| kind.as_str() == context.kind).unwrap(),
+            id: &context.id,
         };
-        let opened = keys(&agreed.keys).open(&place, &sealed).unwrap();
+        let opened = keys(&agreed.keys).open(&context, &sealed).unwrap();
         assert_eq!(*opened, plain.as_bytes(), "{name}");
         let entry = agreed.keys.split(',').find(|entry| entry.starts_with(&key)).unwrap();
         let random = Nonce(Base64Unpadded::decode_vec(&nonce).unwrap());
-        let again = keys(entry).seal(&place, plain.as_bytes(), &random).unwrap();
+        let again = keys(entry).seal(&context, plain.as_bytes(), &random).unwrap();
         assert_eq!(again.as_str(), sealed.as_str(), "{name}");
         assert_eq!(again.key_id(), key, "{name}");
     }
 }
 
 #[test]
-fn a_sealed_text_opens_where_it_was_sealed() {
+fn a_ciphertext_opens_in_its_context() {
     let keys = keys(&format!("b:{OTHER},a:{KEY}"));
     let random = Counter::default();
     for (at, length) in [0, 1, 15, 16, 17, 4096, MAX_PLAIN].into_iter().enumerate() {
-        let place = Place { kind: Kind::ALL[at % Kind::ALL.len()], ..PLACE };
+        let context = SealContext { kind: Kind::ALL[at % Kind::ALL.len()], ..CONTEXT };
         let plain = vec![7; length];
-        let sealed = keys.seal(&place, &plain, &random).unwrap();
+        let sealed = keys.seal(&context, &plain, &random).unwrap();
         assert_eq!(sealed.key_id(), "b");
-        assert!(*keys.open(&place, &sealed).unwrap() == plain, "{length} bytes, {place:?}");
+        assert!(*keys.open(&context, &sealed).unwrap() == plain, "{length} bytes, {context:?}");
     }
-    assert_ne!(keys.seal(&PLACE, SECRET, &random), keys.seal(&PLACE, SECRET, &random));
+    assert_ne!(keys.seal(&CONTEXT, SECRET, &random), keys.seal(&CONTEXT, SECRET, &random));
 }
 
 #[test]
-fn too_much_is_refused() {
+fn rejects_plaintext_over_the_limit() {
     let plain = vec![7; MAX_PLAIN + 1];
-    let refused = keys(&format!("a:{KEY}")).seal(&PLACE, &plain, &Counter::default());
+    let refused = keys(&format!("a:{KEY}")).seal(&CONTEXT, &plain, &Counter::default());
     assert_eq!(refused, Err(SealError::TooLong));
     assert_eq!(SealError::TooLong.to_string(), "this is too long to be sealed");
     assert_eq!(SealError::NoKey.to_string(), "VAULT_KEYS has no key to seal with");
 }
 
 #[test]
-fn refuses_every_flipped_bit() {
+fn rejects_every_flipped_bit() {
     let keys = keys(&format!("a:{KEY}"));
     let sealed = seal(&keys);
     for at in 0..sealed.as_str().len() {
@@ -124,7 +125,7 @@ fn refuses_every_flipped_bit() {
             let mut bytes = sealed.as_str().as_bytes().to_vec();
             bytes[at] ^= 1 << bit;
             let changed = Sealed::from(String::from_utf8(bytes).unwrap());
-            let refused = keys.open(&PLACE, &changed).unwrap_err();
+            let refused = keys.open(&CONTEXT, &changed).unwrap_err();
             let expected = match changed.key_id() {
                 id if at == 0 && id.bytes().all(|byte| byte.is_ascii_lowercase()) => {
                     OpenError::UnknownKey(id.to_owned())
@@ -137,7 +138,7 @@ fn refuses_every_flipped_bit() {
 }
 
 #[test]
-fn a_text_of_another_shape_is_refused() {
+fn rejects_malformed_ciphertext() {
     let keys = keys(&format!("a:{KEY}"));
     let sealed = seal(&keys);
     let text = sealed.as_str();
@@ -145,27 +146,27 @@ fn a_text_of_another_shape_is_refused() {
     let longer = ["A", "AAAA", "=", ".", " ", "\n", "é"].map(|more| format!("{text}{more}"));
     let others = ["a.", "a", "", ".", "é.", "a..", "a.é", "A.AAAA", "a b.AAAA"].map(str::to_owned);
     for changed in shorter.chain(longer).chain(others) {
-        let refused = keys.open(&PLACE, &Sealed::from(changed.clone()));
+        let refused = keys.open(&CONTEXT, &Sealed::from(changed.clone()));
         assert_eq!(refused.unwrap_err(), OpenError::Damaged, "{changed:?}");
     }
 }
 
 #[test]
-fn a_moved_text_is_refused() {
+fn rejects_ciphertext_of_another_context() {
     let keys = keys(&format!("a:{KEY}"));
     let sealed = seal(&keys);
-    let mut places = vec![
-        Place { account: "acm", ..PLACE },
-        Place { account: "", ..PLACE },
-        Place { environment: Environment::Test, ..PLACE },
-        Place { id: "7a8e0d5d", ..PLACE },
+    let mut contexts = vec![
+        SealContext { account: "acm", ..CONTEXT },
+        SealContext { account: "", ..CONTEXT },
+        SealContext { environment: Environment::Test, ..CONTEXT },
+        SealContext { id: "7a8e0d5d", ..CONTEXT },
         // The same bytes in all, divided otherwise.
-        Place { account: "acmel", id: "a8e0d5c7", ..PLACE },
-        Place { id: "connection7a8e0d5c", ..PLACE },
+        SealContext { account: "acmel", id: "a8e0d5c7", ..CONTEXT },
+        SealContext { id: "connection7a8e0d5c", ..CONTEXT },
     ];
-    places.extend(Kind::ALL.into_iter().skip(1).map(|kind| Place { kind, ..PLACE }));
-    for place in places {
-        assert_eq!(keys.open(&place, &sealed), Err(OpenError::Damaged), "{place:?}");
+    contexts.extend(Kind::ALL.into_iter().skip(1).map(|kind| SealContext { kind, ..CONTEXT }));
+    for context in contexts {
+        assert_eq!(keys.open(&context, &sealed), Err(OpenError::Damaged), "{context:?}");
     }
 }
 
@@ -174,15 +175,15 @@ fn each_key_opens_only_what_it_sealed() {
     let [old, new] = [format!("old:{KEY}"), format!("new:{OTHER}")];
     let sealed = seal(&keys(&old));
     let rotated = keys(&format!("{new},{old}"));
-    assert_eq!(*rotated.open(&PLACE, &sealed).unwrap(), SECRET);
+    assert_eq!(*rotated.open(&CONTEXT, &sealed).unwrap(), SECRET);
     assert_eq!(seal(&rotated).key_id(), "new");
-    assert_eq!(keys(&new).open(&PLACE, &sealed), Err(OpenError::UnknownKey("old".to_owned())));
+    assert_eq!(keys(&new).open(&CONTEXT, &sealed), Err(OpenError::UnknownKey("old".to_owned())));
     // Another key under the same id; and a text that names the other of two equal keys.
     let replaced = keys(&format!("old:{OTHER}"));
-    assert_eq!(replaced.open(&PLACE, &sealed), Err(OpenError::Damaged));
+    assert_eq!(replaced.open(&CONTEXT, &sealed), Err(OpenError::Damaged));
     let same = keys(&format!("old:{KEY},new:{KEY}"));
     let renamed = Sealed::from(sealed.as_str().replace("old.", "new."));
-    assert_eq!(same.open(&PLACE, &renamed), Err(OpenError::Damaged));
+    assert_eq!(same.open(&CONTEXT, &renamed), Err(OpenError::Damaged));
 }
 
 #[test]
@@ -190,13 +191,13 @@ fn without_keys_nothing_is_sealed() {
     let none = VaultKeys::default();
     assert!(none.is_empty());
     assert_eq!((none.first(), none.ids().count()), (None, 0));
-    assert_eq!(none.seal(&PLACE, SECRET, &Counter::default()), Err(SealError::NoKey));
+    assert_eq!(none.seal(&CONTEXT, SECRET, &Counter::default()), Err(SealError::NoKey));
     let sealed = seal(&keys(&format!("a:{KEY}")));
-    assert_eq!(none.open(&PLACE, &sealed), Err(OpenError::UnknownKey("a".to_owned())));
+    assert_eq!(none.open(&CONTEXT, &sealed), Err(OpenError::UnknownKey("a".to_owned())));
 }
 
 #[test]
-fn keys_are_read() {
+fn parses_vault_keys() {
     let longest = "a".repeat(32);
     let unpadded = KEY.trim_end_matches('=');
     for (text, ids) in [
@@ -215,7 +216,7 @@ fn keys_are_read() {
 }
 
 #[test]
-fn wrong_keys_are_refused() {
+fn rejects_invalid_vault_keys() {
     let long = "a".repeat(33);
     for (text, entry, fault) in [
         ("nonsense", 1, Fault::NoColon),
@@ -244,7 +245,7 @@ fn wrong_keys_are_refused() {
 }
 
 #[test]
-fn nothing_shows_a_key() {
+fn debug_and_errors_show_no_key() {
     let both = keys(&format!("b:{OTHER},a:{KEY}"));
     assert_eq!(
         (both.to_string().as_str(), format!("{both:?}").as_str()),
@@ -256,10 +257,10 @@ fn nothing_shows_a_key() {
 }
 
 #[test]
-fn nothing_shows_what_is_held() {
+fn debug_shows_no_credentials() {
     let tokens = r#"{"access":"at","kind":"Bearer","refresh":"rt"}"#;
-    let held = format!(r#"{{"type":"oauth2","fields":{{"a":"b"}},"tokens":{tokens}}}"#);
-    let held: Held = serde_json::from_str(&held).unwrap();
-    let tokens: HeldTokens = serde_json::from_str(tokens).unwrap();
-    assert_eq!(format!("{held:?} {tokens:?}"), "Held(oauth2) HeldTokens(…)");
+    let credentials = format!(r#"{{"type":"oauth2","fields":{{"a":"b"}},"tokens":{tokens}}}"#);
+    let credentials: Credentials = serde_json::from_str(&credentials).unwrap();
+    let tokens: OAuthTokens = serde_json::from_str(tokens).unwrap();
+    assert_eq!(format!("{credentials:?} {tokens:?}"), "Credentials(oauth2) OAuthTokens(…)");
 }

@@ -1,5 +1,5 @@
-//! Events: what happened to connections and to what they depend on. Triggers write their rows, in the transaction of the
-//! change (`schema/0001_init.sql`); here they become documents.
+//! Events: changes of connections and of what they depend on. Triggers insert them in the transaction of the change
+//! (`schema/0001_init.sql`); this module reads and renders them.
 
 pub mod endpoints;
 pub mod model;

@@ -8,17 +8,17 @@ use serde_json::value::RawValue;
 use crate::connections::model::Connection;
 use crate::util::rfc3339::rfc3339;
 
-/// The id of an event: `evt_` and a number of at least thirteen digits, which grows with every event.
+/// The id of an event: `evt_` and a number of at least thirteen digits, increasing with every event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 pub struct EventId(pub u64);
 
 const PREFIX: &str = "evt_";
 
 impl EventId {
-    /// An id that no event reaches.
+    /// An id greater than that of any event.
     pub const LAST: Self = Self(9_999_999_999_999);
 
-    /// Reads an id. Returns `None` for any other text.
+    /// Parses an id.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(PREFIX)?;
@@ -44,18 +44,18 @@ impl Serialize for EventId {
 pub struct Event {
     /// Its id.
     pub id: EventId,
-    /// What happened.
+    /// The type.
     #[serde(rename = "type")]
     pub kind: String,
     /// Milliseconds since 1970-01-01 UTC.
     pub occurred_at: u64,
-    /// The row of the connection that it is about, as JSON.
+    /// The connection's row, as JSON.
     pub connection: Option<String>,
-    /// What else it is about: a JSON object with one member.
+    /// The subject other than a connection: a JSON object with one member.
     pub subject: Option<String>,
-    /// Why it happened: a JSON object.
+    /// The reason, a JSON object.
     pub reason: Option<String>,
-    /// What was called: a JSON object.
+    /// The call, a JSON object.
     pub call: Option<String>,
 }
 
@@ -71,10 +71,7 @@ struct Shown<'a> {
 }
 
 impl Event {
-    /// The document that the API shows and that webhooks receive. `names`: whether it names accounts at platforms.
-    ///
-    /// # Errors
-    /// When what is stored is not what it should be.
+    /// Renders the event for the API and for webhooks. `names`: whether accounts at platforms are named.
     pub fn to_json(&self, names: bool) -> serde_json::Result<Vec<u8>> {
         let mut data = match (&self.connection, &self.subject) {
             (Some(row), _) => {

@@ -10,12 +10,12 @@ use crate::http::service::Service;
 use crate::ports::{Db, Ports, Queue, first_row};
 use crate::storage::metering::Metered;
 use crate::util::json;
-use crate::webhooks::attempt::PAUSES_MS;
+use crate::webhooks::attempt::BACKOFF_MS;
 use crate::webhooks::deliver::{self, deliver};
 use crate::webhooks::statements::count_due;
 
 /// The pause before the second attempt of a delivery.
-const FIRST_PAUSE: Duration = Duration::from_millis(PAUSES_MS[0]);
+const FIRST_PAUSE: Duration = Duration::from_millis(BACKOFF_MS[0]);
 
 #[derive(Deserialize)]
 struct Count {

@@ -1,14 +1,14 @@
 //! Re-encryption after a key rotation, and revocation of grants whose connections were deleted.
 
 use crate::connect::endpoints::revoke::revoke_due;
-use crate::credentials::reseal::{Progress, reseal};
+use crate::credentials::reencrypt::{Progress, reencrypt};
 use crate::http::service::Service;
 use crate::oauth::revocation::Outcome;
 use crate::ports::{Ports, StorageError};
 use crate::storage::metering::Metered;
 
 /// How many rows one run re-encrypts at most.
-const RESEALED: u64 = 200;
+const REENCRYPTED: u64 = 200;
 
 /// The result of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,19 +21,19 @@ pub struct Done {
     pub waiting: usize,
 }
 
-/// Re-encrypts rows that use another key than the first, if `may_reseal`, and retries up to `revocations` revocations. It
+/// Re-encrypts rows that use another key than the first, if `may_reencrypt`, and retries up to `revocations` revocations. It
 /// reads only as many rows as it changes. It may be interrupted at any time, and several may run at once. Fails when storage
 /// is unavailable; what was done by then stays done.
 pub async fn maintain<P: Ports>(
     service: &Service,
     ports: &P,
-    may_reseal: bool,
+    may_reencrypt: bool,
     revocations: usize,
 ) -> Result<Done, StorageError> {
     let (config, catalog, ports) = (service.config(), service.catalog(), Metered::new(ports));
     // A running instance may not have the first key yet.
-    let sealed = if may_reseal {
-        reseal(&ports, &config.vault_keys, RESEALED).await?
+    let sealed = if may_reencrypt {
+        reencrypt(&ports, &config.vault_keys, REENCRYPTED).await?
     } else {
         Progress::default()
     };

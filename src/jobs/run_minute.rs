@@ -40,8 +40,8 @@ pub async fn run_minute<P: Ports + Queue>(
     // Cloudflare's free plan.
     let revocations = BATCH_SIZE.saturating_add(1).saturating_sub(checks.checked);
     let first_key = keys.reported().into_iter().next().unwrap_or_default();
-    let may_reseal = readiness(&reported, &first_key) == Readiness::Ready;
-    maintain(service, ports, may_reseal, revocations).await?;
+    let may_reencrypt = readiness(&reported, &first_key) == Readiness::Ready;
+    maintain(service, ports, may_reencrypt, revocations).await?;
     let mut faults = checks.faults;
     // Last, because all of the above may write events.
     faults.append(&mut deliver_all_due(service, ports).await?);

@@ -15,7 +15,7 @@ use crate::http::fields::{
     SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
 };
 use crate::oauth::authorization::OWN_PARAMETERS;
-use crate::platform_calls::endpoints::run::{BUDGETS, MOST_POINTERS};
+use crate::platform_calls::endpoints::action_response::{MAX_BYTES_RANGE, MAX_POINTERS};
 use crate::terms::Scope;
 
 /// The body that creates a connection.
@@ -205,10 +205,10 @@ fn field_schema(field: &Field) -> Node {
             object! {"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}
         }
         ("maxBytes", FieldCheck::Own(_)) => {
-            object! {"type": "integer", "minimum": *BUDGETS.start(), "maximum": *BUDGETS.end()}
+            object! {"type": "integer", "minimum": *MAX_BYTES_RANGE.start(), "maximum": *MAX_BYTES_RANGE.end()}
         }
         ("select", FieldCheck::Own(_)) => object! {
-            "type": "array", "maxItems": u64::try_from(MOST_POINTERS).unwrap(),
+            "type": "array", "maxItems": u64::try_from(MAX_POINTERS).unwrap(),
             "items": object! {"type": "string", "pattern": "^(/.*)?$"},
         },
         (name, FieldCheck::Own(_)) => {

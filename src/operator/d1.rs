@@ -1,4 +1,5 @@
-//! The D1 databases of keys and connections: runs statements, and applies the files of `schema/` that create the tables.
+//! The D1 databases of keys and connections: runs statements, and applies the files of `schema/` that create the
+//! tables.
 
 use std::rc::Rc;
 
@@ -11,47 +12,40 @@ use super::local::Results;
 use super::schema::{self, DatabaseSchema, Schema, SchemaFile};
 use super::scratch::Scratch;
 use super::shards::file::placeholder;
-use super::shards::moving::Side;
-use super::sql::{Text, filled};
-use super::storage::{Storage, Way};
+use super::shards::moving::MoveDatabase;
+use super::sql::{StringLiteral, interpolate};
+use super::storage::{Backend, Storage};
 use super::wrangler::json_in;
 use crate::audit::statements as audit;
 use crate::auth::Shard;
 
-/// The longest SQL of a command line; Linux takes 128 KiB.
+/// The longest SQL on a command line. Linux allows 128 KiB.
 const MAX_COMMAND: usize = 100_000;
 
-/// The table in which `wrangler d1 migrations` records what it has applied, exactly as wrangler creates it.
+/// The table in which `wrangler d1 migrations` records applied files, exactly as wrangler creates it.
 const CREATE_RECORD: &str = "CREATE TABLE IF NOT EXISTS d1_migrations(\n  id INTEGER PRIMARY KEY AUTOINCREMENT, \
                           name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)";
 
-/// Selects the statements that would create what a database contains, without what `SQLite`, D1 and wrangler create.
+/// Selects the statements that would create a database's schema, without what `SQLite`, D1 and wrangler create
+/// themselves.
 pub(super) const STATEMENTS: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name NOT GLOB 'sqlite_*' \
                                      AND tbl_name NOT GLOB '_cf_*' AND tbl_name <> 'd1_migrations'";
 
-/// The database of a shard.
 #[derive(Debug, Clone)]
 pub struct Database {
-    /// Where it is.
     pub storage: Rc<Storage>,
-    /// The shard.
     pub shard: Shard,
 }
 
-/// What a query returned.
 #[derive(Debug, Clone)]
-pub struct Answers {
-    /// The rows of each statement.
+pub struct QueryResults {
     rows: Vec<Value>,
-    /// The size of the database in bytes.
+    /// In bytes.
     pub size: u64,
 }
 
-impl Answers {
-    /// The rows that one of the statements returned.
-    ///
-    /// # Errors
-    /// When there is no such statement, or its rows have another shape.
+impl QueryResults {
+    /// The rows of one of the statements.
     pub fn rows<T: DeserializeOwned>(&self, statement: usize) -> Result<Vec<T>> {
         let rows = self.rows.get(statement).cloned();
         serde_json::from_value(
@@ -61,19 +55,18 @@ impl Answers {
     }
 }
 
-/// Statements between those that name the operator in the audit.
-#[must_use]
+/// Statements between those that set and clear the audit's actor.
 pub fn by_operator(statements: &[String]) -> Vec<String> {
-    let begin = filled(&audit::by_operator());
+    let begin = interpolate(&audit::by_operator());
     std::iter::once(begin)
         .chain(statements.iter().cloned())
-        .chain([filled(&audit::clear_actor())])
+        .chain([interpolate(&audit::clear_actor())])
         .collect()
 }
 
-/// What wrangler prints for a statement.
+/// The output of wrangler for one statement.
 #[derive(Deserialize)]
-struct Printed {
+struct WranglerOutput {
     #[serde(default)]
     results: Value,
     #[serde(default)]
@@ -87,14 +80,11 @@ struct Meta {
 }
 
 impl Database {
-    /// Runs statements in one transaction. On this machine, it first creates tables and columns that the database lacks.
-    ///
-    /// # Errors
-    /// When the database rejects a statement, or cannot be reached.
-    pub fn query(&self, statements: &[String]) -> Result<Answers> {
+    /// Runs statements in one transaction. On this machine, it first creates missing tables.
+    pub fn query(&self, statements: &[String]) -> Result<QueryResults> {
         match self.try_query(statements) {
             Err(error) if lacks_tables(&format!("{error:#}")) => {
-                if matches!(self.storage.way, Way::Wrangler(_)) {
+                if matches!(self.storage.backend, Backend::Wrangler(_)) {
                     bail!(
                         "the database lacks tables or columns: run `npm run deploy` first, which creates them"
                     );
@@ -106,23 +96,20 @@ impl Database {
         }
     }
 
-    /// As [`Self::query`], for changes: the audit says that the operator makes them.
-    ///
-    /// # Errors
-    /// As [`Self::query`].
-    pub fn change(&self, statements: &[String]) -> Result<Answers> {
+    /// As [`Self::query`], for changes: the audit log names the operator as the actor.
+    pub fn change(&self, statements: &[String]) -> Result<QueryResults> {
         let mut answers = self.query(&by_operator(statements))?;
         answers.rows = answers.rows.into_iter().skip(1).take(statements.len()).collect();
         Ok(answers)
     }
 
-    fn try_query(&self, statements: &[String]) -> Result<Answers> {
-        match &self.storage.way {
-            Way::Local(local) => {
+    fn try_query(&self, statements: &[String]) -> Result<QueryResults> {
+        match &self.storage.backend {
+            Backend::Local(local) => {
                 let Results { results: rows, size } = local.batch(self.shard, statements)?;
-                Ok(Answers { rows, size })
+                Ok(QueryResults { rows, size })
             }
-            Way::Wrangler(wrangler) => {
+            Backend::Wrangler(wrangler) => {
                 let (vault, sql) = (self.shard.binding(), statements.join("; "));
                 let text = wrangler.run([
                     "d1",
@@ -133,34 +120,28 @@ impl Database {
                     "--command",
                     &sql,
                 ])?;
-                printed(&text)
+                parse_output(&text)
             }
         }
     }
 
-    /// How many rows statements have read in the last 24 hours, as Cloudflare counts them. Returns `None` for this machine's
-    /// database, and for none: that is also what wrangler prints for who may not see Cloudflare's analytics.
-    ///
-    /// # Errors
-    /// When Cloudflare can't be asked.
+    /// The rows read in the last 24 hours, as Cloudflare counts them. Returns `None` for local storage, and for zero,
+    /// which wrangler also prints without access to Cloudflare's analytics.
     pub fn rows_read(&self) -> Result<Option<u64>> {
         #[derive(Deserialize)]
         struct Info {
             rows_read_24h: Option<u64>,
         }
-        let Way::Wrangler(wrangler) = &self.storage.way else { return Ok(None) };
+        let Backend::Wrangler(wrangler) = &self.storage.backend else { return Ok(None) };
         let text = wrangler.account(["d1", "info", &self.shard.binding(), "--json"])?;
         Ok(json_in::<Info>(&text, '{')?.rows_read_24h.filter(|rows| *rows > 0))
     }
 
-    /// Runs SQL that may be longer than a command line, all of it or nothing.
-    ///
-    /// # Errors
-    /// When the database rejects it, or cannot be reached.
+    /// Runs SQL that may be too long for a command line, atomically.
     pub fn load(&self, statements: &[String]) -> Result<()> {
-        match &self.storage.way {
-            Way::Local(local) => local.batch(self.shard, statements).map(drop),
-            Way::Wrangler(wrangler) => {
+        match &self.storage.backend {
+            Backend::Local(local) => local.batch(self.shard, statements).map(drop),
+            Backend::Wrangler(wrangler) => {
                 let file = Scratch::with("sql", statements.join(";\n").as_bytes())?;
                 let vault = self.shard.binding();
                 wrangler.run(["d1", "execute", &vault, "--yes", "--file", file.path()]).map(drop)
@@ -168,10 +149,7 @@ impl Database {
         }
     }
 
-    /// The files of `schema/` that the database lacks.
-    ///
-    /// # Errors
-    /// When the files can't be read, other ones have created the database, or it cannot be reached.
+    /// The files of `schema/` that have not been applied.
     pub fn pending(&self) -> Result<Vec<SchemaFile>> {
         let schema = Schema::read(&self.storage.project.root().join(schema::FOLDER))?;
         let existing = self.schema()?;
@@ -183,18 +161,16 @@ impl Database {
 
     /// Applies files, each together with the row that records it. Returns their names.
     ///
-    /// `wrangler d1 migrations apply` uses the same rows. However, it sends a file to Cloudflare as a query, which splits
-    /// triggers at their semicolons; an uploaded file is not split.
-    ///
-    /// # Errors
-    /// When the database rejects a file. Those before it stay applied.
+    /// `wrangler d1 migrations apply` uses the same rows. However, it sends a file to Cloudflare as a query, which
+    /// splits triggers at their semicolons; an uploaded file is not split.
     pub fn apply(&self, files: &[SchemaFile]) -> Result<Vec<String>> {
         let mut now = Vec::new();
         for file in files {
-            let record = format!("INSERT INTO d1_migrations (name) VALUES ({})", Text(&file.name));
+            let record =
+                format!("INSERT INTO d1_migrations (name) VALUES ({})", StringLiteral(&file.name));
             if let Err(error) = self.load(&[file.sql.trim_end_matches([';', '\n']).into(), record])
             {
-                // Another command may have applied it at the same time.
+                // Another command may have applied it concurrently.
                 if !self.schema()?.applied.contains(&file.name) {
                     return Err(error.context(format!("the file {}", file.name)));
                 }
@@ -205,14 +181,14 @@ impl Database {
         Ok(now)
     }
 
-    /// Why the database can't be upgraded, and how to begin again.
+    /// Explains that the database can't be upgraded, and how to start over.
     fn incompatible(&self) -> String {
-        let reset = match &self.storage.way {
-            Way::Local(local) => format!(
+        let reset = match &self.storage.backend {
+            Backend::Local(local) => format!(
                 "Delete this machine's storage, with its keys and connections, and run the command again:\n  rm -rf '{}'",
                 local.folder().display()
             ),
-            Way::Wrangler(_) => format!(
+            Backend::Wrangler(_) => format!(
                 "Let `npm run deploy` create a new one. Either delete this one, with all keys and connections, by\n  npx wrangler d1 delete {binding}\nor change its `database_name` in wrangler.toml, so that it stays. Then write this into the table of {binding} in wrangler.toml, and run the command again:\n  database_id = \"{}\"",
                 placeholder(self.shard),
                 binding = self.shard.binding(),
@@ -225,14 +201,10 @@ impl Database {
     }
 
     /// Whether any file of `schema/` has been applied.
-    ///
-    /// # Errors
-    /// When the database cannot be reached.
     pub fn has_tables(&self) -> Result<bool> {
         Ok(!self.schema()?.applied.is_empty())
     }
 
-    /// What the database has of the schema.
     fn schema(&self) -> Result<DatabaseSchema> {
         #[derive(Deserialize)]
         struct Applied {
@@ -251,11 +223,11 @@ impl Database {
     }
 }
 
-impl Side for Database {
+impl MoveDatabase for Database {
     fn run(&self, sql: &[String]) -> Result<Vec<Value>> {
-        // A command line holds less than a page of rows.
+        // A command line has room for less than a page of rows.
         let is_long = sql.iter().map(String::len).sum::<usize>() > MAX_COMMAND;
-        let (Way::Wrangler(_), true) = (&self.storage.way, is_long) else {
+        let (Backend::Wrangler(_), true) = (&self.storage.backend, is_long) else {
             return Ok(self.query(sql)?.rows);
         };
         let first_read = sql.iter().rposition(|one| !one.starts_with("SELECT"));
@@ -274,19 +246,19 @@ impl Side for Database {
     }
 }
 
-/// The rows in wrangler's output.
-fn printed(text: &str) -> Result<Answers> {
-    let printed: Vec<Printed> = json_in(text, '[').context("the database's response")?;
-    let size = printed.last().map_or(0, |last| last.meta.size_after);
-    let rows = printed.into_iter().map(|statement| statement.results).collect();
-    Ok(Answers { rows, size })
+/// Parses wrangler's output.
+fn parse_output(text: &str) -> Result<QueryResults> {
+    let statements: Vec<WranglerOutput> = json_in(text, '[').context("the database's response")?;
+    let size = statements.last().map_or(0, |last| last.meta.size_after);
+    let rows = statements.into_iter().map(|statement| statement.results).collect();
+    Ok(QueryResults { rows, size })
 }
 
-/// Whether the database reports that a table or a column does not exist.
-fn lacks_tables(said: &str) -> bool {
+/// Whether the error is a missing table or column.
+fn lacks_tables(message: &str) -> bool {
     ["no such table: ", "no such column: ", "has no column named "]
         .iter()
-        .any(|text| said.contains(text))
+        .any(|text| message.contains(text))
 }
 
 #[cfg(test)]
@@ -311,8 +283,8 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read_statement_by_statement() {
-        let answers = printed(
+    fn parses_results_per_statement() {
+        let answers = parse_output(
             "[{\"results\":[],\"success\":true},{\"results\":[{\"a\":1}],\"meta\":{\"size_after\":8192}}]",
         )
         .unwrap();

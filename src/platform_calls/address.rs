@@ -1,10 +1,10 @@
-//! Addresses below a platform's server, and where its redirects lead.
+//! URLs below a platform's server, and the targets of its redirects.
 
 use crate::targets::origin;
 use crate::util::percent::{decode, decode_form};
 
-/// Appends the rest of a caller's path and a query, both percent-encoded as they were sent, to a server's address. Returns
-/// `None` when the path would leave that of the server.
+/// Appends a caller's path and query, both percent-encoded as sent, to a server's URL. Returns `None` when the path
+/// would leave that of the server.
 #[must_use]
 pub fn below(server: &str, path: &str, query: &str) -> Option<String> {
     if leaves(path) {
@@ -20,7 +20,7 @@ pub fn below(server: &str, path: &str, query: &str) -> Option<String> {
     Some(url)
 }
 
-/// Whether some server may read a path as one that leads upwards: however often it is decoded, whichever slash it heeds,
+/// Whether any server might resolve a path to a parent: however often it decodes the path, whichever slash it honours,
 /// and whether or not it ignores what follows a semicolon.
 #[must_use]
 pub fn leaves(path: &str) -> bool {
@@ -34,7 +34,7 @@ pub fn leaves(path: &str) -> bool {
             return true;
         }
         match decode(&text) {
-            // Each round makes it shorter.
+            // Each round shortens the path.
             Some(decoded) if decoded != text => text = decoded.into_owned(),
             Some(_) => return false,
             None => return half_decoded_climbs(&text),
@@ -42,15 +42,15 @@ pub fn leaves(path: &str) -> bool {
     }
 }
 
-/// As [`leaves`], for a path in which an escape is broken or does not decode to text: servers may decode the others.
+/// As [`leaves`], for a path with an escape that is broken or not UTF-8: servers may decode the others.
 fn half_decoded_climbs(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let plain = lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
     plain.split(['/', '\\', ';']).any(|segment| matches!(segment, "." | ".."))
 }
 
-/// Adds a text that is percent-encoded already, with every character encoded that URL parsers would encode or read as
-/// something else; `more` are those that they encode here only.
+/// Appends a string that is percent-encoded already, and also encodes every character that URL parsers would encode or
+/// interpret; `more` are further characters to encode here.
 fn push_encoded(url: &mut String, text: &str, more: &str) {
     for byte in text.bytes() {
         let is_unsafe = b"\"#<>\\^`{|}".contains(&byte) || more.as_bytes().contains(&byte);
@@ -68,8 +68,8 @@ fn push_escape(url: &mut String, byte: u8) {
     url.extend(digits.into_iter().flatten().map(|digit| digit.to_ascii_uppercase()));
 }
 
-/// The address without the query parameters that `is_own` names. A credential goes there: a caller's value must not stand
-/// beside it, and no redirect may show it.
+/// The URL without the query parameters that `is_own` selects. A credential is sent in such a parameter: the caller's
+/// own value must not be sent along, and no redirect may reveal it.
 #[must_use]
 pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
     let Some((address, query)) = url.split_once('?') else { return url.to_owned() };
@@ -87,8 +87,8 @@ pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
     kept
 }
 
-/// Where a redirect from `url` leads, if that is the same origin. Returns `None` when it leads elsewhere, or can't be read
-/// in one way only.
+/// The target of a redirect from `url`, if it has the same origin. Returns `None` for another origin, or a URL that
+/// parsers may read in different ways.
 #[must_use]
 pub fn redirected(url: &str, location: &str) -> Option<String> {
     let location = location.split('#').next().unwrap_or_default();
@@ -97,7 +97,7 @@ pub fn redirected(url: &str, location: &str) -> Option<String> {
         return None;
     }
     let scheme = url.split_once(':').map(|(scheme, _)| scheme)?;
-    // The address without its query, from its origin on.
+    // The URL without its query, relative to its origin.
     let address = url.split('?').next().unwrap_or_default();
     let path_at = address.find("://")?.checked_add(3)?;
     let path_at = address.get(path_at..)?.find('/').and_then(|at| at.checked_add(path_at));
@@ -115,7 +115,7 @@ pub fn redirected(url: &str, location: &str) -> Option<String> {
         let folder = path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or("/");
         format!("{base}{folder}{location}")
     };
-    // An address with a character that is not plain has no origin.
+    // A URL with an unsafe character has no origin.
     (origin(&target).as_deref() == Some(own.as_str())).then_some(target)
 }
 

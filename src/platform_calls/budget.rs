@@ -1,6 +1,6 @@
-//! Answers that are not longer than a reader can take: parts that are selected, and the rest of what is too long left out.
+//! Responses within a size limit: selecting parts of them, and cutting what is too long.
 //!
-//! JSON is cut as text, so that the digits of its numbers stay what they are.
+//! JSON is cut as a string, so that the digits of its numbers are preserved.
 
 use std::fmt;
 
@@ -11,38 +11,40 @@ use serde_json::value::RawValue;
 
 use crate::util::json;
 
-/// The most bytes of what a platform answers to an agent that does not say how much it can take: some 6,000 tokens.
+/// The default limit of a response to an agent, in bytes: about 6,000 tokens.
 pub const AGENT_BYTES: u64 = 24_000;
-/// The most parts that are named.
+/// The maximum number of parts that are listed as cut.
 const MOST_PARTS: usize = 20;
-/// What the value of a member needs at least, in bytes.
+/// The minimum size of a member's value, in bytes.
 const LEAST: usize = 16;
-/// The most members that an object keeps when it is cut.
+/// The maximum number of members that a cut object keeps.
 const MOST_MEMBERS: usize = 10_000;
-/// The most levels that are cut. What is nested deeper is left out as a whole: the stack of a Worker is small.
+/// The maximum depth at which values are cut. Deeper values are left out as a whole, since the stack of a Worker is
+/// small.
 const MOST_LEVELS: usize = 32;
-/// How many times its own length a value may cost to be cut, in bytes that are read: each level reads what is below it again.
+/// The maximum work to cut a value, in bytes read, as a multiple of its length: each level reads the levels below it
+/// again.
 const MOST_WORK: usize = 8;
-/// The most steps of a JSON Pointer.
+/// The maximum number of steps of a JSON Pointer.
 pub const MOST_STEPS: usize = 16;
-/// The most bytes of a JSON Pointer.
+/// The maximum length of a JSON Pointer, in bytes.
 pub const MOST_POINTER_BYTES: usize = 1024;
 
-/// A part of an answer of which something is left out.
+/// A part of a response that was cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Part {
-    /// Where it is: a JSON Pointer (RFC 6901).
+    /// The JSON Pointer (RFC 6901).
     pub pointer: String,
-    /// What is left out: `items`, `characters`, `members` or `bytes`.
+    /// The unit of the numbers: `items`, `characters`, `members` or `bytes`.
     pub unit: &'static str,
-    /// How many of them are left out.
+    /// The number that was left out.
     pub omitted: usize,
-    /// How many there are.
+    /// The total number.
     pub total: usize,
 }
 
-/// Calls a function with each item or member, as it is written. Nothing is collected: an answer of 8 MiB can have four
+/// Calls a function with each item or member, as written. Nothing is collected: a response of 8 MiB can have four
 /// million items.
 struct Each<F>(F);
 
@@ -112,8 +114,8 @@ pub fn minified(json: &str) -> String {
     short
 }
 
-/// The parts of a JSON value to which JSON Pointers lead, each where it was; `*` stands for every item or member. The
-/// pointers have at most [`MOST_STEPS`].
+/// Selects the parts of a JSON value that JSON Pointers address, each in its place. `*` stands for every item or
+/// member. The pointers have at most [`MOST_STEPS`] steps.
 #[must_use]
 pub fn selected(json: &str, pointers: &[String]) -> String {
     let steps = |pointer: &String| -> Vec<String> {
@@ -129,14 +131,14 @@ pub fn selected(json: &str, pointers: &[String]) -> String {
     text
 }
 
-/// Appends what the paths lead to. Appends nothing and returns `false` when none of them leads anywhere.
+/// Appends what the paths select. Returns `false` when they select nothing.
 fn select(json: &str, paths: &[&[String]], text: &mut String) -> bool {
     if paths.iter().any(|path| path.is_empty()) {
         text.push_str(json);
         return true;
     }
     let begin = text.len();
-    // Appends `head` and what is selected of a part of this name.
+    // Appends `head` and the selection of a part with this name.
     let mut part = |name: &str, head: &str, value: &RawValue| {
         let next = paths.iter().filter_map(|path| path.split_first());
         let below: Vec<&[String]> = next
@@ -170,7 +172,7 @@ fn select(json: &str, paths: &[&[String]], text: &mut String) -> bool {
         text.push(if open(json) == '[' { ']' } else { '}' });
         return true;
     }
-    // A list of which nothing is selected shows that it has been empty.
+    // An empty list stays visible.
     let is_empty = json.len() == 2;
     if is_empty {
         text.push_str(json);
@@ -182,9 +184,8 @@ fn open(json: &str) -> char {
     if json.starts_with('[') { '[' } else { '{' }
 }
 
-/// A minified JSON value in about `budget` bytes, and the first parts of which something is left out: lists have their first
-/// whole items, strings their first characters, and objects all of their members as far as these can be cut. Numbers are
-/// never cut.
+/// Cuts a minified JSON value to about `budget` bytes, and returns the parts that were cut. Lists keep their first
+/// items, strings their first characters, and objects all members as far as these can be cut. Numbers are never cut.
 #[must_use]
 pub fn cut(json: &str, budget: usize, pointer: &str) -> (String, Vec<Part>) {
     let work = json.len().saturating_mul(MOST_WORK);
@@ -193,12 +194,12 @@ pub fn cut(json: &str, budget: usize, pointer: &str) -> (String, Vec<Part>) {
     (text, cut.parts)
 }
 
-/// A value that is being cut.
+/// The state of a cut.
 struct Cut {
     parts: Vec<Part>,
-    /// How many bytes may still be read.
+    /// The bytes that may still be read.
     work: usize,
-    /// How deep the value is that is being cut.
+    /// The depth of the current value.
     levels: usize,
 }
 
@@ -267,7 +268,7 @@ impl Cut {
             list.push_str(item.get());
             count = count.saturating_add(1);
         });
-        // A first item that is too long itself is better than nothing.
+        // An item that exceeds the limit is better than none.
         if let (0, Some(first)) = (count, first)
             && budget > LEAST
         {
@@ -297,7 +298,7 @@ impl Cut {
                 kept.push((head, name, value));
             }
         });
-        // Short values are whole, and long ones share what these leave.
+        // Short values stay whole. Long ones share the rest.
         let mut lengths: Vec<usize> = kept.iter().map(|(.., value)| value.get().len()).collect();
         lengths.sort_unstable();
         let mut left = budget.saturating_sub(fixed);
@@ -354,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_value_is_json_within_its_budget() {
+    fn a_cut_value_is_valid_json_within_its_limit() {
         let row = |n: usize| {
             format!("{{\"id\":{n},\"name\":\"{}\",\"tags\":[\"a\",\"b\"]}}", "é\\n".repeat(n % 40))
         };
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_without_end_is_left_out_as_a_whole() {
+    fn deeply_nested_values_are_left_out() {
         let levels = 200_000;
         for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
             let json = format!("{}{}{}", open.repeat(levels), "1", close.repeat(levels));
@@ -392,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_many_parts_is_cut_and_selected() {
+    fn values_with_many_parts_are_cut_and_selected() {
         let list = format!("[{}0]", "0,".repeat(300_000));
         assert_eq!(cut(&list, 500).0.len(), 500 - 1);
         assert_eq!(selected(&list, &["/*".to_owned()]), list);

@@ -1,4 +1,4 @@
-//! The charset of a text: what an answer says about it, and the charsets that need no tables.
+//! The charset of a response, and decoders for the charsets that need no tables.
 
 use crate::util::media_type::essence;
 
@@ -10,8 +10,8 @@ const WINDOWS_1252: [char; 32] = [
     '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
 ];
 
-/// The charset of a text, and where the text begins. A byte order mark says more than the media type, and this more than
-/// the declaration of XML. Without any, it is UTF-8.
+/// The charset, and the offset at which the content begins. A byte order mark takes precedence over the media type,
+/// and this over the XML declaration. The default is UTF-8.
 #[must_use]
 pub fn of(content_type: &str, bytes: &[u8]) -> (String, usize) {
     for (mark, charset) in
@@ -34,7 +34,7 @@ fn parameter(content_type: &str) -> Option<String> {
     Some(value).filter(|value| !value.is_empty())
 }
 
-/// The encoding that a document in XML declares (XML 1.0, section 4.3.3).
+/// The encoding that an XML document declares (XML 1.0, section 4.3.3).
 fn declared(bytes: &[u8]) -> Option<String> {
     let head = String::from_utf8_lossy(bytes.get(..200).unwrap_or(bytes));
     let (declaration, _) = head.strip_prefix("<?xml")?.split_once("?>")?;
@@ -44,7 +44,7 @@ fn declared(bytes: &[u8]) -> Option<String> {
     Some(rest.get(1..)?.split(quote).next()?.to_ascii_lowercase())
 }
 
-/// The text of these bytes. Returns `None` when the charset is another one, or the bytes are none of its texts.
+/// Decodes bytes. Returns `None` for other charsets and for invalid bytes.
 #[must_use]
 pub fn decode(charset: &str, bytes: &[u8]) -> Option<String> {
     let units = |read: fn([u8; 2]) -> u16| {
@@ -56,7 +56,7 @@ pub fn decode(charset: &str, bytes: &[u8]) -> Option<String> {
         "utf-8" | "utf8" | "unicode-1-1-utf-8" => Some(std::str::from_utf8(bytes).ok()?.to_owned()),
         "utf-16" | "utf-16le" | "ucs-2" | "unicode" => units(u16::from_le_bytes),
         "utf-16be" => units(u16::from_be_bytes),
-        // Browsers read these as Windows-1252, which is what servers mean.
+        // Browsers decode these as Windows-1252, and servers expect that.
         "iso-8859-1" | "iso8859-1" | "iso_8859-1" | "latin1" | "us-ascii" | "ascii" | "cp1252"
         | "windows-1252" => {
             let one = |byte: &u8| match byte.checked_sub(0x80) {
@@ -74,7 +74,7 @@ mod tests {
     use super::{decode, of};
 
     #[test]
-    fn a_text_says_its_charset() {
+    fn detects_the_charset() {
         for (content_type, bytes, expected) in [
             ("text/plain", &b"a"[..], ("utf-8", 0)),
             ("text/plain; charset=ISO-8859-1", b"a", ("iso-8859-1", 0)),

@@ -1,7 +1,7 @@
-//! The input of an action as one flat object, which is what the tool definitions of models take: each property has a name
-//! that all of them allow, and no combination of schemas is at the top.
+//! The input of an action as one flat object, for the tool definitions of language models: each property has a name
+//! that all models allow, and no combination of schemas is at the top.
 //!
-//! The names follow from the action's `input` alone, so that what a model sends can be mapped back exactly.
+//! The names depend on the action's `input` only, so that a model's arguments can be mapped back exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use super::schema::Fault;
 use crate::util::json;
 use crate::util::nearest::nearest;
 
-/// The most bytes of a name: `^[a-zA-Z0-9_.-]{1,64}$`.
+/// The maximum length of a name, in bytes: `^[a-zA-Z0-9_.-]{1,64}$`.
 const MOST_NAME_BYTES: usize = 64;
-/// The places of parameters.
+/// The locations of parameters.
 const PARAMETERS: [&str; 4] = ["path", "query", "header", "cookie"];
-/// The place of the body, and the name of a body that is not spread.
+/// The location of the body, and the name of a body that is not spread.
 const BODY: &str = "body";
-/// The keywords of an object whose members can stand among the parameters without a change of meaning.
+/// The keywords of an object schema whose members can be spread among the parameters.
 const SPREADABLE: [&str; 14] = [
     "$comment",
     "$schema",
@@ -35,9 +35,9 @@ const SPREADABLE: [&str; 14] = [
     "title",
     "type",
 ];
-/// How many references a body may lead through.
+/// The maximum number of references to the schema of the body.
 const MOST_REFERENCES: usize = 8;
-/// The types of a value that may be anything.
+/// The types of an unrestricted value.
 const ANY: [&str; 6] = ["string", "number", "boolean", "object", "array", "null"];
 
 /// The flat form of an action's input.
@@ -46,15 +46,15 @@ pub struct Flat<'s> {
     schema: &'s Value,
     /// By their flat names.
     arguments: BTreeMap<String, Argument<'s>>,
-    /// Whether the members of the body are arguments and the body is required, so that it is sent even if it has none.
+    /// Whether the members of the body are arguments and the body is required. Then it is sent even if it is empty.
     needs_body: bool,
 }
 
-/// Where an argument belongs.
+/// The location of an argument.
 #[derive(Debug, Clone, Copy)]
 struct Argument<'s> {
     place: &'static str,
-    /// Its name there; `None` for the whole body.
+    /// Its original name; `None` for the whole body.
     name: Option<&'s str>,
     schema: &'s Value,
     is_required: bool,
@@ -66,7 +66,7 @@ impl Argument<'_> {
     }
 }
 
-/// The members of an object in the order of their names, with whether each is required.
+/// The members of an object, ordered by name, and whether each is required.
 fn members(object: &Value) -> impl Iterator<Item = (&str, &Value, bool)> {
     let properties = object.get("properties").and_then(Value::as_object);
     let sorted: BTreeMap<&String, &Value> = properties.into_iter().flatten().collect();
@@ -78,7 +78,7 @@ fn requires(object: &Value, name: &str) -> bool {
     required.is_some_and(|all| all.iter().any(|one| one == name))
 }
 
-/// The object whose members stand for the body, if nothing is lost that way.
+/// The object whose members replace the body, if that loses nothing.
 fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
     let mut body = body;
     for _ in 0..MOST_REFERENCES {
@@ -101,7 +101,7 @@ fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
 }
 
 impl<'s> Flat<'s> {
-    /// The flat form of the input that an action's `input` describes.
+    /// Flattens an action's `input`.
     #[must_use]
     pub fn of(input: &'s Value) -> Self {
         let mut found = Vec::new();
@@ -163,10 +163,7 @@ impl<'s> Flat<'s> {
         schema.into()
     }
 
-    /// The input that these arguments stand for, as JSON.
-    ///
-    /// # Errors
-    /// With the names that are none.
+    /// Maps arguments back to the input, as JSON.
     pub fn input(&self, given: &BTreeMap<String, &RawValue>) -> Result<String, Vec<Fault>> {
         let mut faults = Vec::new();
         let mut places: BTreeMap<&str, BTreeMap<&str, &RawValue>> = BTreeMap::new();
@@ -203,7 +200,7 @@ impl<'s> Flat<'s> {
         Ok(json::text(&input))
     }
 
-    /// The place of a fault of the input, in the arguments that it was made from.
+    /// Maps the pointer of a fault in the input to the arguments.
     #[must_use]
     pub fn pointer(&self, of_input: &str) -> String {
         let mut steps = of_input.splitn(4, '/').skip(1);
@@ -229,8 +226,8 @@ fn pointer(name: &str) -> String {
     format!("/arguments/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Gives each argument its flat name: its own if possible; with its place before it if it occurs in several; with other
-/// letters where a name must not have its own; with a number at the end if that name is taken.
+/// Assigns flat names: the original name if possible, prefixed with the location if it occurs in several, with invalid
+/// characters replaced, and with a number appended if the name is taken.
 fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for argument in found {
@@ -265,7 +262,7 @@ fn is_allowed(name: &str) -> bool {
     (1..=MOST_NAME_BYTES).contains(&name.len()) && name.bytes().all(fits)
 }
 
-/// A name without the characters that it must not have, which is empty if it has no others.
+/// Replaces the invalid characters of a name. The result may be empty.
 fn allowed(name: &str) -> String {
     if is_allowed(name) {
         return name.to_owned();
@@ -281,13 +278,13 @@ fn allowed(name: &str) -> String {
     cut(clean.trim_matches('_').to_owned(), MOST_NAME_BYTES)
 }
 
-/// A name in ASCII of at most so many bytes.
+/// Cuts an ASCII name.
 fn cut(mut name: String, most: usize) -> String {
     name.truncate(most);
     name
 }
 
-/// A schema in which each object has a `type`, and each list says what its items are: many models refuse others.
+/// Adds a `type` to each object, and `items` to each list: many models reject schemas without.
 fn typed(schema: &Value) -> Value {
     let Value::Object(own) = schema else {
         let is_anything = *schema == Value::Bool(true);
@@ -327,7 +324,7 @@ fn typed(schema: &Value) -> Value {
     typed.into()
 }
 
-/// The types that a schema means without saying so. Returns `None` if other schemas say it.
+/// The types that a schema implies. Returns `None` if other schemas restrict them.
 fn kind(own: &Map<String, Value>) -> Option<Value> {
     let has = |keys: &[&str]| keys.iter().any(|key| own.contains_key(*key));
     let values = match (own.get("enum").and_then(Value::as_array), own.get("const")) {

@@ -1,22 +1,22 @@
-//! Which headers of a call are passed on, in both directions.
+//! Which headers of a call are forwarded, in both directions.
 
 use crate::ports::user_agent;
 
-/// The address of the platform's server that a call is for, when it is not the first one.
+/// The URL of the platform's server that a call is for, if it is not the first one.
 pub const SERVER: &str = "x-vault-server";
-/// Marks a request that the service itself sends for an agent, whose clients write values as strings. No client can send a
-/// header of this name (RFC 9110, section 5.6.2).
+/// Marks a request that the service itself sends for an agent, whose clients write values as strings. A client can't
+/// send a header with this name (RFC 9110, section 5.6.2).
 pub const AGENT: &str = ":agent";
-/// How often a request is repeated when the platform refuses it for now.
+/// The number of retries when the platform rejects the request temporarily.
 pub const RETRIES: &str = "x-vault-retries";
-/// When the platform wants to be asked again.
+/// When the platform accepts a retry, in milliseconds since 1970-01-01 UTC.
 pub const RETRY_AT: &str = "x-vault-retry-at";
-/// The next page of a list: the path and the query of a call.
+/// The path and query of the next page.
 pub const NEXT: &str = "x-vault-next";
-/// Who answers: `platform` or `vault`.
+/// The source of the response: `platform` or `vault`.
 pub const SOURCE: &str = "x-vault-source";
 
-/// Headers that concern one connection only (RFC 9110, section 7.6.1), and so are never passed on.
+/// Hop-by-hop headers (RFC 9110, section 7.6.1), which are never forwarded.
 const OF_A_CONNECTION: [&str; 9] = [
     "connection",
     "keep-alive",
@@ -29,8 +29,8 @@ const OF_A_CONNECTION: [&str; 9] = [
     "upgrade",
 ];
 
-/// Headers of a request that are not for the platform: of the way to this service, of the page that calls, and what only
-/// the vault sends.
+/// Request headers that are not for the platform: those of proxies on the way to this service, those of the calling
+/// page, and those that only the vault sends.
 const OF_A_REQUEST: [&str; 13] = [
     "authorization",
     "cdn-loop",
@@ -47,12 +47,12 @@ const OF_A_REQUEST: [&str; 13] = [
     "x-real-ip",
 ];
 
-/// Beginnings of the names of such headers.
+/// Prefixes of such headers.
 const FAMILIES_OF_A_REQUEST: [&str; 5] =
     ["access-control-", "cf-", "sec-", "x-forwarded-", "x-vault-"];
 
-/// Response headers that describe the response. They keep their names. Browsers and caches might act on any other header, now
-/// or in a later version, as if this service had sent it.
+/// Response headers that describe the response, and keep their names. Browsers and caches might interpret any other
+/// header, now or in a later version, as if this service had sent it.
 const OF_AN_ANSWER: [&str; 25] = [
     "accept-patch",
     "accept-post",
@@ -84,7 +84,7 @@ const OF_AN_ANSWER: [&str; 25] = [
 /// Cookies belong to the platform's origin, so they are dropped.
 const COOKIES: [&str; 2] = ["set-cookie", "set-cookie2"];
 
-/// Headers beginning with `x-` that browsers and proxies act on.
+/// `x-` headers that browsers and proxies interpret.
 const OBEYED: [&str; 10] = [
     "x-content-type-options",
     "x-dns-prefetch-control",
@@ -98,25 +98,25 @@ const OBEYED: [&str; 10] = [
     "x-xss-protection",
 ];
 
-/// Beginnings of such names.
+/// Prefixes of such headers.
 const OBEYED_FAMILIES: [&str; 4] = ["x-accel-", "x-lighttpd-", "x-litespeed-", "x-vault-"];
 
-/// The prefix that all other response headers get.
+/// The prefix of all other response headers.
 const RENAMED: &str = "x-platform-";
 
 fn is_one_of(name: &str, names: &[&str], families: &[&str]) -> bool {
     names.contains(&name) || families.iter().any(|family| name.starts_with(family))
 }
 
-/// The names that a message's header `Connection` adds to those of one connection.
+/// The hop-by-hop headers that the header `Connection` names.
 fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
     let lists = headers.iter().filter(|(name, _)| name == "connection");
     let names = lists.flat_map(|(_, value)| value.split(','));
     names.map(|name| name.trim().to_ascii_lowercase()).collect()
 }
 
-/// Whether a request to a platform may have a header of this name, in lower case: the name is a token (RFC 9110, section
-/// 5.6.2), and the header is neither of a connection nor one that only the vault sends.
+/// Whether a request to a platform may have a header with this lower-case name: a token (RFC 9110, section 5.6.2) that
+/// is neither hop-by-hop nor sent by the vault only.
 #[must_use]
 pub fn may_be_sent(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -126,7 +126,7 @@ pub fn may_be_sent(name: &str) -> bool {
         && !is_one_of(name, &OF_A_REQUEST, &FAMILIES_OF_A_REQUEST)
 }
 
-/// The headers of a caller's request that the platform gets; `secrets` are those that carry the caller's key. Names are in
+/// The headers of a caller's request that are forwarded; `secrets` are those that carry the caller's key. Names are in
 /// lower case.
 #[must_use]
 pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String, String)> {
@@ -140,7 +140,7 @@ pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String
     headers
 }
 
-/// Whether the caller gets a header of an answer under its own name. Platforms state limits and ids in headers of many names.
+/// Whether a response header keeps its name. Platforms return limits and ids in headers of many names.
 fn keeps_its_name(name: &str) -> bool {
     if is_one_of(name, &OBEYED, &OBEYED_FAMILIES) || is_one_of(name, &[], &FAMILIES_OF_A_REQUEST) {
         return false;
@@ -151,8 +151,9 @@ fn keeps_its_name(name: &str) -> bool {
     OF_AN_ANSWER.contains(&name) || is_custom || is_limit || is_id
 }
 
-/// The headers of a platform's response that the caller gets. Those that describe the response keep their names. All others
-/// are renamed to `x-platform-…`, which no browser or cache acts on, and so is `x-request-id`, because this service sets it.
+/// The headers of a platform's response that are forwarded. Those that describe the response keep their names. All
+/// others are renamed to `x-platform-…`, which no browser or cache interprets, and so is `x-request-id`, which this
+/// service sets.
 #[must_use]
 pub fn to_caller(answered: Vec<(String, String)>) -> Vec<(String, String)> {
     let own = named_by_connection(&answered);
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_platform_gets_what_is_meant_for_it() {
+    fn only_allowed_request_headers_are_forwarded() {
         let kept = [
             "accept",
             "accept-encoding",
@@ -237,7 +238,7 @@ mod tests {
         let secrets = ["x-service-secret".to_owned(), "x-own-key".to_owned()];
         let sent = [pairs(&kept), pairs(&dropped)].concat();
         assert_eq!(names(&to_platform(&sent, &secrets)), kept);
-        // What `Connection` names goes no further; a request without a name gets one.
+        // Headers that `Connection` names are dropped. A request without `User-Agent` gets one.
         let sent = [
             ("connection".to_owned(), "close, X-Own".to_owned()),
             ("x-own".to_owned(), "v".to_owned()),
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_gets_what_describes_the_answer() {
+    fn only_descriptive_response_headers_keep_their_names() {
         let kept = [
             "content-type",
             "content-encoding",

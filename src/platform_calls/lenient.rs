@@ -1,12 +1,12 @@
-//! Input of clients that write values as strings: a string is read as JSON where the schema allows no string, but what the
-//! string says. Clients of the Model Context Protocol send objects and numbers that way.
+//! Input of clients that write values as strings. A string is parsed as JSON where the schema allows no string, but
+//! allows the parsed value. MCP clients send objects and numbers that way.
 
 use serde_json::{Map, Value};
 
-/// The most schemas that a value is compared with.
+/// The maximum number of schemas that a value is compared with.
 const MOST_SCHEMAS: usize = 200;
 
-/// The same input, with what its schema says in place of strings that say it. What fits nowhere stays as it is.
+/// Replaces strings by the values that the schema expects. A string that matches nothing is kept.
 #[must_use]
 pub fn coerced(schema: &Value, input: Value) -> Value {
     Lenient { root: schema }.value(&[schema], input)
@@ -16,11 +16,11 @@ struct Lenient<'s> {
     root: &'s Value,
 }
 
-/// The schemas that may describe a value, without combinations and references.
+/// The schemas that may apply to a value, with combinations and references resolved.
 #[derive(Default)]
 struct Leaves<'s> {
     schemas: Vec<&'s Map<String, Value>>,
-    /// Whether one of several alternatives allows anything.
+    /// Whether one of the alternatives allows any value.
     allow_anything: bool,
 }
 
@@ -78,7 +78,7 @@ impl<'s> Lenient<'s> {
     }
 }
 
-/// The types that a schema itself allows; none if it does not say.
+/// The types that a schema allows; empty if it does not restrict them.
 fn types(schema: &Map<String, Value>) -> Vec<&str> {
     let of_value = |value: &Value| match value {
         Value::Null => "null",
@@ -100,7 +100,7 @@ fn types(schema: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// What a string says, if the schemas allow that and no string.
+/// The value that a string contains, if the schemas allow the value and no string.
 fn read(leaves: &Leaves<'_>, text: String) -> Value {
     let allowed: Vec<&str> = leaves.schemas.iter().flat_map(|schema| types(schema)).collect();
     if leaves.allow_anything || allowed.is_empty() || allowed.contains(&"string") {
@@ -108,7 +108,7 @@ fn read(leaves: &Leaves<'_>, text: String) -> Value {
     }
     let trimmed = text.trim();
     let lower = trimmed.to_ascii_lowercase();
-    // Languages write these words in different ways.
+    // Programming languages write these words differently.
     let json = if matches!(lower.as_str(), "true" | "false") { lower.as_str() } else { trimmed };
     let Ok(value) = serde_json::from_str::<Value>(json) else { return Value::String(text) };
     let fits = match &value {
@@ -119,7 +119,7 @@ fn read(leaves: &Leaves<'_>, text: String) -> Value {
         Value::String(_) => false,
         Value::Number(number) => {
             let is_whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
-            // A number whose digits would be lost is better refused than changed.
+            // A number that would lose digits is left as a string, and rejected.
             let is_exact = !number.is_f64() || json.len() <= 15 || json.contains(['.', 'e', 'E']);
             is_exact && (allowed.contains(&"number") || (is_whole && allowed.contains(&"integer")))
         }

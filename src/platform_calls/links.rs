@@ -1,18 +1,18 @@
-//! The header `Link` (RFC 8288): where the next page of a list is.
+//! The `Link` header (RFC 8288): the next page of a list.
 
 use super::address::{leaves, redirected};
 use crate::targets::origin;
 
-/// A link, and what stands around its address.
+/// A link, split around its URL.
 struct Link<'h> {
-    /// Up to and with the `<`.
+    /// Everything through the `<`.
     before: &'h str,
     address: &'h str,
     /// The parameters, from the `>` on.
     parameters: &'h str,
 }
 
-/// The links of a header. What is no link at its end is part of no link.
+/// The links of a header. Trailing garbage is ignored.
 fn links(header: &str) -> Vec<Link<'_>> {
     let mut links = Vec::new();
     let mut rest = header;
@@ -46,7 +46,7 @@ fn end_of_parameters(text: &str) -> usize {
 }
 
 impl Link<'_> {
-    /// Whether the link leads from the page itself to its next one.
+    /// Whether the link is from this page to the next one.
     fn is_next(&self) -> bool {
         let mut is_next = false;
         for parameter in self.parameters.split(';').skip(1) {
@@ -54,7 +54,7 @@ impl Link<'_> {
             let mut relations = value.trim().trim_matches('"').split_whitespace();
             match name.trim().to_ascii_lowercase().as_str() {
                 "rel" => is_next |= relations.any(|one| one.eq_ignore_ascii_case("next")),
-                // It leads from another page.
+                // The link belongs to another page.
                 "anchor" => return false,
                 _ => {}
             }
@@ -63,7 +63,7 @@ impl Link<'_> {
     }
 }
 
-/// The header with each address changed by `change`.
+/// Maps each URL of the header.
 #[must_use]
 pub fn with_addresses(header: &str, change: impl Fn(&str) -> String) -> String {
     let mut changed = String::with_capacity(header.len());
@@ -75,14 +75,13 @@ pub fn with_addresses(header: &str, change: impl Fn(&str) -> String) -> String {
     changed
 }
 
-/// The address of the next page that a header names.
+/// The URL of the next page.
 #[must_use]
 pub fn next(header: &str) -> Option<&str> {
     links(header).into_iter().find(Link::is_next).map(|link| link.address)
 }
 
-/// The path and the query below `server` of an address that stands in an answer to `url`. Returns `None` when it leads
-/// elsewhere.
+/// The path and query below `server` of a URL in a response to `url`. Returns `None` for URLs outside the server.
 #[must_use]
 pub fn path_below(server: &str, url: &str, address: &str) -> Option<String> {
     let url = redirected(url, address)?;
@@ -95,7 +94,7 @@ pub fn path_below(server: &str, url: &str, address: &str) -> Option<String> {
     (!leaves(below.split('?').next().unwrap_or_default())).then(|| below.to_owned())
 }
 
-/// What follows the host and the port of an address.
+/// The part of a URL after its host and port.
 fn after_host(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     rest.get(rest.find(['/', '?']).unwrap_or(rest.len())..)

@@ -1,4 +1,4 @@
-//! Calls to platforms on behalf of connected accounts: addresses, headers, signatures, and the input of actions. Pure.
+//! Calls to platforms: URLs, headers, signatures, and the input of actions. Only `client` and `endpoints` do I/O.
 
 pub mod address;
 pub mod budget;

@@ -1,10 +1,10 @@
-//! Headers and parameters by which frameworks and platforms treat a request as one by another method. The service sends
-//! none: the method that limits are checked against is the one that counts.
+//! Headers and parameters that override the HTTP method. The service sends none of them, because limits are checked
+//! against the actual method.
 //!
-//! Rails, Laravel, Symfony, Slim and Express read `X-HTTP-Method-Override` or `_method`, ASP.NET and `SharePoint`
-//! `X-HTTP-Method`, Salesforce `_HttpMethod`, and the Graph API of Facebook `method`.
+//! Rails, Laravel, Symfony, Slim and Express read `X-HTTP-Method-Override` or `_method`, ASP.NET and SharePoint
+//! `X-HTTP-Method`, Salesforce `_HttpMethod`, and Facebook's Graph API `method`.
 
-/// The names, without case and everything but letters.
+/// The names in lower case, reduced to letters.
 const NAMES: [&str; 6] = [
     "httpmethod",
     "httpmethodoverride",
@@ -14,7 +14,7 @@ const NAMES: [&str; 6] = [
     "xmethodoverride",
 ];
 
-/// Methods that change something at some platform.
+/// Methods with effects at some platform.
 const METHODS: [&str; 11] =
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "MERGE", "OPTIONS", "TRACE", "COPY", "MOVE"];
 
@@ -29,8 +29,8 @@ pub fn is_header(name: &str) -> bool {
     NAMES.contains(&letters(name).as_str())
 }
 
-/// Whether a parameter of a query or a form overrides the method. Some platforms have a parameter `method` of their own,
-/// which is no method of HTTP.
+/// Whether a query or form parameter overrides the method. Some platforms have a parameter `method` of their own that
+/// is not an HTTP method.
 #[must_use]
 pub fn is_parameter(name: &str, value: &str) -> bool {
     let letters = letters(name);
@@ -47,7 +47,7 @@ mod tests {
     use super::{is_header, is_parameter};
 
     #[test]
-    fn every_spelling_of_an_override_is_known() {
+    fn detects_every_spelling_of_a_method_override() {
         for name in [
             "x-http-method-override",
             "X-HTTP-Method",

@@ -1,4 +1,4 @@
-//! The next page of a list, as the body of a response says it.
+//! The next page of a list, by the body of a response.
 
 use serde_json::Value;
 
@@ -7,11 +7,11 @@ use crate::catalog::detail::Pagination;
 use crate::util::json;
 use crate::util::percent::{decode_form, encode};
 
-/// The longest body that is searched, in bytes.
+/// The maximum size of a body that is searched, in bytes.
 pub const MAX_BODY: usize = 512 * 1024;
 
-/// The path and the query below `server` of the page after the one that a request to `url` brought. Returns `None` when
-/// there is none, or it is elsewhere.
+/// The path and query below `server` of the page after the response to `url`. Returns `None` when there is none, or it
+/// is outside the server.
 #[must_use]
 pub fn next(pagination: &[Pagination], server: &str, url: &str, body: &Value) -> Option<String> {
     pagination.iter().find_map(|page| {
@@ -24,7 +24,7 @@ pub fn next(pagination: &[Pagination], server: &str, url: &str, body: &Value) ->
 }
 
 impl Pagination {
-    /// What the response says of its next page.
+    /// The response's pointer to the next page.
     fn value(&self, body: &Value) -> Option<String> {
         if self.more.as_ref().is_some_and(|more| body.pointer(more) != Some(&Value::Bool(true))) {
             return None;
@@ -41,7 +41,7 @@ impl Pagination {
     }
 }
 
-/// The URL with a query parameter in place of the one of that name.
+/// The URL with a query parameter replaced or added.
 fn with_parameter(url: &str, name: &str, value: &str) -> String {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let is_other = |pair: &&str| {
@@ -60,7 +60,7 @@ mod tests {
     use super::next;
 
     #[test]
-    fn a_body_says_where_the_list_goes_on() {
+    fn finds_the_next_page_in_a_body() {
         let cursor = json!([{"next": "/meta/next", "parameter": "page[after]"}]);
         let address = json!([{"next": "/@next"}]);
         let last =

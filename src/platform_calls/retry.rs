@@ -1,11 +1,11 @@
-//! When a platform that refuses a request for now wants to be asked again.
+//! When a request that a platform rejects temporarily can be retried.
 
 use crate::oauth::response::times::retry_after;
 use crate::ports::StreamingResponse;
 use crate::util::rfc3339::parse;
 
-/// Headers in which platforms say when a limit ends, the most precise first. GitHub, Discord, Twitter, `OpenAI`, Okta and the
-/// draft of the IETF (draft-ietf-httpapi-ratelimit-headers) use them.
+/// The headers in which platforms announce the end of a rate limit, the most precise first. GitHub, Discord, Twitter,
+/// OpenAI, Okta and the IETF draft (draft-ietf-httpapi-ratelimit-headers) use them.
 const RESETS: [&str; 7] = [
     "x-ratelimit-reset-after",
     "ratelimit-reset",
@@ -15,14 +15,14 @@ const RESETS: [&str; 7] = [
     "x-ratelimit-reset-tokens",
     "anthropic-ratelimit-requests-reset",
 ];
-/// Numbers from here on are moments in seconds since 1970, and from [`MILLISECONDS`] on in milliseconds.
+/// Numbers from this on are timestamps in seconds since 1970, and from [`MILLISECONDS`] on in milliseconds.
 const MOMENT: f64 = 1e9;
 const MILLISECONDS: f64 = 1e12;
-/// The longest wait that is believed, in milliseconds.
+/// The maximum plausible wait, in milliseconds.
 const MOST_MS: f64 = 7.0 * 24.0 * 3600.0 * 1000.0;
 
-/// In how many milliseconds the request can be repeated. Returns `None` when the answer is no refusal for now, or does not
-/// say.
+/// The milliseconds until the request can be retried. Returns `None` unless the response is a temporary rejection that
+/// names the time.
 #[must_use]
 pub fn wait(answer: &StreamingResponse, now_ms: u64) -> Option<u64> {
     if !matches!(answer.status, 429 | 503) {
@@ -30,14 +30,14 @@ pub fn wait(answer: &StreamingResponse, now_ms: u64) -> Option<u64> {
     }
     let stated = answer.header("retry-after");
     let resets = || RESETS.iter().find_map(|name| reset(answer.header(name)?, now_ms));
-    // The header may have a fraction of a second, or a date.
+    // The value may be a fraction of a second, or a date.
     stated
         .and_then(|text| reset(text, now_ms))
         .or_else(|| retry_after(stated, now_ms))
         .or_else(resets)
 }
 
-/// A moment, or seconds from now: `1795348800`, `0.65`, `6m0s`, `2026-11-22T12:00:00Z`.
+/// Parses a timestamp, or seconds from now: `1795348800`, `0.65`, `6m0s`, `2026-11-22T12:00:00Z`.
 fn reset(text: &str, now_ms: u64) -> Option<u64> {
     let text = text.split([',', ';']).next().unwrap_or_default().trim();
     if let Some(moment) = parse(text) {
@@ -52,7 +52,7 @@ fn reset(text: &str, now_ms: u64) -> Option<u64> {
     }
 }
 
-/// The milliseconds of `1h2m3.5s` or `250ms`.
+/// Parses `1h2m3.5s` or `250ms` into milliseconds.
 fn duration(text: &str) -> Option<f64> {
     let mut total = 0.0;
     let mut rest = text;
@@ -75,7 +75,7 @@ fn duration(text: &str) -> Option<f64> {
     (!text.is_empty()).then_some(total)
 }
 
-/// The next whole number of milliseconds.
+/// Rounds up to milliseconds.
 fn whole(milliseconds: f64) -> Option<u64> {
     let rounded = milliseconds.ceil();
     #[expect(
@@ -97,7 +97,7 @@ mod tests {
     const NOON: u64 = 1_795_348_800_000;
 
     #[test]
-    fn the_platform_says_when_it_can_be_asked_again() {
+    fn parses_when_a_request_can_be_retried() {
         for (status, name, value, expected) in [
             (429, "retry-after", "5", Some(5000)),
             (503, "retry-after", "Sun, 22 Nov 2026 12:00:07 GMT", Some(7000)),

@@ -6,21 +6,21 @@ use crate::auth::key::KeyHash;
 use crate::auth::mac::mac;
 use crate::util::percent::{decode, encode};
 
-/// What stands for the hash of a body that is not known in advance. Amazon S3 takes it over `https`.
+/// The placeholder for the hash of a body that is not known in advance. Amazon S3 accepts it over `https`.
 pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
-/// The keys of a user and where they are used.
+/// The user's access key and its scope.
 #[derive(Clone, Copy)]
 pub struct Signer<'a> {
     /// The access key's id.
     pub access_key: &'a str,
     /// The secret access key.
     pub secret_key: &'a str,
-    /// Belongs to keys that expire.
+    /// The session token of temporary keys.
     pub session_token: Option<&'a str>,
-    /// Such as `eu-central-1`.
+    /// The region, such as `eu-central-1`.
     pub region: &'a str,
-    /// Such as `s3`.
+    /// The service, such as `s3`.
     pub service: &'a str,
 }
 
@@ -30,9 +30,8 @@ pub fn hash(body: &[u8]) -> String {
     KeyHash(Sha256::digest(body).into()).to_string()
 }
 
-/// An address as a request must have it to be signed, each part escaped in the one way of the canonical request. Servers
-/// then come to the same signature, whether they sign what they receive or what they read in it. There is no plus in it:
-/// services disagree on what that stands for.
+/// A URL in the canonical form for signing, in which each part is escaped in one way. Servers then compute the same
+/// signature, whether from the raw or the decoded URL. It contains no plus, which services decode differently.
 #[must_use]
 pub fn canonical(url: &str) -> String {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
@@ -52,7 +51,7 @@ pub fn canonical(url: &str) -> String {
     canonical
 }
 
-/// An address without its query, as its origin and its path.
+/// The origin and path of a URL.
 fn split_path(address: &str) -> (&str, &str) {
     let host = address.find("://").map_or(0, |at| at.saturating_add("://".len()));
     let path = address.get(host..).and_then(|rest| rest.find('/'));
@@ -60,12 +59,12 @@ fn split_path(address: &str) -> (&str, &str) {
     address.split_at_checked(at).unwrap_or((address, ""))
 }
 
-/// A text escaped in one way, whichever way it was before.
+/// Normalizes the escaping of a string.
 fn escaped(text: &str) -> String {
     decode(text).map_or_else(|| encode(text), |plain| encode(&plain))
 }
 
-/// The names and values of a query, escaped in one way.
+/// The pairs of a query, with normalized escaping.
 fn pairs(query: &str) -> impl Iterator<Item = (String, Option<String>)> {
     query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (name, value) =
@@ -75,14 +74,14 @@ fn pairs(query: &str) -> impl Iterator<Item = (String, Option<String>)> {
 }
 
 impl Signer<'_> {
-    /// Whether the service is Amazon S3, which signs a little differently.
+    /// Whether the service is Amazon S3, whose signatures differ slightly.
     #[must_use]
     pub fn is_s3(&self) -> bool {
         self.service == "s3"
     }
 
-    /// Adds the headers that sign a request. `headers` are all that it has, in lower case; `payload` is the [`hash`] of its
-    /// body, or [`UNSIGNED`]; `stamp` is the time as `20150830T123600Z`.
+    /// Adds the signature headers. `headers` are all headers of the request, in lower case; `payload` is the [`hash`]
+    /// of its body, or [`UNSIGNED`]; `stamp` is the time as `20150830T123600Z`.
     pub fn sign(
         &self,
         method: &str,
@@ -91,7 +90,7 @@ impl Signer<'_> {
         payload: &str,
         stamp: &str,
     ) {
-        // What the caller says of the signature is not what is signed.
+        // The caller's own signature headers are not signed.
         let own = ["x-amz-date", "x-amz-security-token", "x-amz-content-sha256", "authorization"];
         headers.retain(|(name, _)| !own.contains(&name.as_str()));
         let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
@@ -102,7 +101,7 @@ impl Signer<'_> {
         if self.is_s3() {
             add("x-amz-content-sha256", payload);
         }
-        // The platform's runtime may change other headers on the way.
+        // The Worker's runtime may change other headers.
         let is_signed = |name: &str| name == "content-type" || name.starts_with("x-amz-");
         let signed = headers.iter().filter(|(name, _)| is_signed(name));
         let signed: Vec<_> = signed.map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -110,7 +109,7 @@ impl Signer<'_> {
         headers.push(("authorization".to_owned(), value));
     }
 
-    /// The value of `Authorization` for a request of which these headers and `Host` are signed.
+    /// The value of `Authorization` for a request with these signed headers and `Host`.
     fn authorization(
         &self,
         method: &str,
@@ -131,7 +130,7 @@ impl Signer<'_> {
         for (name, value) in signed {
             let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
             if names.rsplit(';').next() == Some(name) {
-                // The values of one header stand in one line.
+                // Values of the same header are joined.
                 lines.pop();
                 lines.push(',');
             } else {
@@ -161,7 +160,7 @@ impl Signer<'_> {
         )
     }
 
-    /// The path as it is signed: as it is sent for Amazon S3, encoded once more for every other service.
+    /// The path to sign: as sent for Amazon S3, encoded once more for other services.
     fn canonical_path(&self, path: &str) -> String {
         if path.is_empty() {
             return "/".to_owned();
@@ -172,7 +171,7 @@ impl Signer<'_> {
     }
 }
 
-/// The query as it is signed: names and values encoded in one way, and sorted.
+/// The query to sign: normalized and sorted.
 fn canonical_query(query: &str) -> String {
     let mut pairs: Vec<_> =
         pairs(query).map(|(name, value)| (name, value.unwrap_or_default())).collect();
@@ -181,7 +180,7 @@ fn canonical_query(query: &str) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// The time as signatures have it: `20150830T123600Z`.
+/// The time in the format of signatures: `20150830T123600Z`.
 #[must_use]
 pub fn stamp(milliseconds: u64) -> String {
     let text = crate::util::rfc3339::rfc3339(milliseconds).unwrap_or_default();
@@ -194,7 +193,7 @@ pub fn stamp(milliseconds: u64) -> String {
 mod tests {
     use super::{Signer, UNSIGNED, canonical, hash, stamp};
 
-    /// Of AWS's published suite of test vectors for version 4.
+    /// From AWS's published test suite for version 4.
     const SUITE: Signer<'_> = Signer {
         access_key: "AKIDEXAMPLE",
         secret_key: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
@@ -203,7 +202,7 @@ mod tests {
         service: "service",
     };
 
-    /// Of the documentation of Amazon S3.
+    /// From the documentation of Amazon S3.
     const S3: Signer<'_> = Signer {
         access_key: "AKIAIOSFODNN7EXAMPLE",
         secret_key: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_sent_as_it_is_signed() {
+    fn a_url_is_sent_as_it_is_signed() {
         for (url, expected) in [
             ("https://b.example", "https://b.example"),
             ("http://b.example:8080/a//b/", "http://b.example:8080/a//b/"),
@@ -358,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_replaces_what_the_caller_says_of_one() {
+    fn the_signature_replaces_the_callers() {
         let signer = Signer { session_token: Some("session"), ..S3 };
         let header = |name: &str| (name.to_owned(), "x".to_owned());
         let mut headers: Vec<_> = ["x-amz-date", "authorization", "x-amz-acl", "accept"]

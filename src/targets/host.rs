@@ -1,9 +1,9 @@
-//! Hosts: which are public names.
+//! Classifies hosts: which are public names.
 
 use std::net::Ipv4Addr;
 
-/// Top-level names that lead nowhere or into a private network: special use (RFC 6761, 6762, 7686, 8375, 9476), the
-/// name that ICANN set aside, and those that routers and companies use although nobody assigned them.
+/// Top-level domains that do not exist or are private: special use (RFC 6761, 6762, 7686, 8375, 9476), the one that
+/// ICANN reserved, and those that routers and companies use without registration.
 const PRIVATE: [&str; 15] = [
     "alt",
     "arpa",
@@ -22,23 +22,23 @@ const PRIVATE: [&str; 15] = [
     "test",
 ];
 
-/// What a host is.
+/// The kind of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
-    /// A name that may be known to everybody.
+    /// A name that may be public.
     Public,
     /// The machine itself: `localhost`, a name below it, or a loopback address in its usual notation.
     Own,
-    /// A name that is known in a private network only.
+    /// A name of private networks.
     Private,
-    /// What a URL parser takes for an IP address.
+    /// A string that URL parsers read as an IP address.
     Ip,
     /// Anything else.
     Malformed,
 }
 
 impl Host {
-    /// What `host` is. IPv6 addresses stand in brackets.
+    /// Classifies a host. IPv6 addresses are in brackets.
     #[must_use]
     pub fn of(host: &str) -> Self {
         let host = host.to_ascii_lowercase();
@@ -67,20 +67,20 @@ impl Host {
 }
 
 /// Whether URL parsers read a host as an IP address: in brackets, or decimal, octal or hexadecimal in one to four
-/// parts. They do the latter when the last label is a number; no top-level name begins with a digit.
+/// parts. They do so if the last label is a number; no top-level domain begins with a digit.
 #[must_use]
 pub fn is_ip(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     last.starts_with(|first: char| first == '[' || first.is_ascii_digit())
 }
 
-/// Whether a text has the grammar of a host's name: labels with dots between them (RFC 952, RFC 1123, 2.1).
+/// Whether a string is a well-formed host name: labels separated by dots (RFC 952, RFC 1123, 2.1).
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label)
 }
 
-/// Whether a text is a label: 1 to 63 letters, digits and hyphens, no hyphen at either end.
+/// Whether a string is a label: 1 to 63 letters, digits and hyphens, no hyphen at either end.
 #[must_use]
 pub fn is_label(text: &str) -> bool {
     (1..=63).contains(&text.len())

@@ -1,9 +1,9 @@
-//! Which addresses the vault may send credentials and users to.
+//! The URLs to which the vault may send credentials and users.
 //!
 //! Only a strict subset of URLs is accepted, in which every URL parser finds the same host: `https`, ASCII, a public
-//! name. [`fill`] makes addresses from templates, and [`host`] says what a host is.
+//! name. [`fill`] fills templates, and [`host`] classifies hosts.
 //!
-//! A name that leads to a private address in the DNS is not noticed here: Cloudflare refuses to connect to it.
+//! A public name that resolves to a private address is not detected here: Cloudflare refuses to connect to it.
 
 pub mod fill;
 pub mod host;
@@ -13,22 +13,22 @@ use std::fmt;
 use fill::FillError;
 use host::Host;
 
-/// The longest address, in bytes.
+/// The maximum length of a URL, in bytes.
 pub const MAX_URL: usize = 4096;
 
-/// Which addresses are accepted.
+/// The policy for URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Targets {
-    /// Whether the machine's own addresses, plain `http` and any port are accepted too, for development.
+    /// Whether loopback addresses, plain `http` and any port are accepted too, for development.
     pub local: bool,
 }
 
-/// Why an address is not accepted.
+/// Why a URL is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetError {
     /// It is longer than [`MAX_URL`].
     TooLong,
-    /// It has a character that must not stand in a URL, or that URL parsers read in different ways.
+    /// It has a character that is invalid in URLs, or that URL parsers treat differently.
     Character,
     /// It does not begin with `https://`.
     Scheme,
@@ -49,7 +49,7 @@ pub enum TargetError {
 }
 
 impl TargetError {
-    /// What is wrong, as the end of a sentence that begins with the address.
+    /// The description, as the end of a sentence that begins with the address.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -76,10 +76,7 @@ impl fmt::Display for TargetError {
 impl std::error::Error for TargetError {}
 
 impl Targets {
-    /// Checks a complete address, without a port but the default one.
-    ///
-    /// # Errors
-    /// When the vault must not send anything there.
+    /// Checks a complete URL, with the default port only.
     pub fn check(&self, url: &str) -> Result<(), TargetError> {
         let address = Address::parse(url).map_err(|error| match error {
             TargetError::Scheme if self.local => TargetError::AnyScheme,
@@ -88,12 +85,8 @@ impl Targets {
         self.check_address(&address, None)
     }
 
-    /// Fills a template of the catalog as [`fill::fill()`] does and checks the result, which may have the port that the
-    /// template itself names.
-    ///
-    /// # Errors
-    /// When a value is missing or cannot stand where its variable is, and when the vault must not send anything to
-    /// the result.
+    /// Fills a template of the catalog as [`fill::fill()`] does, and checks the result. It may have the port that is
+    /// literal in the template.
     pub fn fill<'v>(
         &self,
         template: &str,
@@ -128,8 +121,7 @@ impl Targets {
     }
 }
 
-/// The origin of an address (RFC 6454), in lower case and without a default port. Returns `None` when it is not a
-/// well-formed `https` or `http` URL.
+/// The origin of a URL (RFC 6454), in lower case and without a default port. Returns `None` for a malformed URL.
 #[must_use]
 pub fn origin(url: &str) -> Option<String> {
     let address = Address::parse(url).ok()?;
@@ -142,7 +134,7 @@ pub fn origin(url: &str) -> Option<String> {
     Some(format!("{scheme}://{}{port}", address.host.to_ascii_lowercase()))
 }
 
-/// An address, taken apart.
+/// A parsed URL.
 struct Address<'a> {
     is_secure: bool,
     host: &'a str,
@@ -178,7 +170,7 @@ impl<'a> Address<'a> {
 
 /// The host, and the port with its colon.
 fn split_port(authority: &str) -> (&str, Option<&str>) {
-    // The colons of an IPv6 address stand between brackets.
+    // The colons of an IPv6 address are inside brackets.
     let from = authority.find(']').unwrap_or_default();
     let colon = authority.bytes().enumerate().find(|(at, byte)| *at >= from && *byte == b':');
     colon
@@ -221,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_is_reached_only_where_it_is_allowed() {
+    fn loopback_is_accepted_only_in_development() {
         for (url, error) in [
             ("http://example.com/", Scheme),
             ("http://localhost:8787/hook", Scheme),
@@ -256,7 +248,7 @@ mod tests {
             ("https://:0", Port),
             ("ftp://example.com", Scheme),
             ("javascript://example.com/", Scheme),
-            // What one parser takes for the host, another does not.
+            // Parsers disagree on the host of these.
             ("https://example.com\\@evil.example/", Character),
             ("https://evil.example\\.example.com/", Character),
             ("https://exa\tmple.com/", Character),
@@ -331,7 +323,7 @@ mod tests {
             ("https://expyuzz4wqqyqhjn.onion", PrivateName),
         ] {
             assert_eq!(PUBLIC.check(url), Err(error), "{url}");
-            // Where `http` is taken too, the error says so.
+            // If `http` is accepted too, the error says so.
             let local = if error == Scheme { AnyScheme } else { error };
             assert_eq!(LOCAL.check(url), Err(local), "{url}");
         }

@@ -1,8 +1,8 @@
-//! Sends events that are due to the webhooks that want them.
+//! Delivers events to webhooks.
 //!
-//! Whoever writes an event has it sent just after the response; what is left unsent, because that isolate died or the
-//! receiver failed, is found by the next run of the schedule. A delivery is taken for a minute, sent, and its outcome
-//! written: when that does not happen, it is sent again.
+//! A request that writes an event starts its delivery after the response. If that isolate dies or the receiver fails,
+//! the next scheduled run delivers it. A delivery is claimed for a minute, sent, and its outcome stored. If the
+//! outcome can't be stored, the delivery is sent again.
 
 use std::cell::RefCell;
 
@@ -20,19 +20,20 @@ use crate::ports::{
 use crate::storage::metering::Metered;
 use crate::targets::Targets;
 use crate::terms::Environment;
-use crate::webhooks::attempt::{Answer, DEADLINE_MS, Silence};
-use crate::webhooks::secret::{Secrets, place};
+use crate::webhooks::attempt::{AttemptOutcome, DEADLINE_MS, DeliveryError};
+use crate::webhooks::secret::{Secrets, seal_context};
 use crate::webhooks::statements::{
-    Claimed, claim, disable, fails, is_more_due, select_claimed, select_events, works,
+    ClaimedDelivery, claim, disable, is_more_due, mark_failing, mark_working, select_claimed,
+    select_events,
 };
 
-/// How many deliveries one run attempts, all at the same time: with its two batches it needs ten of the 50 subrequests that
-/// Cloudflare's free plan allows.
+/// The number of deliveries that one run attempts concurrently. With its two batches, a run needs ten of the 50
+/// subrequests of Cloudflare's free plan.
 pub const BATCH_SIZE: usize = 8;
-/// When a delivery is tried again that this service itself could not sign, in milliseconds.
-const LATER_MS: u64 = 60 * 60 * 1000;
+/// When a delivery is retried that this service could not sign, in milliseconds.
+const RETRY_MS: u64 = 60 * 60 * 1000;
 
-/// A delivery that was taken: a row of [`select_claimed`].
+/// A claimed delivery: a row of [`select_claimed`].
 #[derive(Deserialize)]
 struct Row {
     webhook_id: String,
@@ -47,24 +48,21 @@ struct Row {
 
 /// A row of [`is_more_due`].
 #[derive(Deserialize)]
-struct IsDue {}
+struct Due {}
 
-/// What a run has done.
+/// The result of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Delivered {
+pub struct DeliveryRun {
     /// Whether more deliveries are due at receivers that do not fail.
     pub is_more_due: bool,
-    /// Whether one of them is due again within seconds.
+    /// Whether a failed delivery is due again within seconds.
     pub retries_soon: bool,
-    /// What went wrong in this service, for the log.
+    /// The errors of this service, for the log.
     pub faults: Vec<String>,
 }
 
-/// Attempts what is due, a handful at once.
-///
-/// # Errors
-/// When storage can't answer. What was attempted by then is attempted again.
-pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered, Problem> {
+/// Attempts deliveries that are due, concurrently.
+pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<DeliveryRun, Problem> {
     let (config, ports) = (service.config(), &Metered::new(ports));
     let (now, lease) = (ports.now(), &ports.uuid());
     let select = [select_claimed(now, lease), select_events(now, lease)];
@@ -75,8 +73,8 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered
     let attempts = rows.iter().zip(&events).map(|(row, event)| {
         let (faults, outcomes) = (&faults, &outcomes);
         Box::pin(async move {
-            let place = place(&row.account, row.environment, &row.webhook_id);
-            let secrets = Secrets::open(&config.vault_keys, &place, &row.sealed);
+            let seal_context = seal_context(&row.account, row.environment, &row.webhook_id);
+            let secrets = Secrets::open(&config.vault_keys, &seal_context, &row.sealed);
             let (secrets, body) = match (secrets, event.to_json(config.account_names)) {
                 (Ok(secrets), Ok(body)) => (secrets, body),
                 (Err(error), _) => return faults.borrow_mut().push((row, error.to_string())),
@@ -84,77 +82,77 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered
             };
             let id = event.id.to_string();
             let message = Message { id: &id, body: &body, url: &row.url, secrets: &secrets };
-            let begin = ports.now();
-            let answer = send(ports, config.targets(), &message).await;
-            outcomes.borrow_mut().push((row, answer, ports.now().saturating_sub(begin)));
+            let started_at = ports.now();
+            let outcome = send(ports, config.targets(), &message).await;
+            outcomes.borrow_mut().push((row, outcome, ports.now().saturating_sub(started_at)));
         })
     });
     all(attempts.collect()).await;
-    let mut done = Delivered::default();
+    let mut done = DeliveryRun::default();
     let (now, mut statements) = (ports.now(), Vec::new());
     for (row, fault) in faults.into_inner() {
-        statements.push(row.claimed(lease).put_off(now.saturating_add(LATER_MS)));
+        statements.push(row.claimed(lease).reschedule(now.saturating_add(RETRY_MS)));
         let (webhook, event) = (&row.webhook_id, row.event_id);
         done.faults.push(format!("delivery of {event} to {webhook}: {fault}"));
     }
-    for (row, answer, duration_ms) in outcomes.into_inner() {
+    for (row, outcome, duration_ms) in outcomes.into_inner() {
         let attempts = row.attempts.saturating_add(1);
-        statements.push(row.claimed(lease).attempted(answer, attempts, now, duration_ms));
-        row.judge(answer, now, &mut statements);
-        done.retries_soon |= attempts == 1 && !answer.is_success();
+        statements.push(row.claimed(lease).record_attempt(outcome, attempts, now, duration_ms));
+        row.update_health(outcome, now, &mut statements);
+        done.retries_soon |= attempts == 1 && !outcome.is_success();
     }
     if !statements.is_empty() {
         let last = statements.len();
         statements.push(is_more_due(now, BATCH_SIZE));
         let sets = ports.batch(statements).await?;
-        done.is_more_due = first_row::<IsDue>(&sets, last)?.is_some();
+        done.is_more_due = first_row::<Due>(&sets, last)?.is_some();
     }
     Ok(done)
 }
 
 impl Row {
-    fn claimed<'a>(&'a self, lease: &'a str) -> Claimed<'a> {
-        Claimed { webhook: &self.webhook_id, event: self.event_id, lease }
+    fn claimed<'a>(&'a self, lease: &'a str) -> ClaimedDelivery<'a> {
+        ClaimedDelivery { webhook: &self.webhook_id, event: self.event_id, lease }
     }
 
-    /// Adds what an answer means for the webhook.
-    fn judge(&self, answer: Answer, now: u64, statements: &mut Vec<Statement>) {
-        if answer.is_success() {
+    /// Updates the webhook's health after an attempt.
+    fn update_health(&self, outcome: AttemptOutcome, now: u64, statements: &mut Vec<Statement>) {
+        if outcome.is_success() {
             if self.failing_since.is_some() {
-                statements.push(works(&self.webhook_id));
+                statements.push(mark_working(&self.webhook_id));
             }
             return;
         }
         if self.failing_since.is_none() {
-            statements.push(fails(&self.webhook_id, now));
+            statements.push(mark_failing(&self.webhook_id, now));
         }
-        if let Some(why) = answer.disables(self.failing_since, now) {
-            statements.push(disable(&self.webhook_id, &self.url, why, answer, now));
+        if let Some(why) = outcome.disables(self.failing_since, now) {
+            statements.push(disable(&self.webhook_id, &self.url, why, outcome, now));
         }
     }
 }
 
-/// What is sent.
+/// A message to a receiver.
 #[derive(Clone, Copy)]
 pub struct Message<'a> {
     /// Its id, the same in each attempt.
     pub id: &'a str,
     /// Its body, the same in each attempt.
     pub body: &'a [u8],
-    /// Where it is sent.
+    /// The receiver's URL.
     pub url: &'a str,
-    /// What signs it.
+    /// The secrets that sign it.
     pub secrets: &'a Secrets,
 }
 
-/// Sends a message once. No redirect is followed, and the body of the answer is not read.
+/// Sends a message once. Follows no redirect, and does not read the body of the response.
 pub async fn send<P: Ports>(
     ports: &Metered<'_, P>,
     targets: Targets,
     message: &Message<'_>,
-) -> Answer {
+) -> AttemptOutcome {
     if targets.check(message.url).is_err() {
-        return Answer::None(Silence::AddressRefused);
+        return AttemptOutcome::Failed(DeliveryError::AddressRefused);
     }
     let now = ports.now();
     let seconds = now.checked_div(1000).unwrap_or_default();
@@ -170,11 +168,11 @@ pub async fn send<P: Ports>(
     let payload = Payload::Bytes(message.body);
     let request = StreamingRequest { method: "POST", url: message.url, headers: &headers, payload };
     match ports.open(request, DEADLINE_MS).await {
-        Ok(answer) => {
-            let asked = retry_after(answer.header("retry-after"), ports.now());
-            Answer::Status(answer.status, asked)
+        Ok(response) => {
+            let requested = retry_after(response.header("retry-after"), ports.now());
+            AttemptOutcome::Status(response.status, requested)
         }
-        Err(HttpError::TimedOut) => Answer::None(Silence::TimedOut),
-        Err(_) => Answer::None(Silence::Unreachable),
+        Err(HttpError::TimedOut) => AttemptOutcome::Failed(DeliveryError::TimedOut),
+        Err(_) => AttemptOutcome::Failed(DeliveryError::Unreachable),
     }
 }

@@ -1,7 +1,7 @@
-//! Webhooks: events are sent to where an account wants them, at least once, signed as Standard Webhooks say.
+//! Webhooks: events are sent to an account's URLs at least once, signed by Standard Webhooks.
 //!
-//! Triggers write what is to be sent (`schema/0001_init.sql`). Here it is told when it is due, how it is signed, and
-//! what an attempt makes of it.
+//! Triggers insert the deliveries (`schema/0001_init.sql`). This module decides when they are due, signs and sends
+//! them, and stores the outcome.
 
 pub mod attempt;
 pub mod deliver;

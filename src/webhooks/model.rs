@@ -1,4 +1,4 @@
-//! Rows of `webhooks` and `deliveries`, and the documents that the API makes of them.
+//! Rows of `webhooks` and `deliveries`, and their JSON documents.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::events::EventId;
 use crate::terms::{DeliveryState, Environment};
 use crate::util::rfc3339::rfc3339;
 
-/// A webhook. `Debug` shows nothing but its id, since an address may have a secret in it.
+/// A webhook. `Debug` shows only its id, since a URL may contain a secret.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct Webhook {
     /// The account.
@@ -18,27 +18,27 @@ pub struct Webhook {
     pub environment: Environment,
     /// Its id.
     pub id: String,
-    /// Where events are sent.
+    /// The URL that events are sent to.
     pub url: String,
-    /// What it is for.
+    /// The description.
     pub description: Option<String>,
-    /// A JSON array: the types of events that are sent; empty for all.
+    /// The types of events that are sent, a JSON array; empty for all.
     pub types: String,
-    /// 1 when events are sent.
+    /// Whether events are sent: 1 or 0.
     pub active: u8,
     /// The sealed secrets.
     pub sealed: String,
-    /// Since when deliveries have failed; `None` when the last one did not.
+    /// When the first delivery failed since the last success.
     pub failing_since: Option<u64>,
     /// Why the service has disabled it.
     pub disabled_code: Option<String>,
-    /// The status of the answer because of which it was disabled.
+    /// The status of the response that disabled it.
     pub disabled_status: Option<u16>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
     /// Milliseconds since 1970-01-01 UTC.
     pub updated_at: u64,
-    /// The request that wrote it last.
+    /// The id of the request that wrote it last.
     pub written_by: String,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Debug for Webhook {
     }
 }
 
-/// What the API shows of a webhook.
+/// The JSON document of a webhook.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
@@ -61,7 +61,7 @@ struct Shown<'a> {
     disabled: Option<Disabled<'a>>,
     created_at: Option<String>,
     updated_at: Option<String>,
-    /// Only when it was made just now.
+    /// Only present when it was just generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<&'a str>,
 }
@@ -74,10 +74,7 @@ struct Disabled<'a> {
 }
 
 impl Webhook {
-    /// The document, with a secret that was made just now.
-    ///
-    /// # Errors
-    /// When what is stored is no JSON.
+    /// Renders the webhook, with a secret that was just generated.
     pub fn to_json(&self, secret: Option<&str>) -> serde_json::Result<Vec<u8>> {
         let http_status = self.disabled_status;
         serde_json::to_vec(&Shown {
@@ -95,7 +92,7 @@ impl Webhook {
     }
 }
 
-/// A delivery: what became of an event at a webhook.
+/// The delivery of an event to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Delivery {
     /// The event.
@@ -105,17 +102,17 @@ pub struct Delivery {
     pub kind: String,
     /// When it happened, in milliseconds since 1970-01-01 UTC.
     pub occurred_at: u64,
-    /// What became of it.
+    /// The state of the delivery.
     pub state: DeliveryState,
-    /// How often it was attempted.
+    /// The number of attempts.
     pub attempts: u64,
-    /// When it is attempted next; 0 for at once, `None` when it is over.
+    /// The time of the next attempt; 0 for now, `None` for none.
     pub next_attempt_at: Option<u64>,
-    /// When it was attempted last.
+    /// The time of the last attempt.
     pub attempted_at: Option<u64>,
-    /// The status of the receiver's answer.
+    /// The status of the last response.
     pub status: Option<u16>,
-    /// Why there was none.
+    /// The error of the last attempt without a response.
     pub error: Option<String>,
     /// How long the last attempt took, in milliseconds.
     pub duration_ms: Option<u64>,
@@ -139,9 +136,6 @@ struct ShownDelivery<'a> {
 
 impl Delivery {
     /// The document.
-    ///
-    /// # Errors
-    /// Never in practice.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(&ShownDelivery {
             event: self.event_id,

@@ -1,16 +1,16 @@
-//! Rules for the fields of webhooks. Each rule returns `None` for a valid value, else what is wrong, completing a sentence
-//! that begins with the field's name.
+//! Rules for the fields of webhooks. Each rule returns `None` for a valid value, or else the fault, as the end of a
+//! sentence that begins with the field's name.
 
 use crate::events::EventId;
 
-/// The most characters of a URL.
+/// The maximum length of a URL, in characters.
 pub const MAX_URL: usize = 2048;
-/// The most characters of a description.
+/// The maximum length of a description, in characters.
 pub const MAX_DESCRIPTION: usize = 200;
-/// The most webhooks of an environment.
+/// The maximum number of webhooks in an environment.
 pub const MAX_WEBHOOKS: u64 = 20;
 
-/// Checks the shape of an address. Whether the service may send anything there is checked separately.
+/// Checks the form of a URL. Whether the service may send anything there is checked separately.
 #[must_use]
 pub fn url(text: &str) -> Option<&'static str> {
     let good =
@@ -18,7 +18,7 @@ pub fn url(text: &str) -> Option<&'static str> {
     (!good).then_some("must be a URL of 1 to 2048 visible ASCII characters")
 }
 
-/// Checks what a webhook is for.
+/// Checks a description.
 #[must_use]
 pub fn description(text: &str) -> Option<&'static str> {
     let good = !text.is_empty()

@@ -1,4 +1,4 @@
-//! What signs deliveries: Standard Webhooks, with symmetric secrets.
+//! Signatures of deliveries, by Standard Webhooks with symmetric secrets.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use base64ct::{Base64, Encoding as _};
 use serde::{Deserialize, Serialize};
 
 use crate::auth::mac::mac;
-use crate::credentials::{Kind, OpenError, Place, SealError, Sealed, VaultKeys};
+use crate::credentials::{Kind, OpenError, SealContext, SealError, Sealed, VaultKeys};
 use crate::ports::Random;
 use crate::terms::Environment;
 
-/// How long a secret signs beside the one that has replaced it, in milliseconds: 24 hours.
+/// How long a replaced secret still signs, in milliseconds: 24 hours.
 pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
 
 const PREFIX: &str = "whsec_";
@@ -20,7 +20,7 @@ const PREFIX: &str = "whsec_";
 pub struct Secrets {
     /// `whsec_` and 32 random bytes in base64.
     pub current: String,
-    /// The one before, and until when it signs too, in milliseconds since 1970-01-01 UTC.
+    /// The previous secret, and until when it signs too, in milliseconds since 1970-01-01 UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous: Option<(String, u64)>,
 }
@@ -31,14 +31,18 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Where the secrets of a webhook belong.
+/// The context of a webhook's secrets.
 #[must_use]
-pub const fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> Place<'a> {
-    Place { account, environment, kind: Kind::Webhook, id }
+pub const fn seal_context<'a>(
+    account: &'a str,
+    environment: Environment,
+    id: &'a str,
+) -> SealContext<'a> {
+    SealContext { account, environment, kind: Kind::Webhook, id }
 }
 
 impl Secrets {
-    /// A new secret.
+    /// Generates a secret.
     #[must_use]
     pub fn new(random: &impl Random) -> Self {
         let mut bytes = [0; 32];
@@ -46,37 +50,35 @@ impl Secrets {
         Self { current: format!("{PREFIX}{}", Base64::encode_string(&bytes)), previous: None }
     }
 
-    /// A new secret in place of this one, which signs for 24 hours more.
+    /// Replaces the secret. The old one signs for another 24 hours.
     #[must_use]
     pub fn rotated(self, now: u64, random: &impl Random) -> Self {
         let previous = Some((self.current, now.saturating_add(OVERLAP_MS)));
         Self { previous, ..Self::new(random) }
     }
 
-    /// Seals them.
-    ///
-    /// # Errors
-    /// When there is no key to seal with.
+    /// Encrypts the secrets.
     pub fn seal(
         &self,
         keys: &VaultKeys,
-        place: &Place<'_>,
+        seal_context: &SealContext<'_>,
         random: &impl Random,
     ) -> Result<Sealed, SealError> {
-        keys.seal(place, &crate::util::json::bytes(self), random)
+        keys.seal(seal_context, &crate::util::json::bytes(self), random)
     }
 
-    /// Opens them.
-    ///
-    /// # Errors
-    /// When no key opens them.
-    pub fn open(keys: &VaultKeys, place: &Place<'_>, sealed: &str) -> Result<Self, OpenError> {
-        let plain = keys.open(place, &Sealed::from(sealed.to_owned()))?;
+    /// Decrypts the secrets.
+    pub fn open(
+        keys: &VaultKeys,
+        seal_context: &SealContext<'_>,
+        sealed: &str,
+    ) -> Result<Self, OpenError> {
+        let plain = keys.open(seal_context, &Sealed::from(sealed.to_owned()))?;
         serde_json::from_slice(&plain).map_err(|_| OpenError::Damaged)
     }
 
-    /// The value of `webhook-signature`: a signature by each secret that is valid now. `seconds` since 1970-01-01 UTC are
-    /// those of `webhook-timestamp`.
+    /// The header `webhook-signature`: one signature by each valid secret. `seconds` since 1970-01-01 UTC are those of
+    /// `webhook-timestamp`.
     #[must_use]
     pub fn sign(&self, id: &str, seconds: u64, body: &[u8], now: u64) -> String {
         let previous = self.previous.as_ref().filter(|(_, until)| now < *until);
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_former_secret_signs_for_a_day() {
+    fn the_replaced_secret_signs_for_a_day() {
         let first = Secrets::new(&Count);
         assert_eq!(first.current.len(), "whsec_".len() + 44);
         let by_first = first.sign("evt_1", 1, b"{}", 0);

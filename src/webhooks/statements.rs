@@ -1,6 +1,6 @@
 //! The SQL of webhooks.
 
-use super::attempt::{Answer, Disabled, LEASE_MS, Next};
+use super::attempt::{AttemptOutcome, Disabled, LEASE_MS, Next};
 use crate::auth::Principal;
 use crate::auth::statements::Guard;
 use crate::connections::statements::sql::Sql;
@@ -39,9 +39,9 @@ pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
 pub struct NewWebhook<'a> {
     /// Its id.
     pub id: &'a str,
-    /// Where events are sent.
+    /// The URL that events are sent to.
     pub url: &'a str,
-    /// What it is for.
+    /// The description.
     pub description: Option<&'a str>,
     /// A JSON array of types.
     pub types: &'a str,
@@ -55,11 +55,15 @@ pub struct NewWebhook<'a> {
     pub request: &'a str,
 }
 
-/// Stores a webhook, unless there are `most` already.
+/// Stores a webhook, unless there are `limit` already.
 #[must_use]
-pub fn insert(principal: &Principal, new: &NewWebhook<'_>, most: u64) -> Statement {
+pub fn insert(principal: &Principal, new: &NewWebhook<'_>, limit: u64) -> Statement {
     statement(
-        "INSERT INTO webhooks (account, environment, id, url, description, types, active, sealed, created_at, updated_at, written_by) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10 WHERE (SELECT count(*) FROM webhooks WHERE account = ?1 AND environment = ?2) < ?11 ON CONFLICT DO NOTHING",
+        "INSERT INTO webhooks (account, environment, id, url, description, types, active, sealed, created_at, \
+         updated_at, written_by) \
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10 \
+         WHERE (SELECT count(*) FROM webhooks WHERE account = ?1 AND environment = ?2) < ?11 \
+         ON CONFLICT DO NOTHING",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),
@@ -71,14 +75,14 @@ pub fn insert(principal: &Principal, new: &NewWebhook<'_>, most: u64) -> Stateme
             Param::text(new.sealed.as_str()),
             Param::integer(new.now),
             Param::text(new.request),
-            Param::integer(most),
+            Param::integer(limit),
         ],
     )
 }
 
-/// Selects a webhook after it was written.
+/// Selects a webhook of the caller's account and environment.
 #[must_use]
-pub fn select_of(principal: &Principal, id: &str) -> Statement {
+pub fn select_own(principal: &Principal, id: &str) -> Statement {
     statement(
         "SELECT * FROM webhooks WHERE account = ?1 AND environment = ?2 AND id = ?3",
         vec![
@@ -89,12 +93,12 @@ pub fn select_of(principal: &Principal, id: &str) -> Statement {
     )
 }
 
-/// What a request changes of a webhook; `None` for what stays.
+/// The changes of a request; `None` for what is unchanged.
 #[derive(Debug, Default)]
 pub struct Changes<'a> {
-    /// Where events are sent.
+    /// The URL that events are sent to.
     pub url: Option<&'a str>,
-    /// What it is for; nothing, for `Some(None)`.
+    /// The description; `Some(None)` removes it.
     pub description: Option<Option<&'a str>>,
     /// A JSON array of types.
     pub types: Option<&'a str>,
@@ -102,7 +106,7 @@ pub struct Changes<'a> {
     pub active: Option<bool>,
 }
 
-/// Changes a webhook, and returns its row. Enabling it forgets that it failed.
+/// Updates a webhook, and returns its row. Enabling it resets its failures.
 #[must_use]
 pub fn update(
     guard: &Guard<'_>,
@@ -148,7 +152,7 @@ pub fn delete(guard: &Guard<'_>, id: &str) -> Statement {
     sql.finish()
 }
 
-/// Replaces the secrets of a webhook, unless somebody else has done so since they were read.
+/// Replaces the secrets of a webhook, unless another request has done so since they were read.
 #[must_use]
 pub fn rotate(
     principal: &Principal,
@@ -158,7 +162,9 @@ pub fn rotate(
     request: &str,
 ) -> Statement {
     statement(
-        "UPDATE webhooks SET sealed = ?5, updated_at = ?6, written_by = ?7 WHERE account = ?1 AND environment = ?2 AND id = ?3 AND sealed = ?4",
+        "UPDATE webhooks \
+         SET sealed = ?5, updated_at = ?6, written_by = ?7 \
+         WHERE account = ?1 AND environment = ?2 AND id = ?3 AND sealed = ?4",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),
@@ -171,53 +177,59 @@ pub fn rotate(
     )
 }
 
-/// Which deliveries of a webhook are selected.
+/// A selection of a webhook's deliveries.
 #[derive(Debug, Clone, Copy)]
-pub struct AskedDeliveries {
-    /// Those in this state; all if `None`.
+pub struct DeliveryQuery {
+    /// Only deliveries in this state.
     pub state: Option<DeliveryState>,
-    /// Those of events before this one; of all if `None`.
+    /// Only deliveries of events before this one.
     pub before: Option<EventId>,
-    /// How many at most.
-    pub most: u64,
+    /// The maximum number.
+    pub limit: u64,
 }
 
-/// Selects deliveries of a webhook, those of the latest events first.
+/// Selects deliveries of a webhook, the latest events first.
 #[must_use]
-pub fn select_deliveries(guard: &Guard<'_>, id: &str, asked: AskedDeliveries) -> Statement {
+pub fn select_deliveries(guard: &Guard<'_>, id: &str, query: DeliveryQuery) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT e.id AS event_id, e.type, e.occurred_at, d.state, d.attempts, d.next_attempt_at, d.attempted_at, d.status, d.error, d.duration_ms ");
+    sql.push(
+        "SELECT e.id AS event_id, e.type, e.occurred_at, d.state, d.attempts, d.next_attempt_at, \
+        d.attempted_at, d.status, d.error, d.duration_ms ",
+    );
     sql.push(OF_KEY).push(" AND w.id = ").text(id);
     sql.push(" CROSS JOIN deliveries d");
-    match asked.state {
+    match query.state {
         Some(state) => sql
             .push(" INDEXED BY deliveries_by_state ON d.webhook_id = w.id AND d.state = ")
             .text(state.as_str()),
         None => sql.push(" ON d.webhook_id = w.id"),
     };
-    if let Some(before) = asked.before {
+    if let Some(before) = query.before {
         push_id(sql.push(" AND d.event_id < "), before);
     }
     sql.push(" CROSS JOIN events e ON e.id = d.event_id WHERE ").guard();
-    sql.push(" ORDER BY d.event_id DESC LIMIT ").integer(asked.most);
+    sql.push(" ORDER BY d.event_id DESC LIMIT ").integer(query.limit);
     sql.finish()
 }
 
-/// The events that are sent once more.
+/// A range of events to replay.
 #[derive(Debug, Clone, Copy)]
 pub struct Replay {
     /// The first one.
     pub from: EventId,
-    /// The last one; `None` for up to now.
+    /// The last event; `None` for all until now.
     pub to: Option<EventId>,
-    /// How many at most.
-    pub most: u64,
+    /// The maximum number.
+    pub limit: u64,
 }
 
-/// The events of a replay that the webhook wants.
-fn push_replayed(sql: &mut Sql<'_>, id: &str, replay: Replay) {
+/// Adds the events of a replay that match the webhook's types.
+fn push_events(sql: &mut Sql<'_>, id: &str, replay: Replay) {
     sql.push(OF_KEY).push(" AND w.id = ").text(id).push(" AND w.active = 1");
-    sql.push(" CROSS JOIN events e INDEXED BY events_by_tenant ON e.account = w.account AND e.environment = w.environment AND e.id >= ");
+    sql.push(
+        " CROSS JOIN events e INDEXED BY events_by_tenant ON e.account = w.account \
+        AND e.environment = w.environment AND e.id >= ",
+    );
     push_id(sql, replay.from);
     if let Some(to) = replay.to {
         push_id(sql.push(" AND e.id <= "), to);
@@ -226,9 +238,9 @@ fn push_replayed(sql: &mut Sql<'_>, id: &str, replay: Replay) {
     sql.push(" AND (w.types = '[]' OR EXISTS (SELECT 1 FROM json_each(w.types) WHERE value = e.type)) ORDER BY e.id");
 }
 
-/// Adds how many events a replay may make due, less those that are pending already.
-fn push_room(sql: &mut Sql<'_>, id: &str, most: u64) {
-    sql.push("max(0, ").integer(most);
+/// Adds how many events a replay may add to the pending ones.
+fn push_remaining(sql: &mut Sql<'_>, id: &str, limit: u64) {
+    sql.push("max(0, ").integer(limit);
     sql.push(
         " - (SELECT count(*) FROM deliveries INDEXED BY deliveries_by_state WHERE webhook_id = ",
     )
@@ -236,28 +248,30 @@ fn push_room(sql: &mut Sql<'_>, id: &str, most: u64) {
     sql.push(" AND state = 'pending'))");
 }
 
-/// Makes events due at a webhook, whatever became of them before. They come after new events, which are due since 1970.
+/// Makes events due again, whatever the state of their deliveries. They come after new events, which are due since
+/// 1970.
 #[must_use]
 pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT INTO deliveries (webhook_id, event_id, next_attempt_at) SELECT w.id, e.id, ")
         .integer(now);
     sql.push(" ");
-    push_replayed(&mut sql, id, replay);
-    push_room(sql.push(" LIMIT "), id, replay.most);
-    sql.push(" ON CONFLICT DO UPDATE SET state = 'pending', attempts = 0, next_attempt_at = excluded.next_attempt_at, lease = NULL, lease_until = NULL");
+    push_events(&mut sql, id, replay);
+    push_remaining(sql.push(" LIMIT "), id, replay.limit);
+    sql.push(" ON CONFLICT DO UPDATE \
+        SET state = 'pending', attempts = 0, next_attempt_at = excluded.next_attempt_at, lease = NULL, \
+        lease_until = NULL");
     sql.finish()
 }
 
-/// Selects the events that [`replay`] is about to make due, and one more if there is one: their ids, and how many may
-/// become due.
+/// Selects the events that [`replay`] makes due, and one more if there is one: their ids, and how many may become due.
 #[must_use]
 pub fn select_replayed(guard: &Guard<'_>, id: &str, replay: Replay) -> Statement {
     let mut sql = Sql::new(guard);
-    push_room(sql.push("SELECT e.id, "), id, replay.most);
+    push_remaining(sql.push("SELECT e.id, "), id, replay.limit);
     sql.push(" AS room ");
-    push_replayed(&mut sql, id, replay);
-    push_room(sql.push(" LIMIT 1 + "), id, replay.most);
+    push_events(&mut sql, id, replay);
+    push_remaining(sql.push(" LIMIT 1 + "), id, replay.limit);
     sql.finish()
 }
 
@@ -265,116 +279,150 @@ pub fn select_replayed(guard: &Guard<'_>, id: &str, replay: Replay) -> Statement
 #[must_use]
 pub fn is_due(now: u64) -> Statement {
     statement(
-        "SELECT 1 AS due FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 AND webhook_id NOT IN (SELECT id FROM away_webhooks) LIMIT 1",
+        "SELECT 1 AS due \
+         FROM deliveries INDEXED BY deliveries_by_due \
+         WHERE due_at <= ?1 AND webhook_id NOT IN (SELECT id FROM away_webhooks) \
+         LIMIT 1",
         vec![Param::integer(now)],
     )
 }
 
-/// Counts the deliveries that are due, up to `most`.
+/// Counts the deliveries that are due, up to `limit`.
 #[must_use]
-pub fn count_due(now: u64, most: u64) -> Statement {
+pub fn count_due(now: u64, limit: u64) -> Statement {
     statement(
-        "SELECT count(*) AS total FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 AND webhook_id NOT IN (SELECT id FROM away_webhooks) LIMIT ?2)",
-        vec![Param::integer(now), Param::integer(most)],
+        "SELECT count(*) AS total \
+         FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_by_due WHERE due_at <= ?1 \
+         AND webhook_id NOT IN (SELECT id FROM away_webhooks) LIMIT ?2)",
+        vec![Param::integer(now), Param::integer(limit)],
     )
 }
 
-/// The webhooks that have deliveries left, how many of these are being attempted, and how many may be: a receiver that
-/// fails gets one at a time. `?1` is the time, `?2` the end of a lease that begins now, `?3` the most at once.
-macro_rules! with_room {
+/// The webhooks with pending deliveries, how many of these are being attempted, and how many may be: a failing
+/// receiver gets one at a time. `?1` is the time, `?2` the end of a claim that begins now, `?3` the limit.
+macro_rules! with_capacity {
     ($rest:literal) => {
         concat!(
-            "WITH RECURSIVE waiting(id) AS (SELECT '' UNION ALL SELECT (SELECT d.webhook_id FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id > waiting.id AND d.due_at IS NOT NULL ORDER BY d.webhook_id LIMIT 1) FROM waiting WHERE waiting.id IS NOT NULL), ",
-            "room(id, taken, most) AS MATERIALIZED (SELECT w.id, (SELECT count(*) FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id = w.id AND d.due_at > ?1 AND d.due_at <= ?2 AND d.lease IS NOT NULL), iif(w.failing_since IS NULL, ?3, 1) FROM waiting CROSS JOIN webhooks w ON w.id = waiting.id WHERE w.id NOT IN (SELECT id FROM away_webhooks)) ",
+            "WITH RECURSIVE waiting(id) AS (SELECT '' UNION ALL SELECT (SELECT d.webhook_id \
+             FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id > waiting.id \
+             AND d.due_at IS NOT NULL ORDER BY d.webhook_id LIMIT 1) FROM waiting \
+             WHERE waiting.id IS NOT NULL), ",
+            "room(id, taken, most) AS MATERIALIZED (SELECT w.id, (SELECT count(*) \
+             FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id = w.id AND d.due_at > ?1 \
+             AND d.due_at <= ?2 AND d.lease IS NOT NULL), iif(w.failing_since IS NULL, ?3, 1) FROM waiting \
+             CROSS JOIN webhooks w ON w.id = waiting.id WHERE w.id NOT IN (SELECT id FROM away_webhooks)) ",
             $rest
         )
     };
 }
 
-/// Takes deliveries that are due, so that nobody else attempts them for a minute. The webhooks take turns; of each, the
-/// first ones come first.
+/// Claims deliveries that are due, for a minute. The webhooks take turns, each with its oldest deliveries first.
 #[must_use]
-pub fn claim(now: u64, lease: &str, most: usize) -> Statement {
+pub fn claim(now: u64, lease: &str, limit: usize) -> Statement {
     statement(
         concat!(
             "UPDATE deliveries SET lease = ?4, lease_until = ?2 WHERE (webhook_id, event_id) IN (",
-            with_room!(
-                "SELECT webhook_id, event_id FROM (SELECT d.webhook_id, d.event_id, d.due_at, r.most, r.taken + row_number() OVER (PARTITION BY d.webhook_id ORDER BY d.due_at, d.event_id) AS nth FROM room r CROSS JOIN deliveries d ON d.webhook_id = r.id AND d.event_id IN (SELECT event_id FROM deliveries INDEXED BY deliveries_by_webhook WHERE webhook_id = r.id AND due_at <= ?1 ORDER BY due_at, event_id LIMIT ?3) WHERE r.taken < r.most) WHERE nth <= most ORDER BY nth, due_at LIMIT ?3"
+            with_capacity!(
+                "SELECT webhook_id, event_id \
+                 FROM (SELECT d.webhook_id, d.event_id, d.due_at, r.most, r.taken + row_number() OVER \
+                 (PARTITION BY d.webhook_id ORDER BY d.due_at, d.event_id) AS nth FROM room r \
+                 CROSS JOIN deliveries d ON d.webhook_id = r.id AND d.event_id IN (SELECT event_id \
+                 FROM deliveries INDEXED BY deliveries_by_webhook WHERE webhook_id = r.id AND due_at <= ?1 \
+                 ORDER BY due_at, event_id LIMIT ?3) WHERE r.taken < r.most) \
+                 WHERE nth <= most \
+                 ORDER BY nth, due_at \
+                 LIMIT ?3"
             ),
             ")"
         ),
         vec![
             Param::integer(now),
             Param::integer(now.saturating_add(LEASE_MS)),
-            Param::integer(most as u64),
+            Param::integer(limit as u64),
             Param::text(lease),
         ],
     )
 }
 
-/// Selects a row when [`claim`] would take more deliveries of receivers that do not fail.
+/// Selects a row when [`claim`] would find more deliveries to receivers that do not fail.
 #[must_use]
-pub fn is_more_due(now: u64, most: usize) -> Statement {
+pub fn is_more_due(now: u64, limit: usize) -> Statement {
     statement(
-        with_room!(
-            "SELECT 1 AS due FROM room r WHERE r.most > 1 AND r.taken < r.most AND EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id = r.id AND d.due_at <= ?1) LIMIT 1"
+        with_capacity!(
+            "SELECT 1 AS due \
+             FROM room r \
+             WHERE r.most > 1 AND r.taken < r.most AND EXISTS (SELECT 1 \
+             FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id = r.id AND d.due_at <= ?1) \
+             LIMIT 1"
         ),
         vec![
             Param::integer(now),
             Param::integer(now.saturating_add(LEASE_MS)),
-            Param::integer(most as u64),
+            Param::integer(limit as u64),
         ],
     )
 }
 
-/// Selects what [`claim`] took.
+/// Selects the claimed deliveries.
 #[must_use]
 pub fn select_claimed(now: u64, lease: &str) -> Statement {
     statement(
-        "SELECT d.webhook_id, d.attempts, w.account, w.environment, w.url, w.sealed, w.failing_since, d.event_id FROM deliveries d INDEXED BY deliveries_by_due CROSS JOIN webhooks w ON w.id = d.webhook_id WHERE d.due_at = ?1 AND d.lease = ?2 ORDER BY d.webhook_id, d.event_id",
+        "SELECT d.webhook_id, d.attempts, w.account, w.environment, w.url, w.sealed, w.failing_since, \
+         d.event_id \
+         FROM deliveries d INDEXED BY deliveries_by_due \
+         CROSS JOIN webhooks w ON w.id = d.webhook_id \
+         WHERE d.due_at = ?1 AND d.lease = ?2 \
+         ORDER BY d.webhook_id, d.event_id",
         vec![Param::integer(now.saturating_add(LEASE_MS)), Param::text(lease)],
     )
 }
 
-/// Selects the events of what [`claim`] took, in the order of [`select_claimed`].
+/// Selects the events of the claimed deliveries, in the order of [`select_claimed`].
 #[must_use]
 pub fn select_events(now: u64, lease: &str) -> Statement {
     let columns = columns();
     let sql = format!(
-        "SELECT {columns} FROM deliveries d INDEXED BY deliveries_by_due CROSS JOIN events e ON e.id = d.event_id WHERE d.due_at = ?1 AND d.lease = ?2 ORDER BY d.webhook_id, d.event_id"
+        "SELECT {columns} \
+         FROM deliveries d INDEXED BY deliveries_by_due \
+         CROSS JOIN events e ON e.id = d.event_id \
+         WHERE d.due_at = ?1 AND d.lease = ?2 \
+         ORDER BY d.webhook_id, d.event_id"
     );
     let until = now.saturating_add(LEASE_MS);
     Statement { sql: sql.into(), params: vec![Param::integer(until), Param::text(lease)] }
 }
 
-/// A delivery that was taken.
+/// A claimed delivery.
 #[derive(Debug, Clone, Copy)]
-pub struct Claimed<'a> {
+pub struct ClaimedDelivery<'a> {
     /// The webhook.
     pub webhook: &'a str,
     /// The event.
     pub event: EventId,
-    /// Who has taken it.
+    /// The id of the claim.
     pub lease: &'a str,
 }
 
-impl Claimed<'_> {
-    /// Writes what an attempt made of it, if it is still the same lease.
+impl ClaimedDelivery<'_> {
+    /// Stores the outcome of an attempt, if the claim is still valid.
     #[must_use]
-    pub fn attempted(
+    pub fn record_attempt(
         &self,
-        answer: Answer,
+        outcome: AttemptOutcome,
         attempts: u64,
         now: u64,
         duration_ms: u64,
     ) -> Statement {
-        let (state, next) = match answer.next(attempts, now) {
+        let (state, next) = match outcome.next(attempts, now) {
             Next::Delivered => (DeliveryState::Delivered, None),
             Next::At(at) => (DeliveryState::Pending, Some(at)),
             Next::Failed => (DeliveryState::Failed, None),
         };
         statement(
-            "UPDATE deliveries SET state = ?4, attempts = ?5, next_attempt_at = ?6, attempted_at = ?7, status = ?8, error = ?9, duration_ms = ?10, lease = NULL, lease_until = NULL WHERE webhook_id = ?1 AND event_id = ?2 AND lease = ?3",
+            "UPDATE deliveries \
+             SET state = ?4, attempts = ?5, next_attempt_at = ?6, attempted_at = ?7, status = ?8, error = ?9, \
+             duration_ms = ?10, lease = NULL, lease_until = NULL \
+             WHERE webhook_id = ?1 AND event_id = ?2 AND lease = ?3",
             vec![
                 Param::text(self.webhook),
                 Param::integer(self.event.0),
@@ -383,18 +431,20 @@ impl Claimed<'_> {
                 Param::integer(attempts),
                 Param::optional_integer(next),
                 Param::integer(now),
-                Param::optional_integer(answer.status().map(u64::from)),
-                Param::optional_text(answer.error()),
+                Param::optional_integer(outcome.status().map(u64::from)),
+                Param::optional_text(outcome.error()),
                 Param::integer(duration_ms),
             ],
         )
     }
 
-    /// Gives it back, to be attempted at another time: nothing was attempted.
+    /// Releases the claim without an attempt, and reschedules the delivery.
     #[must_use]
-    pub fn put_off(&self, until: u64) -> Statement {
+    pub fn reschedule(&self, until: u64) -> Statement {
         statement(
-            "UPDATE deliveries SET next_attempt_at = ?4, lease = NULL, lease_until = NULL WHERE webhook_id = ?1 AND event_id = ?2 AND lease = ?3",
+            "UPDATE deliveries \
+             SET next_attempt_at = ?4, lease = NULL, lease_until = NULL \
+             WHERE webhook_id = ?1 AND event_id = ?2 AND lease = ?3",
             vec![
                 Param::text(self.webhook),
                 Param::integer(self.event.0),
@@ -405,38 +455,46 @@ impl Claimed<'_> {
     }
 }
 
-/// Remembers that the webhook's receiver has accepted an event.
+/// Marks a webhook as working.
 #[must_use]
-pub fn works(webhook: &str) -> Statement {
+pub fn mark_working(webhook: &str) -> Statement {
     statement(
         "UPDATE webhooks SET failing_since = NULL WHERE id = ?1 AND failing_since IS NOT NULL",
         vec![Param::text(webhook)],
     )
 }
 
-/// Remembers since when the webhook has failed.
+/// Marks a webhook as failing.
 #[must_use]
-pub fn fails(webhook: &str, now: u64) -> Statement {
+pub fn mark_failing(webhook: &str, now: u64) -> Statement {
     statement(
         "UPDATE webhooks SET failing_since = ?2 WHERE id = ?1 AND failing_since IS NULL",
         vec![Param::text(webhook), Param::integer(now)],
     )
 }
 
-/// Disables a webhook that failed at this address, unless its receiver has accepted something since.
+/// Disables a webhook that failed at this URL, unless a delivery has succeeded since.
 #[must_use]
-pub fn disable(webhook: &str, url: &str, why: Disabled, answer: Answer, now: u64) -> Statement {
+pub fn disable(
+    webhook: &str,
+    url: &str,
+    why: Disabled,
+    outcome: AttemptOutcome,
+    now: u64,
+) -> Statement {
     let since = match why {
         Disabled::Gone => now,
-        Disabled::NoSuccess => now.saturating_sub(super::attempt::PATIENCE_MS),
+        Disabled::NoSuccess => now.saturating_sub(super::attempt::GRACE_PERIOD_MS),
     };
     statement(
-        "UPDATE webhooks SET active = 0, disabled_code = ?3, disabled_status = ?4, updated_at = ?5 WHERE id = ?1 AND url = ?2 AND active = 1 AND failing_since <= ?6",
+        "UPDATE webhooks \
+         SET active = 0, disabled_code = ?3, disabled_status = ?4, updated_at = ?5 \
+         WHERE id = ?1 AND url = ?2 AND active = 1 AND failing_since <= ?6",
         vec![
             Param::text(webhook),
             Param::text(url),
             Param::text(why.as_str()),
-            Param::optional_integer(answer.status().map(u64::from)),
+            Param::optional_integer(outcome.status().map(u64::from)),
             Param::integer(now),
             Param::integer(since),
         ],

@@ -38,7 +38,7 @@ fn refusal(api: &Api, query: &str) -> (String, Vec<(String, String)>) {
 }
 
 #[test]
-fn a_refusal_names_the_estimate_its_causes_and_the_cure() {
+fn a_broad_list_is_rejected_with_estimate_causes_and_advice() {
     let api = vault("50");
     let rows = "Narrow it with `identity`, `name`, `key` or a rarer tag, or ask for one tag alone.";
     for (query, estimate, cure, errors) in [
@@ -115,7 +115,7 @@ fn a_refusal_names_the_estimate_its_causes_and_the_cure() {
 }
 
 #[test]
-fn what_is_refused_reads_nothing() {
+fn a_rejected_list_reads_no_rows() {
     let mut api = vault("50");
     for (most, query, cause) in [
         ("50", "tags=all,most&tagsMatch=any", "tags"),
@@ -143,7 +143,7 @@ fn what_is_refused_reads_nothing() {
 }
 
 #[test]
-fn what_is_rare_enough_is_answered() {
+fn a_selective_list_is_returned() {
     let api = vault("50");
     for (query, total) in [
         ("", 60),
@@ -167,7 +167,7 @@ fn what_is_rare_enough_is_answered() {
 
 /// A page near the end is read from there, whatever its number.
 #[test]
-fn the_last_pages_have_numbers_too() {
+fn the_last_pages_can_be_requested_by_number() {
     let api = vault("20");
     for filter in
         ["", "tags=all", "platform=alpha", "state=unknown", "platformVersion=v1&identityType=user"]
@@ -199,7 +199,7 @@ fn the_last_pages_have_numbers_too() {
 }
 
 #[test]
-fn a_token_is_refused_without_a_count_and_keeps_what_is_its_own() {
+fn a_token_gets_no_counts_in_a_rejected_list() {
     let api = vault("10");
     let ask = |api: &Api, wish: &Value, query: &str| {
         let token = api.token(wish);
@@ -218,7 +218,7 @@ fn a_token_is_refused_without_a_count_and_keeps_what_is_its_own() {
 }
 
 #[test]
-fn the_order_of_checks_stands() {
+fn checks_run_in_the_documented_order() {
     let api = vault("50");
     let broad = format!("{CONNECTIONS}?tags=all,most");
     let unknown = format!("{broad}&limit=0");

@@ -216,7 +216,7 @@ fn filters_match_exactly_and_combine_with_and() {
 }
 
 #[test]
-fn what_begins_both_a_name_and_an_identity_is_found_once() {
+fn q_returns_a_connection_once_if_name_and_identity_match() {
     let api = Api::with_catalog();
     let mut document = minimal("abcdefghi-1");
     document["name"] = json!("Abcdefghi x");
@@ -230,7 +230,7 @@ fn what_begins_both_a_name_and_an_identity_is_found_once() {
 }
 
 #[test]
-fn every_list_costs_one_call() {
+fn every_list_sends_one_batch() {
     let api = Api::with_catalog();
     fixture(&api);
     for query in [
@@ -255,7 +255,7 @@ fn every_list_costs_one_call() {
 }
 
 #[test]
-fn up_to_a_hundred_keys_and_twenty_tags() {
+fn accepts_up_to_a_hundred_keys_and_twenty_tags() {
     let api = Api::with_catalog();
     let many: Vec<Value> = (0..120)
         .map(|nth| {

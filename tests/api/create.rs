@@ -9,7 +9,7 @@ use crate::support::{Api, ORIGIN, body, with_body, with_header};
 use crate::vault::{CONNECTIONS, at, code, faults, minimal, post_as};
 
 #[test]
-fn a_connection_has_what_was_sent_and_the_defaults() {
+fn create_stores_the_body_and_defaults() {
     let api = Api::with_catalog();
     let response = api.send(&post_as(&api.key, &minimal("ann")));
     let created = body(&response);
@@ -68,7 +68,7 @@ fn uuid_version(id: &str) -> char {
 }
 
 #[test]
-fn every_good_value_is_taken() {
+fn create_accepts_every_valid_value() {
     let api = Api::with_catalog();
     let x = |count: usize| "x".repeat(count);
     let tags: Vec<String> = (0..50).map(|nth| format!("{nth}{}", "🦀".repeat(126))).collect();
@@ -112,7 +112,7 @@ fn every_good_value_is_taken() {
 }
 
 #[test]
-fn every_fault_is_named_at_once_and_nothing_is_written() {
+fn create_reports_all_faults_and_writes_nothing() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
     let before = api.world.dump();
@@ -194,7 +194,7 @@ fn every_fault_is_named_at_once_and_nothing_is_written() {
 }
 
 #[test]
-fn bodies_that_are_no_json_object() {
+fn rejects_bodies_other_than_json_objects() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
     let before = api.world.dump();
@@ -220,7 +220,7 @@ fn bodies_that_are_no_json_object() {
 }
 
 #[test]
-fn a_taken_key_is_a_conflict() {
+fn rejects_a_key_that_exists() {
     let api = Api::with_catalog();
     for active in [true, false] {
         let mut document = minimal(&format!("ann {active}"));
@@ -262,7 +262,7 @@ fn a_taken_key_is_a_conflict() {
 }
 
 #[test]
-fn a_catalog_out_of_reach_creates_nothing() {
+fn creates_nothing_without_the_catalog() {
     for api in [Api::with_catalog(), Api::new(Config::default())] {
         api.use_key(&api.key);
         let before = api.world.dump();
@@ -280,7 +280,7 @@ fn a_catalog_out_of_reach_creates_nothing() {
 }
 
 #[test]
-fn query_parameters_are_refused() {
+fn rejects_query_parameters() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
     let before = api.world.dump();

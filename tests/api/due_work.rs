@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use connector_vault::credentials::lifecycle::machine::{Before, Failure, after_failure};
-use connector_vault::credentials::lifecycle::renewal::{is_due, next_check};
+use connector_vault::credentials::lifecycle::machine::{Failure, FailureHistory, after_failure};
+use connector_vault::credentials::lifecycle::timing::{is_due, next_check};
 use connector_vault::terms::State;
 
 use crate::chance::Chance;
@@ -72,10 +72,10 @@ struct Working {
     check_at: u64,
 }
 
-/// What was done in a minute: renewals on use, by the token's lifetime; and checks by the schedule.
+/// What was done in a minute: refreshes on use, by the token's lifetime; and checks by the schedule.
 #[derive(Debug, Clone, Default)]
 struct Done {
-    renewals: [usize; LIVES.len()],
+    refreshes: [usize; LIVES.len()],
     checks: usize,
 }
 
@@ -110,7 +110,7 @@ fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)
                 let check_at = next_check(now, DAY, byte(&mut chance));
                 all[one] = Working { issued: now, check_at, ..all[one] };
                 next_check_of.add(check_at, one);
-                done.renewals[kind] += 1;
+                done.refreshes[kind] += 1;
             }
         }
         waiting.extend(next_check_of.take(minute));
@@ -118,7 +118,7 @@ fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)
             rests.is_some_and(|(from, hours)| (from..from + hours * 60).contains(&minute));
         while !is_at_rest && done.checks < A_RUN {
             let Some(one) = waiting.pop_front() else { break };
-            // A renewal may have put it off.
+            // A refresh may have put it off.
             if all[one].check_at <= now {
                 let check_at = next_check(now, DAY, byte(&mut chance));
                 all[one] = Working { issued: now, check_at, ..all[one] };
@@ -137,7 +137,7 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
     let mut chance = Chance(1);
     let down = 4 * A_DAY;
     let mut due = Calendar::new(5 * A_DAY);
-    let mut all = vec![Before::default(); connections];
+    let mut all = vec![FailureHistory::default(); connections];
     for one in 0..connections {
         due.add(if together { 0 } else { below(&mut chance, DAY) }, one);
     }
@@ -158,10 +158,11 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
             let after = after_failure(all[one], Failure::Unavailable, None, now, byte(&mut chance));
             assert_eq!(after.state, State::Degraded);
             all[one].attempts = after.attempts;
-            let [at, or_at] = [after.next_attempt_at, after.or_at].map(Option::unwrap);
+            let [at, alternative_at] =
+                [after.next_attempt_at, after.alternative_at].map(Option::unwrap);
             // As the statement does that writes the failure.
-            let is_quieter = due.count(or_at).min(12) < due.count(at).min(12);
-            due.add(if is_quieter { or_at } else { at }, one);
+            let is_quieter = due.count(alternative_at).min(12) < due.count(at).min(12);
+            due.add(if is_quieter { alternative_at } else { at }, one);
         }
     }
     panic!("{broken} connections are never tried again");
@@ -175,16 +176,16 @@ fn told(tries: &[usize]) -> [(usize, f64); 2] {
 const PAUSE: usize = 6 * 60 + 72;
 
 #[test]
-fn checks_and_renewals_are_even() {
+fn checks_and_refreshes_are_spread_evenly() {
     let minutes = days(100_000, 5, 4, None);
     let checks: Vec<usize> = minutes.iter().map(|done| done.checks).collect();
-    let renewals: Vec<usize> = minutes.iter().map(|done| done.renewals.iter().sum()).collect();
+    let refreshes: Vec<usize> = minutes.iter().map(|done| done.refreshes.iter().sum()).collect();
     assert!(unevenness(&checks).1 < 3.0, "{:?}", unevenness(&checks));
-    assert!(unevenness(&renewals[A_DAY..]).1 < 1.5, "{:?}", unevenness(&renewals[A_DAY..]));
+    assert!(unevenness(&refreshes[A_DAY..]).1 < 1.5, "{:?}", unevenness(&refreshes[A_DAY..]));
 }
 
 #[test]
-fn tries_of_an_outage_are_spread() {
+fn retries_after_an_outage_are_spread() {
     for (connections, together) in [(1000, false), (20_000, false), (20_000, true)] {
         let (tries, recovered) = outage(connections, together);
         let [(_, last_day), (_, ever)] = told(&tries);
@@ -198,21 +199,23 @@ fn tries_of_an_outage_are_spread() {
 fn tables() {
     const MILLION: usize = 1_000_000;
     println!(
-        "| a million connections | renewals a second | checks a second | busiest minute, renewals | busiest minute, checks |"
+        "| a million connections | refreshes a second | checks a second | busiest minute, refreshes | busiest minute, checks |"
     );
     println!("|---|---|---|---|---|");
     let line = |name: &str, minutes: &[Done]| {
         let seconds = minutes.len() * 60;
         let checks: Vec<usize> = minutes.iter().map(|done| done.checks).collect();
-        let renewals: Vec<usize> = minutes.iter().map(|done| done.renewals.iter().sum()).collect();
+        let refreshes: Vec<usize> =
+            minutes.iter().map(|done| done.refreshes.iter().sum()).collect();
         let busiest = |all: &[usize]| {
             let (most, times) = unevenness(all);
             if most == 0 { "–".to_owned() } else { format!("{most}, {times:.2} × the mean") }
         };
-        let [renewed, checked] = [&renewals, &checks].map(|all| ratio(all.iter().sum(), seconds));
+        let [refreshed, checked] =
+            [&refreshes, &checks].map(|all| ratio(all.iter().sum(), seconds));
         println!(
-            "| {name} | {renewed:.1} | {checked:.1} | {} | {} |",
-            busiest(&renewals),
+            "| {name} | {refreshed:.1} | {checked:.1} | {} | {} |",
+            busiest(&refreshes),
             busiest(&checks)
         );
     };
@@ -222,7 +225,7 @@ fn tables() {
         if uses == 5 {
             for (nth, (share, life, _)) in LIVES.iter().enumerate() {
                 let of_kind: usize =
-                    minutes[3 * A_DAY..].iter().map(|done| done.renewals[nth]).sum();
+                    minutes[3 * A_DAY..].iter().map(|done| done.refreshes[nth]).sum();
                 let a_second = ratio(of_kind, 3 * A_DAY * 60);
                 println!("| of these, {share} % whose tokens live {life} | {a_second:.1} | | | |");
             }

@@ -49,7 +49,7 @@ const AMBIGUOUS: [(&str, usize); 3] =
     [("tags=red&platform=epsilon", 3), ("tags=red,green", 2), ("tags=red,blue&tagsMatch=any", 1)];
 
 #[test]
-fn lists_walk_an_index_in_list_order() {
+fn lists_read_an_index_in_list_order() {
     let api = Api::with_catalog();
     fixture(&api);
     for (filter, index) in [
@@ -150,7 +150,7 @@ fn lists_walk_an_index_in_list_order() {
 }
 
 #[test]
-fn what_is_counted_is_read_from_one_counter() {
+fn totals_are_read_from_one_counter() {
     let api = Api::with_catalog();
     fixture(&api);
     for filter in [
@@ -181,7 +181,7 @@ fn what_is_counted_is_read_from_one_counter() {
 }
 
 #[test]
-fn the_others_cost_their_matches() {
+fn searches_read_their_matches() {
     let api = Api::with_catalog();
     let rows = fixture(&api);
     for (query, needed) in [
@@ -258,7 +258,7 @@ fn the_others_cost_their_matches() {
 }
 
 #[test]
-fn tokens_walk_their_identitys_connections_and_no_others() {
+fn tokens_read_only_their_identitys_connections() {
     let api = Api::with_sessions(crate::sessions::SECRET, "");
     let rows = fixture(&api);
     for wish in [

@@ -55,7 +55,7 @@ fn state(api: &Api) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn a_create_happens_once() {
+fn a_retried_create_happens_once() {
     for losses in SURVIVED {
         let (api, calm) = (Api::with_catalog(), Api::with_catalog());
         let expected = calm.create(&minimal("ann"));
@@ -82,7 +82,7 @@ fn a_create_happens_once() {
 }
 
 #[test]
-fn a_patch_happens_once() {
+fn a_retried_patch_happens_once() {
     for losses in SURVIVED {
         let api = Api::with_catalog();
         let id = tagged(&api, "ann");
@@ -114,7 +114,7 @@ fn a_patch_happens_once() {
 }
 
 #[test]
-fn a_new_state_or_name_happens_once() {
+fn a_retried_state_or_name_change_happens_once() {
     for losses in SURVIVED {
         let api = Api::with_catalog();
         let id = tagged(&api, "ann");
@@ -146,7 +146,7 @@ fn a_new_state_or_name_happens_once() {
 }
 
 #[test]
-fn a_delete_happens_once() {
+fn a_retried_delete_happens_once() {
     for losses in SURVIVED {
         let api = Api::with_catalog();
         let kept = tagged(&api, "kept");
@@ -179,7 +179,7 @@ fn a_delete_happens_once() {
 }
 
 #[test]
-fn reads_are_tried_again() {
+fn reads_are_retried() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
     tagged(&api, "bob");
@@ -232,7 +232,7 @@ fn assert_unavailable(api: &Api, response: &Response) {
 }
 
 #[test]
-fn three_losses_are_told() {
+fn three_lost_responses_are_reported() {
     for nth in 0..8 {
         for loss in [Loss::Before, Loss::After] {
             let api = Api::with_catalog();
@@ -253,7 +253,7 @@ fn three_losses_are_told() {
 }
 
 #[test]
-fn a_busy_database_is_waited_for() {
+fn a_busy_database_is_retried() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
     for request in every(&api, &id) {
@@ -270,7 +270,7 @@ fn a_busy_database_is_waited_for() {
 }
 
 #[test]
-fn other_failures_are_not_tried_again() {
+fn other_failures_are_not_retried() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
     let before = api.world.dump();
@@ -292,7 +292,7 @@ fn other_failures_are_not_tried_again() {
 }
 
 #[test]
-fn a_batch_that_fails_in_the_middle_leaves_nothing() {
+fn a_failed_batch_is_rolled_back() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
     let before = api.world.dump();
@@ -308,7 +308,7 @@ fn a_batch_that_fails_in_the_middle_leaves_nothing() {
 }
 
 #[test]
-fn a_damaged_row_is_told_and_never_shown_in_part() {
+fn a_damaged_row_is_reported_and_never_returned() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
     tagged(&api, "bob");

@@ -30,7 +30,7 @@ fn reasons(api: &Api) -> Vec<String> {
 }
 
 #[test]
-fn a_state_is_set_and_counted() {
+fn setting_a_state_updates_the_counters() {
     let api = Api::with_catalog();
     let (mut expected, id) = one(&api);
     // The body, the version after it, and the reason stored then.
@@ -74,7 +74,7 @@ fn a_state_is_set_and_counted() {
 }
 
 #[test]
-fn a_name_is_set_and_found() {
+fn a_new_name_can_be_searched() {
     let api = Api::with_catalog();
     let (mut expected, id) = one(&api);
     for (sent, version) in [
@@ -108,7 +108,7 @@ fn a_name_is_set_and_found() {
 }
 
 #[test]
-fn bad_states_and_names_are_refused_and_write_nothing() {
+fn rejects_invalid_states_and_names_without_a_write() {
     let api = Api::with_catalog();
     let (_, id) = one(&api);
     let before = api.world.dump();

@@ -3,8 +3,8 @@
 use std::fs;
 
 use connector_vault::credentials::lifecycle::machine::{
-    After, Before, CONFIRMED_MS, Failure, NOT_CHECKED, PATIENCE_MS, PAUSES_MS, WORKS, actor,
-    after_failure, stored,
+    BACKOFF_MS, CONFIRMATION_MS, Failure, FailureHistory, FailureOutcome, GRACE_PERIOD_MS,
+    NOT_CHECKED, WORKS, actor, after_failure, stored,
 };
 use connector_vault::terms::State;
 
@@ -48,7 +48,7 @@ fn success(from: &str, what: &str, to: State) -> String {
 }
 
 /// The line of a failure.
-fn failure(from: &str, what: &str, after: &After) -> String {
+fn failure(from: &str, what: &str, after: &FailureOutcome) -> String {
     line(from, what, &named(after.state), after.code, actor(after.state, Some(after.code)))
 }
 
@@ -58,7 +58,7 @@ fn named(state: State) -> String {
 
 /// The pauses in words: `1, 5 and 15 minutes, then 1 hour`.
 fn pauses() -> String {
-    let (last, others) = PAUSES_MS.split_last().unwrap();
+    let (last, others) = BACKOFF_MS.split_last().unwrap();
     let others: Vec<_> = others.iter().map(|pause| (pause / MINUTE_MS).to_string()).collect();
     let (longest, shorter) = others.split_last().unwrap();
     let hours = last / (60 * MINUTE_MS);
@@ -66,11 +66,11 @@ fn pauses() -> String {
 }
 
 fn table() -> String {
-    let first = |of| after_failure(Before::default(), of, None, 0, 0);
+    let first = |of| after_failure(FailureHistory::default(), of, None, 0, 0);
     // The same once more, so long after the first time.
     let again = |of, later| {
-        let After { attempts, failing_since, refused_since, .. } = first(of);
-        after_failure(Before { attempts, failing_since, refused_since }, of, None, later, 0)
+        let FailureOutcome { attempts, failing_since, refused_since, .. } = first(of);
+        after_failure(FailureHistory { attempts, failing_since, refused_since }, of, None, later, 0)
     };
     let well = [State::Operational, State::Unknown].map(named).join(", ");
     let degraded = named(State::Degraded);
@@ -85,24 +85,24 @@ fn table() -> String {
             actor(stored(false), Some(NOT_CHECKED)),
         ),
         success("new", "it is created without credentials, and without a `state`", State::Unknown),
-        success("any but `failed`", "a renewal or a check succeeds", WORKS),
+        success("any but `failed`", "a refresh or a check succeeds", WORKS),
     ];
     for of in Failure::ALL {
         lines.push(failure(&well, what(of), &first(of)));
     }
     let (mut ends, mut wears_out) = (Vec::new(), Vec::new());
     for of in Failure::ALL {
-        let early = again(of, CONFIRMED_MS - 1);
+        let early = again(of, CONFIRMATION_MS - 1);
         assert_eq!((early.state, early.code), (State::Degraded, of.code()), "{of:?}");
-        let after = again(of, CONFIRMED_MS);
+        let after = again(of, CONFIRMATION_MS);
         if after.state == State::Failed {
             let what = format!("{} again, at least a minute after the first time", what(of));
             ends.push(failure(&degraded, &what, &after));
             continue;
         }
-        let days = PATIENCE_MS / DAY_MS;
-        assert_eq!(again(of, PATIENCE_MS - 1).state, State::Degraded, "{of:?}");
-        let after = again(of, PATIENCE_MS);
+        let days = GRACE_PERIOD_MS / DAY_MS;
+        assert_eq!(again(of, GRACE_PERIOD_MS - 1).state, State::Degraded, "{of:?}");
+        let after = again(of, GRACE_PERIOD_MS);
         if after.state == State::Failed {
             let what = format!("{}, {days} days or more after its first refusal", what(of));
             wears_out.push(failure(&degraded, &what, &after));
@@ -127,7 +127,7 @@ fn table() -> String {
 }
 
 #[test]
-fn the_table_of_states_in_the_documentation_is_the_machines() {
+fn the_documented_state_table_matches_the_state_machine() {
     let page = fs::read_to_string(PAGE).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
@@ -137,7 +137,7 @@ fn the_table_of_states_in_the_documentation_is_the_machines() {
 
 /// The API's description lists every reason.
 #[test]
-fn the_api_description_names_every_reason() {
+fn the_openapi_document_lists_every_reason() {
     let document = fs::read_to_string("www/public/v1/openapi.json").unwrap();
     let reason = document
         .lines()

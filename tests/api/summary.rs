@@ -8,7 +8,7 @@ use crate::support::{Api, action, as_key, body, connector};
 use crate::vault::{SUMMARY, at, fixture, minimal};
 
 #[test]
-fn an_empty_vault() {
+fn an_empty_vault_has_an_empty_summary() {
     let api = Api::with_catalog();
     let response = api.get(SUMMARY);
     assert_eq!(
@@ -24,7 +24,7 @@ fn an_empty_vault() {
 }
 
 #[test]
-fn it_counts_what_the_key_may_see() {
+fn the_summary_counts_what_the_key_may_see() {
     let api = Api::with_catalog();
     let rows = fixture(&api);
     let mut failed = minimal("failed");

@@ -75,7 +75,7 @@ fn a_patch_that_changes_nothing_keeps_version_and_tag() {
 }
 
 #[test]
-fn inactive_connections_are_read_and_changed() {
+fn inactive_connections_can_be_read_and_changed() {
     let api = Api::with_catalog();
     let mut document = minimal("ann");
     document["active"] = json!(false);
@@ -317,7 +317,7 @@ fn if_match_guards_changes_and_deletions() {
 }
 
 #[test]
-fn if_none_match_spares_the_body() {
+fn if_none_match_returns_304_without_a_body() {
     let api = Api::with_catalog();
     let (_, id) = one(&api);
     let tag = format!("\"{id}-1\"");
@@ -339,7 +339,7 @@ fn if_none_match_spares_the_body() {
 }
 
 #[test]
-fn deleted_is_gone() {
+fn a_deleted_connection_is_not_found() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
     let empty = api.world.dump_without_events();
@@ -360,7 +360,7 @@ fn deleted_is_gone() {
 }
 
 #[test]
-fn what_cannot_be_found_has_one_answer() {
+fn every_unknown_connection_gets_the_same_response() {
     let api = Api::with_catalog();
     let (_, mine) = one(&api);
     let deleted = api.create(&minimal("gone"))["id"].as_str().unwrap().to_owned();

@@ -420,7 +420,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: u32::try_from(repetitions(12, 96)).unwrap(), max_shrink_iters: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_history_equals_the_model(
+    fn random_histories_match_the_model(
         // Mostly one tenant and the key with all scopes; between many steps no time passes.
         history in vec((prop_oneof![3 => Just(0), 2 => 0_usize..4], prop_oneof![8 => Just(0_usize), 1 => 1_usize..3], option::weighted(0.4, 1_u64..3), steps()), 1..90),
     ) {

@@ -140,7 +140,7 @@ impl Walk {
 }
 
 #[test]
-fn who_lives_throughout_appears_exactly_once() {
+fn a_walk_returns_each_connection_exactly_once() {
     let mut walk = Walk::new();
     walk.check("limit=500", |_, _| true);
     walk.check("limit=500&tags=hot", |walk, nth| walk.hot[nth]);

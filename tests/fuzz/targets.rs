@@ -18,7 +18,7 @@ use connector_vault::catalog::format::pack::{self, NameEntry};
 use connector_vault::catalog::format::section::{Section, SectionRef};
 use connector_vault::catalog::format::stored::SegmentId;
 use connector_vault::connections::cursor::Cursor;
-use connector_vault::credentials::{Kind as Sealing, Place, Sealed, VaultKeys};
+use connector_vault::credentials::{Kind as Sealing, SealContext, Sealed, VaultKeys};
 use connector_vault::http::endpoint::{Endpoint, Keyed};
 use connector_vault::http::route::Route;
 use connector_vault::importer::overrides::Overrides;
@@ -165,7 +165,7 @@ pub fn state(data: &[u8]) {
 pub fn sealed(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let keys = VaultKeys::parse("one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=").unwrap();
-    let place = Place {
+    let place = SealContext {
         account: "acme",
         environment: Environment::Test,
         kind: Sealing::Connection,

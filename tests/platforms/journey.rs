@@ -41,7 +41,7 @@ fn secrets(inputs: &Inputs, nth: u32) -> Secrets {
     }
 }
 
-/// Users agree, and tokens are renewed.
+/// Users agree, and tokens are refreshed.
 pub fn oauth(
     name: &str,
     row: &Row,
@@ -290,14 +290,14 @@ impl<'a> Journey<'a> {
             return self.fault("connect", &format!("its state is {}", self.state(&id)));
         }
         self.calls("call", &id)?;
-        let renews = oauth.refresh != Refresh::None || oauth.grant == Grant::ClientCredentials;
-        if renews && oauth.expires > 0 {
+        let refreshes = oauth.refresh != Refresh::None || oauth.grant == Grant::ClientCredentials;
+        if refreshes && oauth.expires > 0 {
             // Twice: the second time with what the first one brought.
             for step in ["refresh", "refresh again"] {
                 self.wait(oauth.expires * 1000 + 1);
                 self.calls(step, &id)?;
             }
-        } else if renews {
+        } else if refreshes {
             for step in ["refresh", "refresh again"] {
                 self.wait(HOUR_MS);
                 let response = self.api.get(&format!("{}/credentials?refresh=true", Self::at(&id)));
@@ -334,7 +334,7 @@ impl<'a> Journey<'a> {
             return self.fault("reconnect", "it is another connection");
         }
         self.calls("call after reconnect", &id)?;
-        if renews && oauth.expires > 0 {
+        if refreshes && oauth.expires > 0 {
             self.wait(oauth.expires * 1000 + 1);
             self.calls("refresh after reconnect", &id)?;
         }

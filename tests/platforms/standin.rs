@@ -245,8 +245,8 @@ impl Standin {
                 if is_at(&long.url) && grant == Some(long.grant.as_str()) {
                     return self.lengthen(long, &sent.unwrap_or_default());
                 }
-                let renews = long.refresh_url.as_deref().is_some_and(is_at);
-                if renews && grant == long.refresh_grant.as_deref() {
+                let refreshes = long.refresh_url.as_deref().is_some_and(is_at);
+                if refreshes && grant == long.refresh_grant.as_deref() {
                     return self.lengthen_again(long, &sent.unwrap_or_default());
                 }
             }
@@ -317,7 +317,7 @@ impl Standin {
         });
         match grant {
             Some("authorization_code") if !is_refresh_only => self.exchange(request, oauth, &sent),
-            Some("refresh_token") if !has_own => self.renew(request, oauth, &sent),
+            Some("refresh_token") if !has_own => self.refresh(request, oauth, &sent),
             Some("client_credentials") if oauth.grant == Grant::ClientCredentials => {
                 if let Some(what) = missing(&oauth.token_needs, &sent, "") {
                     return self.refuse(400, "invalid_request", format!("token request: {what}"));
@@ -363,7 +363,7 @@ impl Standin {
         self.tokens(request, oauth, code.grant, refresh.as_deref())
     }
 
-    fn renew(&mut self, request: &HttpRequest, oauth: &row::OAuth, sent: &Pairs) -> HttpResponse {
+    fn refresh(&mut self, request: &HttpRequest, oauth: &row::OAuth, sent: &Pairs) -> HttpResponse {
         let found = value(sent, "refresh_token").unwrap_or_default().to_owned();
         if let Some(grant) = self.used.get(&found).copied() {
             self.dead[grant] = true;

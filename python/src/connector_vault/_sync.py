@@ -552,7 +552,7 @@ class Connections:
     def get_credentials(self, connection: str | HasId, *, refresh: bool | None = None) -> Credentials:
         """Returns credentials that are fresh and ready to use: `headers` and `query` are what to send.
 
-        Needs the scope `credentials:read`. With `refresh`, the access token is renewed whatever time it has left.
+        Needs the scope `credentials:read`. With `refresh`, the access token is refreshed whatever time it has left.
         """
         query = query_params(dict(refresh=refresh))
         return self._sender.result(

@@ -20,9 +20,9 @@ use crate::connect::resolved_oauth::{ResolvedOAuth, apply_platform_values};
 use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::connections::draft::NewConnection;
-use crate::credentials::held::Held;
 use crate::credentials::lifecycle::machine;
 use crate::credentials::minted::Purpose;
+use crate::credentials::model::Credentials;
 use crate::http::message::{Body, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
 use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
@@ -240,34 +240,35 @@ impl<P: Ports> BrowserContext<'_, P> {
             tokens.field_values.clone(),
             self.ports,
         );
-        let mut held = Held::of_tokens(tokens, fields);
+        let mut credentials = Credentials::from_tokens(tokens, fields);
 
         // 5. Check the account.
         let of = (connector, method);
-        platform::fetch_account(self.ports, self.config, of, Some(&client), &mut held).await;
+        platform::fetch_account(self.ports, self.config, of, Some(&client), &mut credentials).await;
         let tenant = (attempt.account.as_str(), attempt.environment);
         let keys = &self.config.vault_keys;
         let is_different_account = previous
             .as_ref()
-            .is_some_and(|previous| previous.is_different_account(keys, tenant, &held));
+            .is_some_and(|previous| previous.is_different_account(keys, tenant, &credentials));
         let failure = if attempt.allow_other_account == 0 && is_different_account {
             Some(account_mismatch(&connector.name))
-        } else if is_reachable(connector, oauth, targets, &held) {
+        } else if is_reachable(connector, oauth, targets, &credentials) {
             None
         } else {
             Some(missing_platform_value(&connector.name))
         };
         if let Some(failure) = failure {
-            self.revoke_unused_tokens(attempt, &resolved, &held, &client).await?;
+            self.revoke_unused_tokens(attempt, &resolved, &credentials, &client).await?;
             return Ok(Err(failure));
         }
-        let kept = previous.and_then(|it| it.refresh_token(keys, tenant, &method.id, &held));
-        held.keep_refresh(kept);
+        let kept = previous.and_then(|it| it.refresh_token(keys, tenant, &method.id, &credentials));
+        credentials.keep_refresh(kept);
 
         // 6. Write.
-        let written = self.write(attempt, method, &held, expires_at, granted.as_deref()).await?;
+        let written =
+            self.write(attempt, method, &credentials, expires_at, granted.as_deref()).await?;
         if !matches!(written, StoreOutcome::Done(_)) {
-            self.revoke_unused_tokens(attempt, &resolved, &held, &client).await?;
+            self.revoke_unused_tokens(attempt, &resolved, &credentials, &client).await?;
         }
         Ok(match written {
             StoreOutcome::Done(_) => Ok(()),
@@ -284,7 +285,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         &self,
         attempt: &Attempt,
         method: &AuthMethod,
-        held: &Held,
+        credentials: &Credentials,
         expires_at: Option<u64>,
         granted_scopes: Option<&[String]>,
     ) -> Result<StoreOutcome, Problem> {
@@ -294,7 +295,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             request: self.request_id,
             attempt: Some(&attempt.id),
             method,
-            held,
+            credentials,
             expires_at,
             requested_scopes: &attempt.scopes(),
             granted_scopes,
@@ -341,7 +342,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         &self,
         attempt: &Attempt,
         resolved: &ResolvedOAuth,
-        held: &Held,
+        credentials: &Credentials,
         client: &OauthClient,
     ) -> Result<(), Problem> {
         if resolved.revocation_url.is_none() {
@@ -353,12 +354,12 @@ impl<P: Ports> BrowserContext<'_, P> {
         let others: Vec<PreviousCredentials> = all_rows(&sets, 0)?;
         if others
             .iter()
-            .any(|other| !other.is_different_account(&self.config.vault_keys, tenant, held))
+            .any(|other| !other.is_different_account(&self.config.vault_keys, tenant, credentials))
         {
             return Ok(());
         }
         let of = (attempt.id.as_str(), attempt.platform.as_str(), attempt.auth_method.as_str());
-        revoke_unused(self.config, self.catalog, self.ports, of, tenant, held, client).await
+        revoke_unused(self.config, self.catalog, self.ports, of, tenant, credentials, client).await
     }
 
     /// The page if the user opens the callback again, for example with the back button.
@@ -472,8 +473,14 @@ fn callback_values<'c>(
 }
 
 /// Whether the URL of at least one server is complete. A value that the platform should have returned may be missing.
-fn is_reachable(connector: &Connector, oauth: &OAuth2, targets: Targets, held: &Held) -> bool {
-    let is_filled = |server: &Server| targets.fill(&server.url, |name| held.variable(name)).is_ok();
+fn is_reachable(
+    connector: &Connector,
+    oauth: &OAuth2,
+    targets: Targets,
+    credentials: &Credentials,
+) -> bool {
+    let is_filled =
+        |server: &Server| targets.fill(&server.url, |name| credentials.variable(name)).is_ok();
     oauth.field_sources.is_empty()
         || connector.servers.is_empty()
         || connector.servers.iter().any(is_filled)

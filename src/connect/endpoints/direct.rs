@@ -6,10 +6,10 @@ use super::store::{ConnectedAccount, InconclusiveCheck, StoreOutcome, StoreTarge
 use super::{decrypt_error, platform};
 use crate::connect::client::OauthClient;
 use crate::connect::resolved_oauth::{ResolvedOAuth, apply_platform_values};
-use crate::connections::endpoints::create::{exists, no_place};
+use crate::connections::endpoints::create::{connection_exists, connection_limit_reached};
 use crate::connections::endpoints::shown::shown;
-use crate::credentials::held::Held;
 use crate::credentials::lifecycle::machine;
+use crate::credentials::model::Credentials;
 use crate::http::endpoint::Keyed;
 use crate::http::message::Response;
 use crate::http::problem::{Code, Problem};
@@ -24,8 +24,9 @@ impl ConnectRequest<'_> {
         self,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let held = Held::of_fields(self.method.credential_type(), self.values.clone());
-        self.check_and_store(ports, held, None, None, (&[], None)).await
+        let credentials =
+            Credentials::from_fields(self.method.credential_type(), self.values.clone());
+        self.check_and_store(ports, credentials, None, None, (&[], None)).await
     }
 
     /// Requests a token with the client credentials of the app, and stores it.
@@ -54,29 +55,30 @@ impl ConnectRequest<'_> {
             tokens.field_values.clone(),
             ports,
         );
-        let held = Held::of_tokens(tokens, values);
+        let credentials = Credentials::from_tokens(tokens, values);
         let scopes = (scopes.as_slice(), granted.as_deref());
-        self.check_and_store(ports, held, Some(client), expires_at, scopes).await
+        self.check_and_store(ports, credentials, Some(client), expires_at, scopes).await
     }
 
     async fn check_and_store<P: Ports>(
         self,
         ports: &Metered<'_, P>,
-        mut held: Held,
+        mut credentials: Credentials,
         client: Option<&OauthClient>,
         expires_at: Option<u64>,
         (requested_scopes, granted_scopes): (&[String], Option<&[String]>),
     ) -> Result<Response, Problem> {
         let (context, connector, method) = (self.context, self.connector, self.method);
         let (config, name) = (context.config, &connector.name);
-        let auth = platform::PlatformAuth { config, connector, method, held: &held, client };
+        let auth =
+            platform::PlatformAuth { config, connector, method, credentials: &credentials, client };
         let checked = platform::verify(ports, auth).await.checked(name)?;
-        platform::fetch_account(ports, config, (connector, method), client, &mut held).await;
+        platform::fetch_account(ports, config, (connector, method), client, &mut credentials).await;
         let tenant = (self.principal.account.as_str(), self.principal.environment);
         let keys = &context.config.vault_keys;
         let is_different_account = match (&self.connection, &self.previous) {
             (ConnectTarget::Existing(_), Some(previous)) => {
-                previous.is_different_account(keys, tenant, &held)
+                previous.is_different_account(keys, tenant, &credentials)
             }
             _ => false,
         };
@@ -92,12 +94,15 @@ impl ConnectRequest<'_> {
             request: context.request_id,
             attempt: None,
             method,
-            held: &held,
+            credentials: &credentials,
             expires_at,
             requested_scopes,
             granted_scopes,
-            state: machine::stored(checked == CheckOutcome::Accepted || held.tokens.is_some()),
-            unchecked: InconclusiveCheck::from_outcome(checked).filter(|_| held.tokens.is_none()),
+            state: machine::stored(
+                checked == CheckOutcome::Accepted || credentials.tokens.is_some(),
+            ),
+            unchecked: InconclusiveCheck::from_outcome(checked)
+                .filter(|_| credentials.tokens.is_none()),
             names: context.config.account_names,
             now: context.now,
         };
@@ -120,9 +125,9 @@ impl ConnectRequest<'_> {
                 response.add("location", format!("{}{path}", context.request.origin));
                 Ok(response)
             }
-            StoreOutcome::KeyTaken(holder) => Err(exists(&holder, context.caller)),
+            StoreOutcome::KeyTaken(holder) => Err(connection_exists(&holder, context.caller)),
             StoreOutcome::NothingWritten if matches!(self.connection, ConnectTarget::New(_)) => {
-                Err(no_place(context.caller))
+                Err(connection_limit_reached(context.caller))
             }
             StoreOutcome::NothingWritten => Err(Problem::no_connection()),
         }

@@ -28,7 +28,7 @@ use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::ResolvedOAuth;
 use crate::connect::statements;
 use crate::credentials::minted::Purpose;
-use crate::credentials::{Kind as Sealing, Place, Sealed};
+use crate::credentials::{Kind as Sealing, SealContext, Sealed};
 use crate::http::config::Config;
 use crate::http::message::{NO_STORE, Request, Response};
 use crate::http::problem::Problem;
@@ -265,7 +265,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// Decrypts the secrets of an attempt.
     pub(super) fn secrets(&self, attempt: &Attempt) -> Result<Option<AttemptSecrets>, Problem> {
         let Some(sealed) = &attempt.sealed else { return Ok(None) };
-        let place = Place {
+        let place = SealContext {
             account: &attempt.account,
             environment: attempt.environment,
             kind: Sealing::Attempt,

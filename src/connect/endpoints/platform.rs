@@ -7,8 +7,8 @@ use crate::catalog::detail::{AuthMethod, FieldSource, Request, SourceKind, Verif
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::apply_platform_values;
-use crate::credentials::held::Held;
-use crate::credentials::placing::{CLIENT_SECRET, Placed, Placing, needs};
+use crate::credentials::model::Credentials;
+use crate::credentials::request_auth::{AuthPlacement, CLIENT_SECRET, RequestAuth, needs};
 use crate::http::config::Config;
 use crate::http::problem::{Code, Problem};
 use crate::oauth::response::times;
@@ -74,14 +74,14 @@ pub struct PlatformAuth<'a> {
     pub config: &'a Config,
     pub connector: &'a Connector,
     pub method: &'a AuthMethod,
-    pub held: &'a Held,
+    pub credentials: &'a Credentials,
     /// The app's OAuth client at the platform.
     pub client: Option<&'a OauthClient>,
 }
 
 impl PlatformAuth<'_> {
     /// The headers and parameters of each request. Fails if they need an OAuth client that does not exist.
-    pub fn placed(self) -> Result<Placed, Problem> {
+    pub fn placed(self) -> Result<RequestAuth, Problem> {
         let placed = self.known()?;
         if !placed.lacks_client {
             return Ok(placed);
@@ -95,8 +95,8 @@ impl PlatformAuth<'_> {
     }
 
     /// The headers and parameters of each request, as far as they are known.
-    pub fn known(self) -> Result<Placed, Problem> {
-        let Self { config, connector, method, held, client } = self;
+    pub fn known(self) -> Result<RequestAuth, Problem> {
+        let Self { config, connector, method, credentials, client } = self;
         let common = &connector.headers;
         let client = match client.filter(|client| client.is_for(&method.id)) {
             Some(client) if needs(common, method, CLIENT_SECRET) => {
@@ -105,8 +105,8 @@ impl PlatformAuth<'_> {
             Some(client) => Some(Client::new(client.client_id.clone(), None)),
             None => None,
         };
-        let placing = Placing { common, method, held, client: client.as_ref() };
-        Ok(placing.place())
+        let placement = AuthPlacement { common, method, credentials, client: client.as_ref() };
+        Ok(placement.place())
     }
 }
 
@@ -126,7 +126,7 @@ async fn send<P: Http>(
     auth: PlatformAuth<'_>,
     request: &Request,
 ) -> Option<Result<HttpResponse, HttpError>> {
-    let (targets, value) = (auth.config.targets(), |name: &str| auth.held.variable(name));
+    let (targets, value) = (auth.config.targets(), |name: &str| auth.credentials.variable(name));
     let url = if request.path.starts_with('/') {
         let resolved = |server: &crate::catalog::detail::Server| {
             targets.fill(&format!("{}{}", server.url, request.path), value).ok()
@@ -138,7 +138,7 @@ async fn send<P: Http>(
     };
     let placed = auth.placed().ok()?;
     let url = placed.url(&url);
-    let mut headers = placed.over(vec![user_agent()]);
+    let mut headers = placed.apply_to(vec![user_agent()]);
     if !headers.iter().any(|(name, _)| name == "accept") {
         headers.push(("accept".to_owned(), "application/json".to_owned()));
     }
@@ -200,18 +200,19 @@ pub async fn fetch_account<P: Http + Patterns>(
     config: &Config,
     (connector, method): (&Connector, &AuthMethod),
     client: Option<&OauthClient>,
-    held: &mut Held,
+    credentials: &mut Credentials,
 ) {
     let is_account = |source: &FieldSource| source.from == SourceKind::Account;
     let says_more = method.oauth2().is_some_and(|it| it.field_sources.iter().any(is_account));
     let request = connector.account.as_ref().filter(|_| is_sendable(method));
     let Some(account) = request else { return };
     let says_name = account.name.is_some() && config.account_names;
-    let is_known = held.account.is_some() && (held.account_name.is_some() || !says_name);
+    let is_known =
+        credentials.account.is_some() && (credentials.account_name.is_some() || !says_name);
     if is_known && !says_more {
         return;
     }
-    let auth = PlatformAuth { config, connector, method, held, client };
+    let auth = PlatformAuth { config, connector, method, credentials, client };
     let response = send(ports, auth, &account.request).await;
     let Some(Ok(response)) = response.filter(|response| {
         response.as_ref().is_ok_and(|response| (200..300).contains(&response.status))
@@ -224,15 +225,15 @@ pub async fn fetch_account<P: Http + Patterns>(
         Some(Value::Number(number)) => Some(json::text(number)),
         _ => None,
     };
-    held.account = held.account.take().or_else(|| text(&account.id));
+    credentials.account = credentials.account.take().or_else(|| text(&account.id));
     // The catalog selects the member that distinguishes two accounts.
     let name = account.name.as_deref().and_then(text).and_then(|text| account::name(&text));
-    held.account_name = name.or(held.account_name.take());
+    credentials.account_name = name.or(credentials.account_name.take());
     if let Some(oauth) = method.oauth2() {
         let field_values = response::field_values(oauth, SourceKind::Account, &body);
         let place = (method, oauth, connector.servers.as_slice());
         let variables = client.map(OauthClient::variables).unwrap_or_default();
-        apply_platform_values(&mut held.fields, place, &variables, field_values, ports);
+        apply_platform_values(&mut credentials.fields, place, &variables, field_values, ports);
     }
 }
 

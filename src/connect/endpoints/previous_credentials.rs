@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use crate::credentials::VaultKeys;
-use crate::credentials::held::Held;
 use crate::credentials::lifecycle::machine;
+use crate::credentials::model::Credentials;
 use crate::terms::Environment;
 
 #[derive(Debug, Deserialize)]
@@ -23,9 +23,9 @@ impl PreviousCredentials {
         &self,
         keys: &VaultKeys,
         tenant: (&str, Environment),
-        now: &Held,
+        now: &Credentials,
     ) -> bool {
-        let previous = Held::open(keys, tenant, &self.connection_id, &self.sealed);
+        let previous = Credentials::open(keys, tenant, &self.connection_id, &self.sealed);
         previous.is_ok_and(|previous| previous.is_of_other_account(now))
     }
 
@@ -36,13 +36,13 @@ impl PreviousCredentials {
         keys: &VaultKeys,
         tenant: (&str, Environment),
         method: &str,
-        now: &Held,
+        now: &Credentials,
     ) -> Option<String> {
         let has_ended = self.reason_code.as_deref() == Some(machine::ENDED);
         if has_ended || self.auth_method != method {
             return None;
         }
-        let previous = Held::open(keys, tenant, &self.connection_id, &self.sealed).ok()?;
+        let previous = Credentials::open(keys, tenant, &self.connection_id, &self.sealed).ok()?;
         let is_same = previous.account.is_some() && previous.account == now.account;
         previous.tokens.filter(|_| is_same)?.refresh
     }

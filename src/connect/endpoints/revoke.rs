@@ -10,7 +10,7 @@ use crate::connect::client::OauthClient;
 use crate::connect::resolved_oauth::ResolvedOAuth;
 use crate::connect::revocations::{claim_due, complete, enqueue, prune};
 use crate::connect::statements::select_client_of;
-use crate::credentials::held::Held;
+use crate::credentials::model::Credentials;
 use crate::http::config::Config;
 use crate::http::problem::Problem;
 use crate::oauth::revocation::{Outcome, outcome, revocation};
@@ -62,10 +62,11 @@ pub async fn revoke_unused<P: Ports>(
     ports: &Metered<'_, P>,
     (attempt, platform, auth_method): (&str, &str, &str),
     tenant: (&str, Environment),
-    held: &Held,
+    credentials: &Credentials,
     client: &OauthClient,
 ) -> Result<(), Problem> {
-    let sealed = held.seal(&config.vault_keys, tenant, attempt, ports).map_err(encrypt_error)?;
+    let sealed =
+        credentials.seal(&config.vault_keys, tenant, attempt, ports).map_err(encrypt_error)?;
     let row = Revocation {
         account: tenant.0.to_owned(),
         environment: tenant.1,
@@ -112,7 +113,8 @@ async fn request<P: Ports>(
     client: Option<&OauthClient>,
 ) -> Option<HttpRequest> {
     let tenant = (row.account.as_str(), row.environment);
-    let held = Held::open(&config.vault_keys, tenant, &row.connection_id, &row.sealed).ok()?;
+    let credentials =
+        Credentials::open(&config.vault_keys, tenant, &row.connection_id, &row.sealed).ok()?;
     let client = client.filter(|client| client.is_for(&row.auth_method))?;
     let variables = client.variables();
     let client = client.open(&config.vault_keys).ok()?;
@@ -120,9 +122,9 @@ async fn request<P: Ports>(
     let connector = connector(&catalog, &row.platform).await.ok()??;
     let method = connector.find_method(&row.auth_method)?;
     let MethodKind::OAuth2(oauth) = &method.kind else { return None };
-    let held = held.completed(method, &variables);
-    let tokens = held.tokens.as_ref()?;
-    let stored = |name: &str| held.variable(name);
+    let credentials = credentials.completed(method, &variables);
+    let tokens = credentials.tokens.as_ref()?;
+    let stored = |name: &str| credentials.variable(name);
     let resolved =
         ResolvedOAuth::for_client(oauth, &method.fields, config.targets(), &variables, stored)
             .ok()?;

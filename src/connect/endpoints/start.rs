@@ -16,12 +16,14 @@ use crate::connect::resolved_oauth::{ResolvedOAuth, recipient_fields};
 use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::connections::draft::NewConnection;
-use crate::connections::endpoints::create::{elsewhere, exists, no_other_connection, unreported};
+use crate::connections::endpoints::create::{
+    connection_exists, internal_missing_field, outside_token_connections, outside_token_scope,
+};
 use crate::connections::endpoints::no_platform::no_platform;
 use crate::connections::model::{Connection, ConnectionId};
 use crate::connections::rules::DEFAULT_LABEL;
 use crate::connections::statements::one;
-use crate::credentials::placing::{CLIENT_SECRET, needs};
+use crate::credentials::request_auth::{CLIENT_SECRET, needs};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -102,13 +104,13 @@ pub async fn plan<'a, P: Ports>(
     let label = body.text("label").unwrap_or_else(|| DEFAULT_LABEL.to_owned());
     if restriction.is_some_and(|own| own.connections.is_some()) {
         body.finish()?;
-        return Err(no_other_connection());
+        return Err(outside_token_connections());
     }
     if let Some(platform) = &platform
         && restriction.is_some_and(|own| !own.has_platform(platform))
     {
         body.finish()?;
-        return Err(elsewhere("platform"));
+        return Err(outside_token_scope("platform"));
     }
     let requested = match &platform {
         Some(platform) => {
@@ -125,7 +127,7 @@ pub async fn plan<'a, P: Ports>(
     };
     body.finish()?;
     let (Some((requested, connector)), Some(owner)) = (requested, owner) else {
-        return Err(unreported());
+        return Err(internal_missing_field());
     };
     // A previous name leads to the platform's own, unless the token knows it by the previous one only.
     let is_seen = restriction.is_none_or(|own| own.has_platform(&connector.platform));
@@ -175,10 +177,10 @@ fn owner(
         return Ok(pair.map(|(identity, identity_type)| Owner { identity, identity_type }));
     };
     if identity.as_ref().is_some_and(|identity| *identity != own.identity) {
-        return Err(elsewhere("identity"));
+        return Err(outside_token_scope("identity"));
     }
     if own.identity_type.is_some() && sent_type && identity_type != own.identity_type {
-        return Err(elsewhere("identityType"));
+        return Err(outside_token_scope("identityType"));
     }
     let identity_type = own.identity_type.or(identity_type).unwrap_or(IdentityType::User);
     Ok(Some(Owner { identity: own.identity.clone(), identity_type }))
@@ -298,7 +300,9 @@ impl NewConnect<'_> {
         if let Some(lack) = lack {
             return Err(lack);
         }
-        let (Some(client), Some(resolved)) = (client, resolved) else { return Err(unreported()) };
+        let (Some(client), Some(resolved)) = (client, resolved) else {
+            return Err(internal_missing_field());
+        };
         let scopes = scopes.unwrap_or_else(|| client.scopes());
         match oauth.grant {
             Grant::AuthorizationCode => {
@@ -359,7 +363,7 @@ async fn connected<P: Ports>(
 
 /// The error if another connection has the key. If the caller can see it, the message says how to reconnect it.
 fn taken(holder: &Connection, caller: &Caller) -> Problem {
-    let mut problem = exists(holder, caller);
+    let mut problem = connection_exists(holder, caller);
     if matches!(problem.extension, Extension::ConnectionId(_)) {
         problem.detail =
             format!("{} To connect it again, send its id as `connection`.", problem.detail).into();

@@ -11,9 +11,9 @@ use crate::connect::attempt::{
     Attempt, AttemptSecrets, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, StoredStatus,
 };
 use crate::connect::statements;
-use crate::connections::endpoints::create::no_place;
+use crate::connections::endpoints::create::connection_limit_reached;
 use crate::credentials::minted::Purpose;
-use crate::credentials::{Kind, Place, Sealed};
+use crate::credentials::{Kind, SealContext, Sealed};
 use crate::http::endpoint::Keyed;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
@@ -74,7 +74,7 @@ impl ConnectRequest<'_> {
             verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),
             fields: self.values.clone(),
         };
-        let place = Place {
+        let place = SealContext {
             account: &principal.account,
             environment: principal.environment,
             kind: Kind::Attempt,
@@ -163,7 +163,7 @@ async fn insert<P: Ports>(
     let sets = ports.batch(vec![statements::has_place(attempt, is_by_token)]).await?;
     let place = first_row::<ConnectionRoom>(&sets, 0)?;
     let is_full = place.is_some_and(|it| it.has_place == 0);
-    Err(if is_full { no_place(caller) } else { too_many(&open) })
+    Err(if is_full { connection_limit_reached(caller) } else { too_many(&open) })
 }
 
 impl ConnectTarget {

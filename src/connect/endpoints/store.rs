@@ -9,7 +9,7 @@ use crate::connect::statements::{
 use crate::connections::draft::NewConnection;
 use crate::connections::model::Connection;
 use crate::credentials::VaultKeys;
-use crate::credentials::held::Held;
+use crate::credentials::model::Credentials;
 use crate::http::problem::Problem;
 use crate::oauth::scopes::missing;
 use crate::ports::{Db, Random, StorageError, first_row};
@@ -25,7 +25,7 @@ pub struct ConnectedAccount<'a> {
     /// The claimed attempt, if any.
     pub attempt: Option<&'a str>,
     pub method: &'a AuthMethod,
-    pub held: &'a Held,
+    pub credentials: &'a Credentials,
     /// When the access token expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: Option<u64>,
     /// The requested scopes.
@@ -99,8 +99,8 @@ pub async fn store<P: Db + Random>(
         StoreTarget::Existing { id, .. } => id,
     };
     let tenant = (account.account, account.environment);
-    let sealed = account.held.seal(keys, tenant, id, ports).map_err(encrypt_error)?;
-    let tokens = account.held.tokens.as_ref();
+    let sealed = account.credentials.seal(keys, tenant, id, ports).map_err(encrypt_error)?;
+    let tokens = account.credentials.tokens.as_ref();
     let requested = account.requested_scopes;
     let granted = account.granted_scopes.unwrap_or(requested);
     let missing = missing(requested, granted);
@@ -113,18 +113,18 @@ pub async fn store<P: Db + Random>(
         credentials: NewCredentials {
             connection_id: id,
             auth_method: &account.method.id,
-            kind: account.held.kind,
+            kind: account.credentials.kind,
             sealed: &sealed,
             issued_at: tokens.map(|_| account.now),
             expires_at: account.expires_at,
-            is_renewable: account.held.is_renewable(account.method),
+            is_refreshable: account.credentials.is_refreshable(account.method),
             is_revocable: account.method.oauth2().is_some_and(|it| it.revocation_url.is_some()),
             scopes: &json::text(&granted),
             missing_scopes: &json::text(&missing),
             unchecked: account.unchecked.map(|unchecked| unchecked.status),
         },
         state: account.state,
-        of: account.held.told_account(account.names),
+        of: account.credentials.account_to_store(account.names),
         now: account.now,
     };
     let mut batch = vec![match &target {

@@ -4,7 +4,7 @@ use super::statement;
 use crate::auth::statements::Guard;
 use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
 use crate::connections::model::ConnectionId;
-use crate::connections::statements::limits::{account_has_place, identity_has_place};
+use crate::connections::statements::limits::{account_has_capacity, identity_has_capacity};
 use crate::connections::statements::sql::{COLUMNS, Sql};
 use crate::ports::{Param, Statement};
 use crate::terms::AttemptStatus;
@@ -47,7 +47,7 @@ fn place(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>) -> String {
     if new.reconnects == 1 {
         return "true".to_owned();
     }
-    let of_account = account_has_place("?2", "?3");
+    let of_account = account_has_capacity("?2", "?3");
     if !is_by_token {
         return of_account;
     }
@@ -56,7 +56,7 @@ fn place(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>) -> String {
         format!("?{}", params.len())
     };
     let (folded, identity) = (bind(&fold(&new.identity)), bind(&new.identity));
-    format!("{of_account} AND {}", identity_has_place("?2", "?3", [&folded, &identity]))
+    format!("{of_account} AND {}", identity_has_capacity("?2", "?3", [&folded, &identity]))
 }
 
 /// Selects whether another connection is allowed, for an attempt that was not stored.

@@ -3,7 +3,7 @@
 use super::statement;
 use crate::connect::attempt::EXCHANGE_MS;
 use crate::connections::draft::NewConnection;
-use crate::connections::statements::limits::{account_has_place, identity_has_place};
+use crate::connections::statements::limits::{account_has_capacity, identity_has_capacity};
 use crate::connections::statements::sql::COLUMNS;
 use crate::credentials::Sealed;
 use crate::credentials::lifecycle::machine::{NOT_CHECKED, NOT_CHECKED_DETAIL};
@@ -26,7 +26,7 @@ pub struct NewCredentials<'a> {
     pub issued_at: Option<u64>,
     pub expires_at: Option<u64>,
     /// Whether they can be refreshed.
-    pub is_renewable: bool,
+    pub is_refreshable: bool,
     /// Whether the platform has a revocation endpoint.
     pub is_revocable: bool,
     /// A JSON array of strings: the granted scopes.
@@ -103,9 +103,9 @@ impl AccountWrite<'_> {
         let values: Vec<String> = values.into_iter().map(|value| params.bind(value)).collect();
         let condition = self.condition(&mut params);
         let id = params.bind(Param::text(&new.id));
-        let mut place = account_has_place("?1", "?2");
+        let mut place = account_has_capacity("?1", "?2");
         if is_by_token {
-            let of_identity = identity_has_place("?1", "?2", ["?8", "?7"]);
+            let of_identity = identity_has_capacity("?1", "?2", ["?8", "?7"]);
             place = format!("{place} AND {of_identity}");
         }
         let sql = format!(
@@ -142,27 +142,27 @@ impl AccountWrite<'_> {
 
     /// Inserts or replaces the credentials of the connection that this request has written. Idempotent.
     pub fn put_credentials(&self) -> Statement {
-        let held = &self.credentials;
+        let credentials = &self.credentials;
         statement(
             "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by, reason_code, reason_detail, reason_status) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = excluded.reason_code, reason_detail = excluded.reason_detail, reason_status = excluded.reason_status, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
             vec![
                 Param::text(self.account),
                 Param::text(self.environment),
-                Param::text(held.connection_id),
-                Param::text(held.auth_method),
-                Param::text(held.kind.as_str()),
-                Param::text(held.sealed.as_str()),
-                Param::optional_integer(held.issued_at),
-                Param::optional_integer(held.expires_at),
-                Param::Integer(held.is_renewable.into()),
-                Param::Integer(held.is_revocable.into()),
-                Param::text(held.scopes),
-                Param::text(held.missing_scopes),
+                Param::text(credentials.connection_id),
+                Param::text(credentials.auth_method),
+                Param::text(credentials.kind.as_str()),
+                Param::text(credentials.sealed.as_str()),
+                Param::optional_integer(credentials.issued_at),
+                Param::optional_integer(credentials.expires_at),
+                Param::Integer(credentials.is_refreshable.into()),
+                Param::Integer(credentials.is_revocable.into()),
+                Param::text(credentials.scopes),
+                Param::text(credentials.missing_scopes),
                 Param::integer(self.now),
                 Param::text(self.request),
-                Param::optional_text(held.unchecked.map(|_| NOT_CHECKED)),
-                Param::optional_text(held.unchecked.map(|_| NOT_CHECKED_DETAIL)),
-                Param::optional_integer(held.unchecked.flatten().map(u64::from)),
+                Param::optional_text(credentials.unchecked.map(|_| NOT_CHECKED)),
+                Param::optional_text(credentials.unchecked.map(|_| NOT_CHECKED_DETAIL)),
+                Param::optional_integer(credentials.unchecked.flatten().map(u64::from)),
             ],
         )
     }

@@ -1,4 +1,4 @@
-//! The refusal of lists that would read more rows than one may.
+//! The problem of a list that would read more rows than allowed.
 
 use crate::connections::filter::{ConnectionFilter, Tags};
 use crate::http::problem::{Code, Fault, Location, Problem};
@@ -8,17 +8,17 @@ use crate::http::problem::{Code, Fault, Location, Problem};
 pub(super) enum Excess {
     /// Reaching the page would skip too many rows.
     Page {
-        /// Rows skipped, from the nearer end.
+        /// The rows that are skipped, from the nearer end.
         skipped: u64,
     },
     /// Too many connections have the identity or the name, or begin with `q`.
     Matches {
         /// The limit that they exceed.
-        most: u64,
+        limit: u64,
     },
-    /// Even the cheapest way to the list's rows reads too many.
+    /// Even the cheapest plan reads too many rows.
     Rows {
-        /// Rows that it would read.
+        /// The rows that it would read.
         cost: u64,
         /// Connections of the rarest tag, or of all tags together when any is enough.
         tags: u64,
@@ -27,37 +27,38 @@ pub(super) enum Excess {
     },
 }
 
-/// The refusal of a list: the estimate, the parameters that cause it, and what would narrow it.
+/// The problem: the estimate, the parameters at fault, and how to narrow the list.
 ///
-/// A token is not told how many connections match, since it may not see all of them.
+/// It does not show a token how many connections match, since the token may not see all of them.
 pub(super) fn too_broad(
     filter: &ConnectionFilter,
     excess: &Excess,
-    most: u64,
+    max_rows: u64,
     is_token: bool,
 ) -> Problem {
-    let (estimate, cure, errors) = match excess {
+    let (estimate, advice, errors) = match excess {
         Excess::Page { skipped } => {
-            let cure = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
+            let advice = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
             let what = format!("skips {skipped} connections, which are read one by one");
-            (format!("about {skipped}"), cure, vec![fault("page", &what)])
+            (format!("about {skipped}"), advice, vec![fault("page", &what)])
         }
-        Excess::Matches { most: matches } => {
-            let (name, what, cure) = search(filter);
+        Excess::Matches { limit: matches } => {
+            let (name, what, advice) = search(filter);
             let detail = if is_token {
                 "has more connections than a list may read".into()
             } else {
                 format!("{what} more than {matches} connections")
             };
-            (format!("more than {most}"), cure, vec![fault(name, &detail)])
+            (format!("more than {max_rows}"), advice, vec![fault(name, &detail)])
         }
         Excess::Rows { cost, tags, columns } => {
-            let cure = "Narrow it with `identity`, `name`, `key` or a rarer tag, or ask for one tag alone.";
-            (format!("about {cost}"), cure, tag_faults(filter, *tags, *columns))
+            let advice = "Narrow it with `identity`, `name`, `key` or a rarer tag, or ask for one tag alone.";
+            (format!("about {cost}"), advice, tag_faults(filter, *tags, *columns))
         }
     };
-    let detail =
-        format!("This list would read {estimate} rows, but a list may read at most {most}. {cure}");
+    let detail = format!(
+        "This list would read {estimate} rows, but a list may read at most {max_rows}. {advice}"
+    );
     Problem { errors, ..Problem::new(Code::QueryTooBroad, detail) }
 }
 
@@ -70,11 +71,11 @@ fn fault(parameter: &str, what: &str) -> Fault {
     }
 }
 
-/// The parameter that is searched by, the verb for its fault, and what would narrow the search.
+/// The parameter that the list is searched by, the verb for its fault, and how to narrow the search.
 fn search(filter: &ConnectionFilter) -> (&'static str, &'static str, &'static str) {
     if filter.identity.is_some() {
-        let cure = "Ask for the connections by `key`, or by `platform` without `identity`.";
-        ("identity", "has", cure)
+        let advice = "Ask for the connections by `key`, or by `platform` without `identity`.";
+        ("identity", "has", advice)
     } else if filter.account.is_some() {
         ("account", "has", "Ask by `identity` or `key` instead.")
     } else if filter.name.is_some() {
@@ -123,7 +124,7 @@ mod tests {
     use crate::connections::filter::{ConnectionFilter, Tags};
 
     #[test]
-    fn one_tag_is_told_from_several() {
+    fn faults_of_one_and_several_tags_differ() {
         let names = |count| ["a", "b"].into_iter().take(count).map(str::to_owned).collect();
         for (tags, said) in [
             (Tags::Any(names(1)), "`tags` has 7 connections"),

@@ -1,5 +1,5 @@
-//! What all changes to one connection share: they happen only at the version that `If-Match` names, write nothing when
-//! nothing differs, and answer with the resulting connection.
+//! What all changes to a connection have in common: they require the version in `If-Match`, write nothing if nothing
+//! differs, and return the resulting connection.
 
 use super::shown::shown;
 use crate::connections::model::Connection;
@@ -19,8 +19,8 @@ pub(super) fn precondition_failed() -> Problem {
     Problem::new(Code::PreconditionFailed, detail)
 }
 
-/// Changes the connection that the path names, using the statement that `update` returns. When `update` returns `None`,
-/// the connection is only read.
+/// Changes the connection in the path by the statement that `update` returns. With `None`, the connection is only
+/// read.
 pub(super) fn plan<'a>(
     context: &'a Context<'a>,
     condition: Option<Condition<'_>>,
@@ -38,7 +38,7 @@ pub(super) fn plan<'a>(
     let connection = statements.ask::<Connection>(one::select(&guard, &id));
     let render: Box<Render<'a>> = Box::new(move |results, _| {
         let found = results.first(connection)?.ok_or_else(Problem::no_connection)?;
-        // Either this request (perhaps an earlier try) wrote this version, or the version that it named is unchanged.
+        // Either this request, perhaps an earlier try, wrote this version, or the required version is unchanged.
         if found.written_by == request || precondition.holds(found.version) {
             shown(&found)
         } else {

@@ -23,7 +23,7 @@ use crate::terms::State;
 use crate::util::case_fold::fold;
 use crate::util::json;
 
-/// What a connection takes from its connector.
+/// What a connection copies from its connector.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Connector {
@@ -40,18 +40,15 @@ impl Connector {
     }
 }
 
-/// Plans the request. The connector is looked up before the key is known to be valid, so that the database is asked only
-/// once; a refused caller learns nothing of the result. What an unknown platform may have meant is looked up later.
-///
-/// # Errors
-/// With all faults of the request; `unavailable` when the catalog can't be read.
+/// Plans the request. The connector is looked up before the key is authenticated, so that storage is queried only
+/// once; a rejected caller learns nothing of the result. Suggestions for an unknown platform are looked up later.
 pub async fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
-    // Lower case, as the catalog writes it: `GitHub` means `github`.
+    // Platforms are lower-case: `GitHub` means `github`.
     let platform = body.text("platform").map(|platform| fold(&platform));
     let restriction = context.caller.restriction();
     let may = |platform: &str| restriction.is_none_or(|own| own.has_platform(platform));
@@ -67,14 +64,14 @@ pub async fn plan<'a, P: Ports>(
             };
             Some(Connector::read(&row)?)
         }
-        // A token does not even learn which platforms exist beyond its own.
+        // A token does not learn which other platforms exist.
         None => None,
     };
     let new = read(body, platform, connector, context, ports.uuid())?;
 
     let (guard, mut statements) = (context.guard(), Statements::default());
     statements.run(one::insert(&guard, &new));
-    // Whoever has the key now: this one, also when an earlier try of this request created it, or another one.
+    // The connection that has the key now: the new one, perhaps from an earlier try of this request, or another one.
     let holder = statements.ask::<Connection>(one::select_by_key(
         &guard,
         &new.platform,
@@ -83,9 +80,9 @@ pub async fn plan<'a, P: Ports>(
     ));
     Ok(Handler::render(statements, move |results, _| {
         let holder = results.first(holder)?;
-        let holder = holder.ok_or_else(|| no_place(context.caller))?;
+        let holder = holder.ok_or_else(|| connection_limit_reached(context.caller))?;
         if holder.id != new.id {
-            return Err(exists(&holder, context.caller));
+            return Err(connection_exists(&holder, context.caller));
         }
         let mut response = shown(&holder)?;
         response.status = 201;
@@ -96,7 +93,7 @@ pub async fn plan<'a, P: Ports>(
 }
 
 /// Another connection has the key. It is named if the caller may see it.
-pub(crate) fn exists(holder: &Connection, caller: &Caller) -> Problem {
+pub(crate) fn connection_exists(holder: &Connection, caller: &Caller) -> Problem {
     if !caller.restriction().is_none_or(|own| holder.is_within(own)) {
         return Problem::new(Code::ConnectionExists, "Another connection has this key.");
     }
@@ -107,40 +104,40 @@ pub(crate) fn exists(holder: &Connection, caller: &Caller) -> Problem {
     }
 }
 
-/// There are as many connections as there may be.
-pub(crate) fn no_place(caller: &Caller) -> Problem {
+/// The maximum number of connections is reached.
+pub(crate) fn connection_limit_reached(caller: &Caller) -> Problem {
     let detail = if caller.token().is_some() {
         format!(
-            "This identity has {MAX_OF_IDENTITY} connections, the most that its tokens create, or the account {MAX_OF_ACCOUNT}. Delete those that nobody needs."
+            "This identity has {MAX_OF_IDENTITY} connections, the maximum that its tokens can create, or the account has {MAX_OF_ACCOUNT}. Delete connections that are no longer needed."
         )
     } else {
         format!(
-            "This environment of the account has {MAX_OF_ACCOUNT} connections, the most that there may be. Delete those that nobody needs."
+            "This environment of the account has {MAX_OF_ACCOUNT} connections, which is the maximum. Delete connections that are no longer needed."
         )
     };
     Problem::new(Code::ConnectionLimit, detail)
 }
 
 /// The token is restricted to another value of this field.
-pub(crate) fn elsewhere(field: &str) -> Problem {
+pub(crate) fn outside_token_scope(field: &str) -> Problem {
     let detail = format!("This token is restricted to another `{field}`: see `GET /v1/whoami`.");
     Problem::new(Code::InsufficientScope, detail)
 }
 
 /// The token is restricted to connections that exist.
-pub(crate) fn no_other_connection() -> Problem {
+pub(crate) fn outside_token_connections() -> Problem {
     let detail = "This token is restricted to some connections, and can't create others: see `connections` of `GET /v1/whoami`.";
     Problem::new(Code::InsufficientScope, detail)
 }
 
-/// A required field is missing, although a body without it was refused before.
-pub(crate) fn unreported() -> Problem {
+/// A required field is missing after validation, which can't happen.
+pub(crate) fn internal_missing_field() -> Problem {
     let detail = "Something went wrong in the service: it did not report the missing field.";
     Problem::new(Code::Internal, detail)
 }
 
-/// Builds the connection from the rest of the body. Fails with all faults of the body, or when it lies outside what the
-/// token is confined to.
+/// Builds the connection from the rest of the body. Fails with all faults of the body, or if the token's restriction
+/// does not allow it.
 fn read(
     mut body: BodyReader,
     platform: Option<String>,
@@ -154,7 +151,7 @@ fn read(
     let identity = body.text("identity");
     if let Some(own) = restriction {
         if own.connections.is_some() {
-            return Err(no_other_connection());
+            return Err(outside_token_connections());
         }
         let what = if identity.as_ref() != Some(&own.identity) {
             Some("identity")
@@ -165,15 +162,15 @@ fn read(
             platform.as_ref().is_some_and(|platform| !may(platform)).then_some("platform")
         };
         if let Some(what) = what {
-            return Err(elsewhere(what));
+            return Err(outside_token_scope(what));
         }
     }
     let (Some(asked), Some(connector), Some(identity), Some(identity_type)) =
         (platform, connector, identity, identity_type)
     else {
-        return Err(unreported());
+        return Err(internal_missing_field());
     };
-    // A former name leads to the platform's own, unless the token knows it by the former one only.
+    // A former name of the platform becomes its current one, unless the token is restricted to the former name.
     let is_seen = restriction.is_none_or(|seen| seen.has_platform(&connector.platform));
     let platform = if is_seen { connector.platform } else { asked };
     let state = body.text("state").and_then(|text| text.parse().ok());

@@ -1,4 +1,4 @@
-//! `DELETE /v1/vault/connections/{id}`: deletes a connection, and has the platform revoke what it granted.
+//! `DELETE /v1/vault/connections/{id}`: deletes a connection, and revokes its grant at the platform.
 
 use super::change::precondition_failed;
 use crate::connect::client::OauthClient;
@@ -17,9 +17,6 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 
 /// Plans the request.
-///
-/// # Errors
-/// With all faults of the request.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -38,7 +35,7 @@ pub fn plan<'a, P: Ports>(
     Ok(Handler::new(statements, move |results, _| async move {
         match results.first(connection)? {
             Some(found) if !precondition.holds(found.version) => return Err(precondition_failed()),
-            // When statements were sent twice, the lost first try has most likely deleted it.
+            // If the batch was sent twice, the first try has probably deleted it.
             None if !results.repeated => return Err(Problem::no_connection()),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! `GET /v1/vault/connections` (specification, part 4.3).
+//! `GET /v1/vault/connections`: a page of the connections that match a filter.
 
 use serde::Deserialize;
 
@@ -26,12 +26,12 @@ use crate::util::percent::decode_form;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListRequest {
     filter: ConnectionFilter,
-    /// With a cursor, `page` is the number that the cursor stands for.
+    /// With a cursor, `page` is the number in the cursor.
     paging: Paging,
     start: Start,
 }
 
-/// Notes the faults that parameters have only in combination.
+/// Reports parameters that can't be combined.
 pub fn check_together(query: &mut QueryReader<'_>) {
     if query.text("after").is_some() && query.has("page") {
         query.invalid("after", "cannot be combined with `page`");
@@ -42,11 +42,8 @@ pub fn check_together(query: &mut QueryReader<'_>) {
     }
 }
 
-/// Reads the list's query, narrowed to what a token may see. `environment` is that of the key. `cursor` verifies an
+/// Parses the query, and restricts it to what a token may see. `environment` is that of the key. `cursor` verifies an
 /// `after` for the list named by its second argument; it returns `None` for a cursor of another list.
-///
-/// # Errors
-/// With all faults of the query.
 fn read_query(
     mut reader: QueryReader<'_>,
     environment: Environment,
@@ -89,7 +86,7 @@ fn read_query(
     reader.finish().map(|()| ListRequest { filter, paging, start })
 }
 
-/// The keys that can exist here: well-formed, of this environment, each once.
+/// The keys that can exist: well-formed, of this environment, without duplicates.
 fn parse_keys(keys: &[String], environment: Environment) -> Vec<[String; 3]> {
     let mut parsed: Vec<[String; 3]> = Vec::with_capacity(keys.len());
     for key in keys.iter().filter_map(|key| ConnectionKey::parse(key)) {
@@ -113,9 +110,6 @@ fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
 }
 
 /// Plans the request.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (request, caller) = (context.request, context.caller);
     let secrets = caller.cursor_secrets(&context.config.sessions);
@@ -126,17 +120,18 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let ListRequest { filter, paging, start } =
         read_query(query, caller.environment(), caller.restriction(), cursor)?;
 
-    // One row more than the page holds shows whether another page follows.
-    let (rows, most) = (paging.limit.saturating_add(1), context.config.max_rows_read);
+    // One more row than the page shows whether another page follows.
+    let (rows, max_rows) = (paging.limit.saturating_add(1), context.config.max_rows_read);
     let mut statements = Statements::default();
-    let asked = ask(&mut statements, list(&context.guard(), &filter, &start, rows, most));
+    let rows_of_list =
+        ask(&mut statements, list(&context.guard(), &filter, &start, rows, max_rows));
     Ok(Handler::render(statements, move |results, _| {
-        let found = gather(results, &asked, &start, rows, most)?;
+        let found = gather(results, &rows_of_list, &start, rows, max_rows)?;
         if let Some(excess) = found.excess {
             let is_token = caller.restriction().is_some();
-            return Err(too_broad(&filter, &excess, most, is_token));
+            return Err(too_broad(&filter, &excess, max_rows, is_token));
         }
-        let Found { total, mut page, .. } = found;
+        let ListPage { total, mut page, .. } = found;
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let more = page.len() > limit;
         page.truncate(limit);
@@ -160,39 +155,39 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// What storage returned for a list.
+/// The result of a list.
 #[derive(Default)]
-struct Found {
+struct ListPage {
     total: u64,
     /// The page's connections, in list order.
     page: Vec<Connection>,
-    /// Why the list was not read.
+    /// Why the list was rejected.
     excess: Option<Excess>,
 }
 
-/// A list's [`ListStatements`], each replaced by the handle of its rows.
-enum Asked {
+/// The handles of the rows of [`ListStatements`].
+enum ListRows {
     Nothing,
     All(Rows<Connection>),
     Counted { total: Rows<Total>, page: Rows<Connection> },
-    Searched { walk: Rows<Walk>, page: Rows<Connection>, most: u64 },
-    Ways { costs: Rows<Costs>, pairs: Vec<(Rows<Total>, Rows<Connection>)> },
+    Searched { walk: Rows<Walk>, page: Rows<Connection>, limit: u64 },
+    Plans { costs: Rows<Costs>, pairs: Vec<(Rows<Total>, Rows<Connection>)> },
 }
 
-/// How many rows a list has.
+/// The number of rows of a list.
 #[derive(Deserialize)]
 struct Total {
     total: u64,
 }
 
-/// What a search walked, and found.
+/// The rows that a search read, and those that matched.
 #[derive(Deserialize)]
 struct Walk {
     walked: u64,
     total: u64,
 }
 
-/// What the cheapest way to a list costs in rows, and how many connections the others have.
+/// The cost of the cheapest plan in rows, and how many connections the tags and the columns match.
 #[derive(Default, Deserialize)]
 struct Costs {
     cost: u64,
@@ -200,20 +195,22 @@ struct Costs {
     columns: u64,
 }
 
-fn ask(statements: &mut Statements, list: ListStatements) -> Asked {
+fn ask(statements: &mut Statements, list: ListStatements) -> ListRows {
     match list {
-        ListStatements::Nothing => Asked::Nothing,
-        ListStatements::All(all) => Asked::All(statements.ask(all)),
+        ListStatements::Nothing => ListRows::Nothing,
+        ListStatements::All(all) => ListRows::All(statements.ask(all)),
         ListStatements::Counted(all, page) => {
-            Asked::Counted { total: statements.ask(all), page: statements.ask(page) }
+            ListRows::Counted { total: statements.ask(all), page: statements.ask(page) }
         }
-        ListStatements::Searched(all, page, most) => {
-            Asked::Searched { walk: statements.ask(all), page: statements.ask(page), most }
-        }
-        ListStatements::Ways(ways, pairs) => {
-            let costs = statements.ask(ways);
+        ListStatements::Searched(all, page, max_rows) => ListRows::Searched {
+            walk: statements.ask(all),
+            page: statements.ask(page),
+            limit: max_rows,
+        },
+        ListStatements::Plans(costs, pairs) => {
+            let costs = statements.ask(costs);
             let mut pair = |(all, page)| (statements.ask(all), statements.ask(page));
-            Asked::Ways { costs, pairs: pairs.into_iter().map(&mut pair).collect() }
+            ListRows::Plans { costs, pairs: pairs.into_iter().map(&mut pair).collect() }
         }
     }
 }
@@ -221,76 +218,76 @@ fn ask(statements: &mut Statements, list: ListStatements) -> Asked {
 /// Combines the results of the statements.
 fn gather(
     results: &Results,
-    asked: &Asked,
+    rows_of_list: &ListRows,
     start: &Start,
     rows: u64,
-    most: u64,
-) -> Result<Found, Problem> {
+    max_rows: u64,
+) -> Result<ListPage, Problem> {
     let sum = |total: Rows<Total>| {
         let totals = results.all(total)?.into_iter();
         Ok::<_, Problem>(totals.fold(0_u64, |sum, row| sum.saturating_add(row.total)))
     };
-    Ok(match asked {
-        Asked::Nothing => Found::default(),
-        Asked::All(all) => {
+    Ok(match rows_of_list {
+        ListRows::Nothing => ListPage::default(),
+        ListRows::All(all) => {
             let all = in_order(results.all(*all)?);
             let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-            Found { total, page: page_of(all, start, rows), excess: None }
+            ListPage { total, page: page_of(all, start, rows), excess: None }
         }
-        Asked::Counted { total, page } => {
+        ListRows::Counted { total, page } => {
             let total = sum(*total)?;
-            let skipped = skipped(start, total, rows, most);
-            let excess = (skipped > most).then_some(Excess::Page { skipped });
-            Found { total, page: in_order(results.all(*page)?), excess }
+            let skipped = skipped(start, total, rows, max_rows);
+            let excess = (skipped > max_rows).then_some(Excess::Page { skipped });
+            ListPage { total, page: in_order(results.all(*page)?), excess }
         }
-        Asked::Searched { walk, page, most } => {
+        ListRows::Searched { walk, page, limit } => {
             let (mut walked, mut total) = (0_u64, 0_u64);
             for walk in results.all(*walk)? {
                 walked = walked.saturating_add(walk.walked);
                 total = total.saturating_add(walk.total);
             }
-            let excess = (walked > *most).then_some(Excess::Matches { most: *most });
-            Found { total, page: in_order(results.all(*page)?), excess }
+            let excess = (walked > *limit).then_some(Excess::Matches { limit: *limit });
+            ListPage { total, page: in_order(results.all(*page)?), excess }
         }
-        Asked::Ways { costs, pairs } => {
+        ListRows::Plans { costs, pairs } => {
             let Costs { cost, tags, columns } = results.first(*costs)?.unwrap_or_default();
-            let excess = (cost > most).then_some(Excess::Rows { cost, tags, columns });
+            let excess = (cost > max_rows).then_some(Excess::Rows { cost, tags, columns });
             let (mut all, mut page) = (0_u64, Vec::new());
             for (total, rows) in pairs {
                 all = all.saturating_add(sum(*total)?);
                 page.append(&mut results.all(*rows)?);
             }
-            Found { total: all, page: in_order(page), excess }
+            ListPage { total: all, page: in_order(page), excess }
         }
     })
 }
 
-/// At most `rows` rows from the start of a page on, given all rows in list order.
+/// At most `rows` rows from the start of a page, of all rows in list order.
 fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
     let skipped = match start {
         Start::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),
         Start::After(cursor) => {
             let at = (cursor.created_at, cursor.id.as_str());
-            all.partition_point(|row| row.place() >= at)
+            all.partition_point(|row| row.position() >= at)
         }
     };
     all.into_iter().skip(skipped).take(usize::try_from(rows).unwrap_or(usize::MAX)).collect()
 }
 
-/// The parameters of a query, as sent, without those that say where in the list to start.
-fn without_place(query: &str) -> impl Iterator<Item = &str> {
+/// The parameters of a query as sent, without the position in the list.
+fn without_position(query: &str) -> impl Iterator<Item = &str> {
     query.split('&').filter(|pair| {
         let name = decode_form(pair.split('=').next().unwrap_or_default()).unwrap_or_default();
         !pair.is_empty() && name != "page" && name != "after"
     })
 }
 
-/// The value of the `Link` header, naming the next page.
+/// The `Link` header of the next page.
 fn link(request: &Request, after: &str) -> String {
-    let mut query: Vec<&str> = without_place(&request.query).collect();
+    let mut query: Vec<&str> = without_position(&request.query).collect();
     let after = format!("after={after}");
     query.push(&after);
-    // Encodes characters that could end the address early; some browsers and proxies send them as they are.
+    // Encodes characters that could end the URL early. Some browsers and proxies send them unencoded.
     let query = query.join("&").replace('>', "%3E").replace('"', "%22");
     format!("<{}{}?{query}>; rel=\"next\"", request.origin, request.path)
 }

@@ -1,7 +1,7 @@
-//! The endpoints of the vault (specification, parts 4.3 to 4.5), one module each, and what they share.
+//! The endpoints of connections, one module each.
 //!
-//! Each returns a plan whose statements are guarded by the caller's key: they do and return nothing when the key is not
-//! valid or lacks the scope. So they can travel in one batch with the query for the key's row.
+//! Each returns a plan whose statements are guarded by the caller's key: they do and return nothing if the key is not
+//! valid or lacks the scope. So they are sent in one batch with the query for the key's row.
 
 mod broad;
 mod change;

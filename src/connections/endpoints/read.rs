@@ -1,4 +1,4 @@
-//! `GET /v1/vault/connections/{id}` (specification, part 4.4).
+//! `GET /v1/vault/connections/{id}`: returns a connection.
 
 use super::shown::shown;
 use crate::connections::model::Connection;
@@ -12,9 +12,6 @@ use crate::http::problem::Problem;
 use crate::storage::transaction::Statements;
 
 /// Plans the request.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();

@@ -1,4 +1,4 @@
-//! How a connection is rendered.
+//! Renders connections.
 
 use crate::connections::model::Connection;
 use crate::connections::revision::entity_tag;
@@ -7,25 +7,19 @@ use crate::http::problem::Problem;
 use crate::util::json;
 
 /// The document of a connection.
-///
-/// # Errors
-/// When what is stored is damaged.
 pub(crate) fn document(connection: &Connection) -> Result<Vec<u8>, Problem> {
     connection.to_json().map_err(|error| {
         Problem::unavailable(format!("the connection {} is damaged: {error}", connection.id))
     })
 }
 
-/// As [`document`], with the account at the platform. `names`: whether it is named.
-///
-/// # Errors
-/// When what is stored is damaged.
+/// As [`document`], with the account at the platform. `names`: whether its name is included.
 pub(crate) fn document_with_account(
     connection: &Connection,
     names: bool,
 ) -> Result<Vec<u8>, Problem> {
     let mut document = document(connection)?;
-    // Before the brace that ends it.
+    // Reopen the object.
     document.pop();
     document.extend_from_slice(b",\"account\":");
     document.extend_from_slice(&json::bytes(&connection.account(names)));
@@ -33,10 +27,7 @@ pub(crate) fn document_with_account(
     Ok(document)
 }
 
-/// One connection with its entity tag.
-///
-/// # Errors
-/// When what is stored is damaged.
+/// A response with one connection and its entity tag.
 pub(crate) fn shown(connection: &Connection) -> Result<Response, Problem> {
     let mut response = Response::json(document(connection)?, NO_STORE);
     response.add("etag", entity_tag(&connection.id, connection.version));

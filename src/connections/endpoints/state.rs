@@ -1,4 +1,4 @@
-//! `PUT /v1/vault/connections/{id}/state`: sets a connection's health, as reported by the holder of its credentials.
+//! `PUT /v1/vault/connections/{id}/state`: sets the health of a connection whose credentials are held elsewhere.
 
 use serde_json::{Map, Value};
 
@@ -11,9 +11,6 @@ use crate::http::handler::Handler;
 use crate::http::problem::{Code, Problem};
 
 /// Plans the request.
-///
-/// # Errors
-/// With all faults of the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
@@ -26,10 +23,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     });
     let (mut statements, render) =
         change::plan(context, condition, |write| Some(one::set_state(write, &new?)));
-    let held = statements
+    let credentials = statements
         .ask::<Map<String, Value>>(select_credentials(&context.guard(), &context.connection_id()));
     Ok(Handler::render(statements, move |results, principal| {
-        if results.first(held)?.is_some() {
+        if results.first(credentials)?.is_some() {
             let detail =
                 "The vault holds this connection's credentials, so it determines the state itself.";
             return Err(Problem::new(Code::CredentialsHeld, detail));

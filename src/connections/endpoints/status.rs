@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::connect::statements::{select_credentials, select_state};
 use crate::connections::model::PlatformAccount;
 use crate::credentials::lifecycle::machine::actor;
-use crate::credentials::lifecycle::row::HeldRow;
+use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
@@ -15,7 +15,7 @@ use crate::terms::State;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// What a connection's row says of its state.
+/// The columns of a connection's state.
 #[derive(Deserialize)]
 struct StateRow {
     state: State,
@@ -53,28 +53,25 @@ struct Reason<'a> {
 }
 
 /// Plans the request.
-///
-/// # Errors
-/// When the request has a query.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, id, mut statements) =
         (context.guard(), context.connection_id(), Statements::default());
     let state = statements.ask::<StateRow>(select_state(&guard, &id));
-    let held = statements.ask::<HeldRow>(select_credentials(&guard, &id));
+    let credentials = statements.ask::<CredentialsRow>(select_credentials(&guard, &id));
     let names = context.config.account_names;
     Ok(Handler::render(statements, move |results, _| {
         let row = results.first(state)?.ok_or_else(Problem::no_connection)?;
-        let held = results.first(held)?;
+        let credentials = results.first(credentials)?;
         let time = |at: Option<u64>| at.and_then(rfc3339);
-        let code = held.as_ref().and_then(|held| held.reason_code.as_deref());
-        let reason = match (&held, code) {
-            (Some(held), Some(code)) => Some(Reason {
+        let code = credentials.as_ref().and_then(|credentials| credentials.reason_code.as_deref());
+        let reason = match (&credentials, code) {
+            (Some(credentials), Some(code)) => Some(Reason {
                 code,
-                detail: held.reason_detail.as_deref(),
-                http_status: held.reason_status,
+                detail: credentials.reason_detail.as_deref(),
+                http_status: credentials.reason_status,
             }),
-            // Who holds the credentials elsewhere said so.
+            // Reported by the service that holds the credentials.
             _ => row.state_reason.as_deref().map(|detail| Reason {
                 code: "reported",
                 detail: Some(detail),
@@ -86,13 +83,20 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
             since: rfc3339(row.since),
             reason,
             actor: actor(row.state, code),
-            attempts: held.as_ref().map_or(0, |held| held.attempts),
-            next_attempt_at: time(held.as_ref().and_then(|held| held.next_attempt_at)),
-            expires_at: time(held.as_ref().and_then(|held| held.expires_at)),
-            last_refreshed_at: time(held.as_ref().and_then(|held| held.refreshed_at)),
-            scopes: held.as_ref().map(HeldRow::scopes).unwrap_or_default(),
-            missing_scopes: held.as_ref().map(HeldRow::missing_scopes).unwrap_or_default(),
-            holds_credentials: held.is_some(),
+            attempts: credentials.as_ref().map_or(0, |credentials| credentials.attempts),
+            next_attempt_at: time(
+                credentials.as_ref().and_then(|credentials| credentials.next_attempt_at),
+            ),
+            expires_at: time(credentials.as_ref().and_then(|credentials| credentials.expires_at)),
+            last_refreshed_at: time(
+                credentials.as_ref().and_then(|credentials| credentials.refreshed_at),
+            ),
+            scopes: credentials.as_ref().map(CredentialsRow::scopes).unwrap_or_default(),
+            missing_scopes: credentials
+                .as_ref()
+                .map(CredentialsRow::missing_scopes)
+                .unwrap_or_default(),
+            holds_credentials: credentials.is_some(),
             account: PlatformAccount::of(
                 row.platform_account_id.as_ref(),
                 row.platform_account_name.as_ref(),

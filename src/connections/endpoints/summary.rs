@@ -1,4 +1,4 @@
-//! `GET /v1/vault/summary`: counts of the connections in the key's account and environment, read from counters alone.
+//! `GET /v1/vault/summary`: counts of the connections in the key's account and environment, from counters only.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -38,7 +38,7 @@ struct Platform<'a> {
     total: u64,
 }
 
-/// Numbers by name, in this order.
+/// Counts by name, in order.
 struct Counts(Vec<(&'static str, u64)>);
 
 impl Serialize for Counts {
@@ -48,9 +48,6 @@ impl Serialize for Counts {
 }
 
 /// Plans the request.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
@@ -95,7 +92,7 @@ mod tests {
     use super::{Counter, render};
 
     #[test]
-    fn each_number_is_of_its_own_dimension() {
+    fn each_count_comes_from_its_dimension() {
         let counter = |active, dimension: &str, value: &str, n| Counter {
             active,
             dimension: dimension.to_owned(),

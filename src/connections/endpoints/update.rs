@@ -1,4 +1,4 @@
-//! `PATCH /v1/vault/connections/{id}` (specification, part 4.5).
+//! `PATCH /v1/vault/connections/{id}`: replaces the tags.
 
 use super::change;
 use crate::connections::statements::one;
@@ -8,9 +8,6 @@ use crate::http::problem::Problem;
 use crate::util::json;
 
 /// Plans the request.
-///
-/// # Errors
-/// With all faults of the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;

@@ -1,4 +1,4 @@
-//! Which filters are equalities on columns, and the index that begins with these columns.
+//! The index for a filter's equalities on columns.
 
 use crate::connections::filter::ConnectionFilter;
 use crate::terms::{IdentityType, State};
@@ -13,17 +13,17 @@ pub(super) struct Columns {
     pub state: bool,
 }
 
-/// A column of an index that the filter does not restrict: one walk per value is needed, and these are merged.
+/// An index column that the filter does not restrict. The ranges of its values are read separately and merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Open {
+pub(super) struct OpenColumn {
     /// The column's name.
     pub column: &'static str,
     /// All its values.
     pub values: [&'static str; 4],
 }
 
-const TYPES: Open = Open { column: "c.identity_type", values: IdentityType::NAMES };
-const STATES: Open = Open { column: "c.state", values: State::NAMES };
+const TYPES: OpenColumn = OpenColumn { column: "c.identity_type", values: IdentityType::NAMES };
+const STATES: OpenColumn = OpenColumn { column: "c.state", values: State::NAMES };
 
 impl ConnectionFilter {
     pub(super) fn columns(&self) -> Columns {
@@ -40,7 +40,7 @@ impl Columns {
     pub(super) const NONE: Self =
         Self { platform: false, version: false, identity_type: false, state: false };
 
-    /// The index that begins with these columns, followed by the list order or by one [`Open`] column.
+    /// The index that begins with these columns, followed by the list order or by an [`OpenColumn`].
     pub(super) const fn index(self) -> &'static str {
         let version_and_type = self.version && self.identity_type;
         match (self.platform, self.version) {
@@ -62,7 +62,7 @@ impl Columns {
     }
 
     /// The index column between these columns and the list order. Returns `None` when there is none.
-    pub(super) const fn open(self) -> Option<Open> {
+    pub(super) const fn open(self) -> Option<OpenColumn> {
         match (self.state, self.identity_type) {
             (true, false) => Some(TYPES),
             (false, true) if self.version => Some(STATES),

@@ -1,4 +1,4 @@
-//! Counting by counters alone: how many connections match a filter or a part of it.
+//! Totals of lists from counters, which triggers maintain.
 
 use super::columns::Columns;
 use super::sql::Sql;
@@ -7,14 +7,14 @@ use crate::connections::filter::{ConnectionFilter, Tags};
 use crate::ports::Statement;
 use crate::terms::{IdentityType, State};
 
-/// The rows of `connection_counts` whose sum is the answer.
+/// The rows of `connection_counts` whose sum is the total.
 pub(super) struct Counter {
     dimension: String,
     values: Vec<String>,
 }
 
 impl ConnectionFilter {
-    /// The counter of the filter's columns and tags. Returns `None` when no counter covers them.
+    /// The counter for a filter. Returns `None` when there is none.
     pub(super) fn counter(&self) -> Option<Counter> {
         match &self.tags {
             None => Some(self.column_counter()),
@@ -27,7 +27,7 @@ impl ConnectionFilter {
         }
     }
 
-    /// The counter of the filter's columns alone.
+    /// The counter for the filter's columns.
     fn column_counter(&self) -> Counter {
         let columns = self.columns();
         let mut dimension: Vec<&str> = Vec::new();
@@ -46,7 +46,7 @@ impl ConnectionFilter {
         if let Some(version) = &self.platform_version {
             add("platformVersion", &[version]);
         }
-        // Counters by state are split by identity type; those by version and identity type are split by state.
+        // Counters by state are split by identity type, and those by version and identity type are split by state.
         let finest = columns.state || (columns.version && columns.identity_type);
         match self.identity_type {
             Some(identity_type) => add("identityType", &[identity_type.as_str()]),
@@ -64,7 +64,7 @@ impl ConnectionFilter {
 }
 
 impl Sql<'_> {
-    /// Adds `connection_counts n …`: the rows for these values of a dimension. Conditions may follow.
+    /// Adds `connection_counts n …`: the rows of a counter. Conditions may follow.
     pub(super) fn counters(
         &mut self,
         filter: &ConnectionFilter,
@@ -76,29 +76,29 @@ impl Sql<'_> {
         self.push(" AND n.value IN ").texts(values)
     }
 
-    /// Adds a number: how many connections a counter knows.
+    /// Adds the value of a counter.
     fn sum(&mut self, filter: &ConnectionFilter, counter: &Counter) -> &mut Self {
         self.push("(SELECT ifnull(sum(n.n), 0) FROM ");
         self.counters(filter, &counter.dimension, &counter.values).push(")")
     }
 
-    /// Adds a number: how many connections match the filter's columns.
+    /// Adds the number of connections that match the filter's columns.
     pub(super) fn column_count(&mut self, filter: &ConnectionFilter) -> &mut Self {
         self.sum(filter, &filter.column_counter())
     }
 
-    /// Adds a number: how many connections have these tags. A connection with two of them counts twice.
+    /// Adds the number of connections with these tags. A connection with two of them counts twice.
     pub(super) fn tag_count(&mut self, filter: &ConnectionFilter, tags: &[String]) -> &mut Self {
         self.sum(filter, &Counter { dimension: "tag".into(), values: tags.to_vec() })
     }
 
-    /// Adds a number: how many connections have the rarest of these tags; 0 when one of the tags has none.
+    /// Adds the number of connections with the rarest of these tags; 0 if a tag has none.
     pub(super) fn rarest_count(&mut self, filter: &ConnectionFilter, tags: &[String]) -> &mut Self {
         self.push("(SELECT iif(count(*) = ").push(&tags.len().to_string());
         self.push(", min(n.n), 0) FROM ").counters(filter, "tag", tags).push(")")
     }
 
-    /// Adds a self-contained number: how many connections a counter knows; 0 when the key is not valid.
+    /// Adds the value of a counter as a subquery of its own; 0 if the key is not valid.
     pub(super) fn counted(&mut self, filter: &ConnectionFilter, counter: &Counter) -> &mut Self {
         self.push("(SELECT ifnull(sum(n.n), 0) FROM api_keys k CROSS JOIN ");
         self.counters(filter, &counter.dimension, &counter.values).push(" AND ").guard();
@@ -106,7 +106,7 @@ impl Sql<'_> {
     }
 }
 
-/// Selects how many connections a counter knows, as `total`. Reads one to four rows.
+/// Selects the value of a counter, as `total`. Reads one to four rows.
 pub(super) fn counted(
     guard: &Guard<'_>,
     filter: &ConnectionFilter,

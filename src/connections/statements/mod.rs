@@ -1,10 +1,10 @@
-//! All SQL of the vault. Every statement joins the row of the request's key: it reaches only that key's account and
-//! environment, and returns or changes nothing when the key is not valid or lacks the scope. What a token is confined
-//! to is part of a list's filter and of `Sql::guard_connection`, which every statement on a stored connection
-//! uses. A new connection is checked before it is inserted, in `api::vault::create`.
+//! The SQL of connections. Every statement joins the row of the request's API key. So it only reaches the key's
+//! account and environment, and does nothing if the key is not valid or lacks the scope. The restriction of a token is
+//! part of a list's filter, and of `Sql::guard_connection` in statements on single connections. A new connection is
+//! checked before it is inserted, in `connections::endpoints::create`.
 //!
-//! `sql` builds the text. On it stand `columns`, `order`, `count` and `source`, each on those before it, and
-//! on these the statements themselves: `search`, `ways`, `list`; `one`; `summary`.
+//! `sql` builds the statements. `columns`, `order`, `count` and `source` add parts to it, and `search`, `plans`,
+//! `list`, `one` and `summary` combine these.
 
 mod columns;
 mod count;
@@ -12,8 +12,8 @@ pub mod limits;
 pub mod list;
 pub mod one;
 mod order;
+mod plans;
 mod search;
 mod source;
 pub(crate) mod sql;
 pub mod summary;
-mod ways;

@@ -1,6 +1,6 @@
-//! Statements for single connections: select, insert, update, delete.
+//! Statements on single connections.
 
-use super::limits::{account_has_place, identity_has_place};
+use super::limits::{account_has_capacity, identity_has_capacity};
 use super::sql::{COLUMNS, Sql};
 use crate::auth::statements::Guard;
 use crate::connections::draft::{NewConnection, NewState};
@@ -10,8 +10,10 @@ use crate::ports::{Param, Statement};
 use crate::util::case_fold::fold;
 use crate::util::json;
 
-/// The connection `c` with this id in the key's tenant. Rows of other tenants are not even read.
-const BY_ID: &str = " FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ";
+/// The connection `c` with an id, in the key's tenant. Rows of other tenants are not even read.
+const BY_ID: &str = " FROM api_keys k \
+    CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account \
+    AND c.environment = k.environment AND c.id = ";
 
 /// Selects the connection with an id.
 #[must_use]
@@ -25,13 +27,13 @@ pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
 /// A change to one connection.
 #[derive(Debug)]
 pub struct Write<'a> {
-    /// Who may change it.
+    /// The condition on the caller.
     pub guard: &'a Guard<'a>,
     /// The connection's id.
     pub id: &'a ConnectionId,
     /// What the connection must satisfy.
     pub precondition: &'a Precondition,
-    /// The id of the request, which the connection's row names afterwards.
+    /// The id of the request, which is stored with the version that it writes.
     pub request: &'a str,
 }
 
@@ -44,14 +46,14 @@ impl<'a> Write<'a> {
         sql
     }
 
-    /// Ends the update: the row must have the id and satisfy the precondition.
+    /// Adds the conditions on the id and the precondition.
     fn end(&self, mut sql: Sql<'a>) -> Statement {
         sql.chosen(self.id, self.precondition);
         sql.finish()
     }
 }
 
-/// Sets a connection's tags, unless it has them already.
+/// Sets a connection's tags, if they differ.
 #[must_use]
 pub fn set_tags(write: &Write<'_>, tags: &str) -> Statement {
     let mut sql = write.begin();
@@ -59,7 +61,7 @@ pub fn set_tags(write: &Write<'_>, tags: &str) -> Statement {
     write.end(sql)
 }
 
-/// Sets a connection's name, unless it has it already.
+/// Sets a connection's name, if it differs.
 #[must_use]
 pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
     let text = |name: Option<String>| name.map_or(Param::Null, Param::Text);
@@ -70,7 +72,7 @@ pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
     write.end(sql)
 }
 
-/// Sets a connection's state, unless it has it already. A new state without a reason clears the old one's reason.
+/// Sets a connection's state, if it differs. Without a reason, a new state clears the old reason.
 #[must_use]
 pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
     let state = new.state.as_str();
@@ -81,7 +83,7 @@ pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
         Some(reason) => sql.text(reason),
         None => sql.push("iif(c.state = ").text(state).push(", c.state_reason, NULL)"),
     };
-    // A column that is not set fires no trigger.
+    // A column that is not assigned fires no trigger.
     if let Some(active) = new.active {
         sql.push(", active = ").integer(u64::from(active));
     }
@@ -92,8 +94,11 @@ pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
     if let Some(reason) = &new.reason {
         sql.push(" OR c.state_reason IS NOT ").text(reason);
     }
-    // Where the vault holds the credentials, it finds the state out by itself.
-    sql.push(") AND NOT EXISTS (SELECT 1 FROM credentials h WHERE h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id)");
+    // If the vault holds the credentials, it determines the state itself.
+    sql.push(
+        ") AND NOT EXISTS (SELECT 1 FROM credentials h WHERE h.account = c.account \
+         AND h.environment = c.environment AND h.connection_id = c.id)",
+    );
     write.end(sql)
 }
 
@@ -117,11 +122,14 @@ impl Sql<'_> {
     }
 }
 
-/// Inserts a connection, unless another one has its key, or there are as many as there may be.
+/// Inserts a connection, unless its key is taken or a limit is reached.
 #[must_use]
 pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("INSERT INTO connections (account, environment, id, active, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, version, created_at, written_by) SELECT k.account, k.environment, ");
+    sql.push("INSERT INTO connections (account, environment, id, active, platform, platform_version, label, \
+        identity, identity_folded, identity_type, name, name_folded, description, state, tags, version, \
+        created_at, written_by) \
+        SELECT k.account, k.environment, ");
     sql.text(&new.id).push(", ").integer(u64::from(new.active));
     for text in [&new.platform, &new.platform_version, &new.label, &new.identity] {
         sql.push(", ").text(text);
@@ -134,22 +142,26 @@ pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     sql.push(", ").text(&new.description).push(", ").text(new.state.as_str());
     sql.push(", ").text(&new.tags).push(", 1, ").integer(new.created_at);
     sql.push(", ").text(&new.id).push(" FROM api_keys k WHERE ").guard();
-    sql.push(" AND ").push(&account_has_place("k.account", "k.environment"));
+    sql.push(" AND ").push(&account_has_capacity("k.account", "k.environment"));
     if guard.restriction.is_some() {
         let folded = sql.placeholder(Param::Text(fold(&new.identity)));
         let identity = sql.placeholder(Param::text(&new.identity));
         let owner = [folded.as_str(), identity.as_str()];
-        sql.push(" AND ").push(&identity_has_place("k.account", "k.environment", owner));
+        sql.push(" AND ").push(&identity_has_capacity("k.account", "k.environment", owner));
     }
     sql.push(" ON CONFLICT (account, environment, platform, label, identity) DO NOTHING");
     sql.finish()
 }
 
-/// Selects the connection with a key in parts, even one that a token may not see because its type differs.
+/// Selects the connection with a key, even if a token may not see it because of its identity type.
 #[must_use]
 pub fn select_by_key(guard: &Guard<'_>, platform: &str, label: &str, identity: &str) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = ");
+    sql.push("SELECT ").push(COLUMNS).push(
+        " FROM api_keys k \
+        CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account \
+        AND c.environment = k.environment AND c.platform = ",
+    );
     sql.text(platform).push(" AND c.label = ").text(label);
     sql.push(" AND c.identity = ").text(identity).push(" WHERE ").guard();
     sql.finish()

@@ -1,10 +1,10 @@
-//! The order of lists: newest first, then by id, descending. Where a page begins and ends in it.
+//! The order of lists: by time of creation and id, both descending; and where in this order a page begins and ends.
 
 use super::sql::Sql;
 use crate::connections::filter::Start;
 
 impl Sql<'_> {
-    /// Adds a condition: after the connection that the cursor names, in list order.
+    /// Adds the condition that a row is after the cursor, in list order.
     pub(super) fn after(&mut self, table: &str, start: &Start) -> &mut Self {
         let Start::After(cursor) = start else { return self };
         self.push(" AND (").push(table).push(".created_at, ").push(table).push(".id) < (");
@@ -19,7 +19,7 @@ impl Sql<'_> {
         self.push(" LIMIT ").integer(rows).skip(start)
     }
 
-    /// Adds the page's offset; follows a `LIMIT`.
+    /// Adds the page's offset, after a `LIMIT`.
     pub(super) fn skip(&mut self, start: &Start) -> &mut Self {
         match start {
             Start::Offset(offset) if *offset > 0 => self.push(" OFFSET ").integer(*offset),

@@ -1,5 +1,6 @@
-//! Lists filtered by identity, by account, by name, or by a prefix of name or identity. No counter covers these, so a search stops after
-//! reading as many rows as it may. Matches of a name or a prefix are not in list order, so their pages are sorted.
+//! Lists that are filtered by identity, account, name, or a prefix of name or identity. No counter covers these, so a
+//! search stops after the rows that it may read. Matches of a name or a prefix are not in list order, so their pages
+//! are sorted.
 
 use super::columns::Columns;
 use super::source::NAME_OVERLAPS;
@@ -8,9 +9,9 @@ use crate::auth::statements::Guard;
 use crate::connections::filter::{ConnectionFilter, Start};
 use crate::ports::Statement;
 
-/// The cost of a match, in rows read in order: counting it, reading it for the page, sorting it.
+/// The cost of a match, in rows: it is counted, read for the page, and sorted.
 const MATCH: u64 = 3;
-/// The cost of a match when the connection itself must be looked up, for the total and for the page.
+/// The cost of a match whose connection is looked up for the total and the page, in rows.
 const LOOKED_UP: u64 = 24;
 
 /// A search by the most selective of these filters.
@@ -19,31 +20,36 @@ pub(super) struct Search<'a> {
     filter: &'a ConnectionFilter,
     /// The other filters.
     rest: ConnectionFilter,
-    /// Whether there are other filters, so that the connections themselves must be looked up.
-    looks: bool,
-    /// The most matches that may be visited.
-    pub most: u64,
+    /// Whether there are other filters, so that each connection must be looked up.
+    needs_lookup: bool,
+    /// The maximum number of matches that are read.
+    pub max_matches: u64,
 }
 
 impl<'a> Search<'a> {
-    /// The search for a filter; `most` is how many rows a list may cost. Returns `None` when the filter has none of
+    /// The search for a filter; `max_rows` is how many rows a list may read. Returns `None` when the filter has none of
     /// these.
-    pub(super) fn new(filter: &'a ConnectionFilter, most: u64) -> Option<Self> {
+    pub(super) fn new(filter: &'a ConnectionFilter, max_rows: u64) -> Option<Self> {
         let mut rest = filter.clone();
         rest.shows_account = false;
         let main = [&mut rest.identity, &mut rest.account, &mut rest.name, &mut rest.q];
         main.into_iter().find_map(Option::take)?;
         let nothing = ConnectionFilter { active: filter.active, ..ConnectionFilter::default() };
-        let looks = rest != nothing;
-        let each = if looks { LOOKED_UP } else { MATCH };
-        Some(Self { filter, rest, looks, most: most.checked_div(each).unwrap_or_default() })
+        let needs_lookup = rest != nothing;
+        let each = if needs_lookup { LOOKED_UP } else { MATCH };
+        Some(Self {
+            filter,
+            rest,
+            needs_lookup,
+            max_matches: max_rows.checked_div(each).unwrap_or_default(),
+        })
     }
 
-    /// Selects how many matches there are, as `walked`, counting at most one more than allowed; and how many of them
-    /// match the other filters, as `total`.
+    /// Selects the number of matches, as `walked`, up to one more than allowed; and how many of them match the other
+    /// filters, as `total`.
     pub(super) fn total(&self, guard: &Guard<'_>) -> Statement {
         let mut sql = Sql::new(guard);
-        if self.looks {
+        if self.needs_lookup {
             sql.push("SELECT count(*) AS walked, count(c.seq) AS total FROM (").matches(self, None);
             sql.push(") m LEFT JOIN connections c ON c.seq = m.seq").conditions(&self.rest);
         } else {
@@ -57,17 +63,16 @@ impl<'a> Search<'a> {
     pub(super) fn page(&self, guard: &Guard<'_>, start: &Start, rows: u64) -> Statement {
         let mut sql = Sql::new(guard);
         if self.filter.identity.is_some() || self.filter.account.is_some() {
-            // These matches are in list order: the page is a separate walk, taken when the count shows that it is short
-            // enough.
+            // These matches are in list order, so the page is read separately, if the count is small enough.
             sql.select(self.filter).whole(self.filter);
             sql.conditions(&self.rest).after("c", start).in_order("c");
             sql.push(" LIMIT iif((SELECT count(*) FROM (").matches(self, None);
-            sql.push(")) <= ").integer(self.most).push(", ").integer(rows).push(", 0)");
+            sql.push(")) <= ").integer(self.max_matches).push(", ").integer(rows).push(", 0)");
             sql.skip(start);
             return sql.finish();
         }
         sql.select(self.filter).push(" FROM (");
-        if self.looks {
+        if self.needs_lookup {
             sql.matches(self, Some(start)).push(") m").rows_of("m").push(" WHERE true");
             sql.conditions(&self.rest).in_order("m").window(start, rows);
         } else {
@@ -81,23 +86,23 @@ impl<'a> Search<'a> {
 impl Sql<'_> {
     /// Adds the positions of the matches, at most one more than allowed.
     fn matches(&mut self, search: &Search<'_>, start: Option<&Start>) -> &mut Self {
-        const PLACE: &str = "SELECT c.created_at, c.id, c.seq";
+        const POSITION: &str = "SELECT c.created_at, c.id, c.seq";
         let filter = search.filter;
         let start = start.unwrap_or(&Start::Offset(0));
         if filter.identity.is_some() || filter.account.is_some() {
-            self.push(PLACE).whole(filter);
+            self.push(POSITION).whole(filter);
         } else if let Some(name) = &filter.name {
-            self.push(PLACE).names(NAME_OVERLAPS, filter);
+            self.push(POSITION).names(NAME_OVERLAPS, filter);
             self.push(" AND c.name_folded = ").text(name);
         } else if let Some(q) = &filter.q {
-            self.push(PLACE).named(q, filter).after("c", start);
-            self.push(" UNION ALL ").push(PLACE).identified(q, filter);
+            self.push(POSITION).named(q, filter).after("c", start);
+            self.push(" UNION ALL ").push(POSITION).identified(q, filter);
         }
-        self.after("c", start).push(" LIMIT ").integer(search.most.saturating_add(1))
+        self.after("c", start).push(" LIMIT ").integer(search.max_matches.saturating_add(1))
     }
 
-    /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without one, of its account. A token's identity
-    /// comes first, so that it never learns how many connections of others lead to an account.
+    /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without one, of its account. A token's
+    /// identity comes first, so that the token can't learn how many connections of others lead to an account.
     fn whole(&mut self, filter: &ConnectionFilter) -> &mut Self {
         match (&filter.identity, &filter.account) {
             (Some(identity), _) => {
@@ -115,7 +120,7 @@ impl Sql<'_> {
         self.begins("c.identity_folded", q)
     }
 
-    /// As [`Self::identified`], those whose name begins with `q` but whose identity does not. When name and identity
+    /// As [`Self::identified`], those whose name begins with `q` but whose identity does not. If name and identity
     /// share fewer leading characters than `q` has, the identity can't begin with it.
     fn named(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
         let length = q.chars().count();
@@ -126,7 +131,7 @@ impl Sql<'_> {
         self
     }
 
-    /// Adds a condition that skips the walk when no connection matches the filter's columns.
+    /// Adds a condition that reads nothing when no connection matches the filter's columns.
     fn unless_none(&mut self, filter: &ConnectionFilter) -> &mut Self {
         if filter.columns() == Columns::NONE {
             return self;

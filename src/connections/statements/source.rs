@@ -1,5 +1,5 @@
-//! Which index a list walks. Each is in list order, so a page is a walk from its start. The most selective index is
-//! taken; the remaining filters are checked row by row.
+//! Which index a list reads. Each index is in list order, so a page is a range of it. The most selective index is
+//! used, and the other filters are checked for each row.
 
 use super::columns::Columns;
 use super::sql::Sql;
@@ -7,7 +7,7 @@ use crate::connections::filter::{ConnectionFilter, Tags};
 use crate::ports::Param;
 use crate::util::json;
 
-/// The number of values of the column `name_overlap`, from 0 on; the last one also stands for anything greater.
+/// The number of values of the column `name_overlap`, from 0. The last one also stands for greater values.
 pub(super) const NAME_OVERLAPS: usize = 8;
 
 impl Sql<'_> {
@@ -17,7 +17,7 @@ impl Sql<'_> {
         let columns = filter.columns();
         self.index(columns.index(), filter).column_filters(filter);
         let Some(open) = columns.open() else { return self };
-        // Every connection has one of these values; naming them lets the database use the index.
+        // Every connection has one of these values. Naming them lets SQLite use the index.
         self.push(" AND ").push(open.column).push(" IN ").texts(&open.values)
     }
 
@@ -120,12 +120,13 @@ impl Sql<'_> {
         self.push(" OR ").begins("c.identity_folded", q).push(")")
     }
 
-    /// Adds the condition that a column begins with a prefix, as a range of an index: texts are compared by code point.
+    /// Adds the condition that a column begins with a prefix, as a range of an index. Strings are compared by code
+    /// point.
     pub(super) fn begins(&mut self, column: &str, prefix: &str) -> &mut Self {
         self.push(column).push(" >= ").text(prefix).push(" AND ").push(column).push(" < ");
         match successor(prefix) {
             Some(end) => self.text(&end),
-            // Every text sorts before every blob.
+            // Every string sorts before every blob.
             None => self.push("x''"),
         }
     }
@@ -135,7 +136,7 @@ impl Sql<'_> {
         match &filter.tags {
             None => self,
             Some(Tags::All(tags)) => self.all_tags("c", tags),
-            // Mostly, a connection has fewer tags than the filter names.
+            // Usually, a connection has fewer tags than the filter.
             Some(Tags::Any(tags)) => {
                 self.push(" AND (SELECT 1 FROM json_each(c.tags) j WHERE j.value IN ");
                 self.texts(tags).push(") IS NOT NULL")
@@ -144,8 +145,7 @@ impl Sql<'_> {
     }
 
     /// Adds the condition that the connection of `table` (`c`, or the tag row `t`) has all the tags. Each tag is a
-    /// scalar subquery: with `EXISTS`, which becomes a join, the database takes a second to plan a statement with
-    /// twenty.
+    /// scalar subquery. `EXISTS` becomes a join, and with twenty of these SQLite plans for a second.
     fn all_tags(&mut self, table: &str, tags: &[String]) -> &mut Self {
         for tag in tags {
             self.push(" AND (");
@@ -163,14 +163,14 @@ impl Sql<'_> {
         self
     }
 
-    /// Adds the keys as one JSON text, since there may be more of them than a statement may have parameters.
+    /// Adds the keys as one JSON parameter, since there may be more of them than a statement may have parameters.
     pub(super) fn keys(&mut self, keys: &[[String; 3]]) -> &mut Self {
         let json = json::text(&keys);
         self.bind(Param::Text(json))
     }
 }
 
-/// The smallest text greater than every text that begins with `prefix`. Returns `None` when there is none.
+/// The smallest string that is greater than every string with this prefix. Returns `None` when there is none.
 fn successor(prefix: &str) -> Option<String> {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {
@@ -188,7 +188,7 @@ mod tests {
     use super::successor;
 
     #[test]
-    fn the_successor_ends_a_prefix() {
+    fn the_successor_is_the_end_of_a_prefix_range() {
         for (prefix, expected) in [
             ("a", Some("b")),
             ("az", Some("a{")),

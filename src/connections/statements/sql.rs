@@ -1,4 +1,4 @@
-//! SQL under construction.
+//! A builder for SQL.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,14 @@ use crate::terms::IdentityType;
 use crate::util::name_set::Names;
 
 /// The columns of [`crate::connections::model::Connection`].
-pub(crate) const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
+pub(crate) const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, \
+    c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, \
+    c.created_at, c.written_by";
 
-/// Those of the account at the platform, which are read only when they are asked for.
+/// The columns of the account at the platform, which are read on request only.
 const ACCOUNT_COLUMNS: &str = ", c.platform_account_id, c.platform_account_name";
 
-/// SQL under construction: text comes from this crate only, everything else becomes a parameter.
+/// A builder for SQL. The text comes from this crate only; everything else becomes a parameter.
 #[derive(Debug, Clone)]
 pub(crate) struct Sql<'a> {
     guard: &'a Guard<'a>,
@@ -24,7 +26,6 @@ pub(crate) struct Sql<'a> {
 }
 
 impl<'a> Sql<'a> {
-    /// Starts with the guard's parameters.
     pub(crate) fn new(guard: &'a Guard<'a>) -> Self {
         Self { guard, text: String::new(), params: guard.params.clone() }
     }
@@ -67,13 +68,12 @@ impl<'a> Sql<'a> {
         self.push("SELECT ").push(COLUMNS).push(more)
     }
 
-    /// Adds text.
     pub(crate) fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
-    /// Adds a parameter, and its placeholder to the text.
+    /// Adds a parameter and its placeholder.
     pub(crate) fn bind(&mut self, param: Param) -> &mut Self {
         let placeholder = self.placeholder(param);
         self.push(&placeholder)
@@ -81,7 +81,7 @@ impl<'a> Sql<'a> {
 
     /// Adds a parameter. Returns its placeholder.
     pub(crate) fn placeholder(&mut self, param: Param) -> String {
-        // Equal values are bound once, since a statement may have at most a hundred parameters.
+        // Equal values share a parameter, since a statement may have at most a hundred.
         let known = self.params.iter().position(|known| *known == param);
         let at = known.unwrap_or(self.params.len());
         if known.is_none() {
@@ -129,11 +129,11 @@ impl<'a> Sql<'a> {
         self.text(&crate::util::json::text(ids)).push("))")
     }
 
-    /// Adds a parenthesized list of texts.
+    /// Adds a parenthesized list of strings.
     pub(crate) fn texts<T: AsRef<str>>(&mut self, texts: &[T]) -> &mut Self {
         self.push("(");
-        for (nth, text) in texts.iter().enumerate() {
-            if nth > 0 {
+        for (index, text) in texts.iter().enumerate() {
+            if index > 0 {
                 self.push(", ");
             }
             self.text(text.as_ref());

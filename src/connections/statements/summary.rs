@@ -1,28 +1,37 @@
-//! The tenant's counts, read from counters alone; what a token may see of them is counted.
+//! The tenant's counts, read from counters. For a token, the connections that it may see are counted.
 
 use super::sql::Sql;
 use crate::auth::statements::Guard;
 use crate::ports::Statement;
 
-/// The most platforms that a summary names.
+/// The maximum number of platforms in a summary.
 pub const PLATFORMS: u64 = 50;
 
-/// Selects the counters of everything but platforms: `active`, `dimension`, `value`, `n`. Reads at most 14 rows; for a
-/// token, a few per connection of its identity.
+/// Selects the counters except those of platforms: `active`, `dimension`, `value`, `n`. Reads at most 14 rows; for a
+/// token, a few for each connection of its identity.
 #[must_use]
 pub fn counters(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     if guard.restriction.is_some() {
-        sql.push("SELECT c.active, d.column1 AS dimension, CASE d.column1 WHEN 'all' THEN '' WHEN 'state' THEN c.state ELSE c.identity_type END AS value, count(*) AS n");
+        sql.push("SELECT c.active, d.column1 AS dimension, CASE d.column1 WHEN 'all' THEN '' WHEN 'state' THEN \
+            c.state ELSE c.identity_type END AS value, count(*) AS n");
         sql.seen(" CROSS JOIN (VALUES ('all'), ('state'), ('identityType')) d")
             .push(" GROUP BY 1, 2, 3");
         return sql.finish();
     }
-    sql.push("SELECT n.active, n.dimension, n.value, n.n FROM api_keys k CROSS JOIN connection_counts n ON n.account = k.account AND n.environment = k.environment AND (n.active, n.dimension) IN (VALUES (0, 'all'), (1, 'all'), (0, 'identityType'), (1, 'identityType'), (2, 'state')) WHERE ").guard();
+    sql.push(
+        "SELECT n.active, n.dimension, n.value, n.n \
+        FROM api_keys k \
+        CROSS JOIN connection_counts n ON n.account = k.account AND n.environment = k.environment \
+        AND (n.active, n.dimension) IN (VALUES (0, 'all'), (1, 'all'), (0, 'identityType'), \
+        (1, 'identityType'), (2, 'state')) \
+        WHERE ",
+    )
+    .guard();
     sql.finish()
 }
 
-/// Selects the counters of the largest platforms, largest first, in the same columns. Reads one row each; for a token,
+/// Selects the counters of the largest platforms in the same columns, largest first. Reads one row each; for a token,
 /// more.
 #[must_use]
 pub fn platforms(guard: &Guard<'_>) -> Statement {
@@ -31,7 +40,11 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
         sql.push("SELECT 2 AS active, 'platform' AS dimension, c.platform AS value, count(*) AS n");
         sql.seen("").push(" GROUP BY c.platform ORDER BY n DESC, c.platform LIMIT ");
     } else {
-        sql.push("SELECT n.active, n.dimension, n.value, n.n FROM api_keys k CROSS JOIN connection_counts n INDEXED BY connection_counts_by_size ON n.account = k.account AND n.environment = k.environment AND n.active = 2 AND n.dimension = 'platform' WHERE ");
+        sql.push("SELECT n.active, n.dimension, n.value, n.n \
+            FROM api_keys k \
+            CROSS JOIN connection_counts n INDEXED BY connection_counts_by_size ON n.account = k.account \
+            AND n.environment = k.environment AND n.active = 2 AND n.dimension = 'platform' \
+            WHERE ");
         sql.guard().push(" ORDER BY n.n DESC, n.value LIMIT ");
     }
     sql.integer(PLATFORMS);
@@ -41,7 +54,11 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
 impl Sql<'_> {
     /// Adds ` FROM … WHERE …`: the connections `c` that a token may see, active or not, joined with `joined`.
     fn seen(&mut self, joined: &str) -> &mut Self {
-        self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_identity ON c.account = k.account AND c.environment = k.environment AND c.active IN (0, 1)");
+        self.push(
+            " FROM api_keys k \
+            CROSS JOIN connections c INDEXED BY connections_by_identity ON c.account = k.account \
+            AND c.environment = k.environment AND c.active IN (0, 1)",
+        );
         self.push(joined).push(" WHERE ").guard_connection()
     }
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/vault/connections/{id}/check`: finds out at once whether a connection works, as the schedule does once a day.
+//! `POST /v1/vault/connections/{id}/check`: runs the health check of a connection now.
 
 use super::read::failed;
 use crate::auth::Principal;
@@ -8,7 +8,7 @@ use crate::connect::statements::select_connection;
 use crate::connections::endpoints::shown::shown;
 use crate::connections::model::Connection;
 use crate::credentials::check::{Due, check_all, is_checkable};
-use crate::credentials::fresh::AskedHeld;
+use crate::credentials::usable::CredentialsQuery;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::Response;
@@ -19,38 +19,36 @@ use crate::storage::transaction::{Results, Statements};
 use crate::terms::State;
 
 /// Plans the request.
-///
-/// # Errors
-/// When the request has a query; `unavailable` without keys to open with.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
-    let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
+    let credentials = CredentialsQuery::of(context, &context.connection_id(), &mut statements)?;
     Ok(Handler::new(statements, move |results, principal| async move {
-        check(context, held, &principal, &results, ports).await
+        check(context, credentials, &principal, &results, ports).await
     }))
 }
 
-/// Checks the connection, unless the service waits after a failure. Returns the resulting connection.
+/// Checks the connection, unless the service is backing off after a failure. Returns the connection as it is
+/// afterwards.
 async fn check<P: Ports>(
     context: &Context<'_>,
-    held: AskedHeld,
+    credentials: CredentialsQuery,
     principal: &Principal,
     results: &Results,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let cache = context.service.catalog();
-    let (connection, row, client) = held.rows(results)?;
+    let (connection, row, client) = credentials.rows(results)?;
     if connection.state == State::Failed {
         return Err(failed(&row));
     }
     let catalog = Catalog::open(cache, ports).await?;
     let connector = connector(&catalog, &connection.platform).await?;
     if !connector.is_some_and(|connector| is_checkable(&connector, &row, context.now)) {
-        let detail = "Nothing shows whether this connection works: its credentials can't be renewed, and the catalog has no request that checks them.";
+        let detail = "This connection can't be checked: its credentials can't be refreshed, and the catalog has no request that verifies them.";
         return Err(Problem::new(Code::NotCheckable, detail));
     }
     let is_mended =
@@ -59,7 +57,7 @@ async fn check<P: Ports>(
     let left = next.saturating_sub(context.now).div_ceil(1000);
     if left > 0 {
         let detail = format!(
-            "After a failure, the service waits before it asks the platform again: {left} seconds from now."
+            "After a failure, the service waits before it calls the platform again. Retry in {left} seconds."
         );
         let problem = Problem::new(Code::TooManyRequests, detail);
         return Err(Problem { retry_after: u32::try_from(left).ok(), ..problem });

@@ -1,4 +1,4 @@
-//! `/v1/vault/connections/{id}/credentials`: handed out fresh, imported, and checked.
+//! The endpoints of a connection's credentials: read, import, check.
 
 pub mod check_now;
 pub mod read;

@@ -1,4 +1,4 @@
-//! `GET /v1/vault/connections/{id}/credentials`: fresh, and ready to use.
+//! `GET /v1/vault/connections/{id}/credentials`: returns credentials that are valid now.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::auth::Principal;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::endpoints::platform::PlatformAuth;
-use crate::credentials::fresh::AskedHeld;
-use crate::credentials::held::Held;
-use crate::credentials::lifecycle::row::HeldRow;
-use crate::credentials::placing::{Placed, Placement, Secrecy, basic_pair};
+use crate::credentials::lifecycle::row::CredentialsRow;
+use crate::credentials::model::Credentials;
+use crate::credentials::request_auth::{AuthValue, RequestAuth, Secrecy, basic_pair};
+use crate::credentials::usable::CredentialsQuery;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
@@ -26,9 +26,6 @@ use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
 /// Plans the request.
-///
-/// # Errors
-/// With all faults of the query; `unavailable` without keys to open with.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -38,11 +35,11 @@ pub fn plan<'a, P: Ports>(
     let refresh = query.boolean("refresh").unwrap_or(false);
     let mut statements = Statements::default();
     let connection = context.connection_id();
-    let held = AskedHeld::of(context, &connection, &mut statements)?;
+    let credentials = CredentialsQuery::of(context, &connection, &mut statements)?;
     let (guard, request) = (context.guard(), context.request_id);
     statements.run(credentials_read(&guard, &connection, context.caller, context.now, request));
     Ok(Handler::new(statements, move |results, principal| async move {
-        read(context, refresh, held, &principal, &results, ports).await
+        read(context, refresh, credentials, &principal, &results, ports).await
     }))
 }
 
@@ -50,21 +47,21 @@ pub fn plan<'a, P: Ports>(
 async fn read<P: Ports>(
     context: &Context<'_>,
     refresh: bool,
-    held: AskedHeld,
+    credentials: CredentialsQuery,
     principal: &Principal,
     results: &Results,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let cache = context.service.catalog();
     let catalog = Catalog::open(cache, ports).await?;
-    let fresh = held.open(context, principal, results, &catalog, ports, refresh).await?;
-    let auth = fresh.auth(context.config);
-    let placed = auth.map(PlatformAuth::known).transpose()?.unwrap_or_default();
-    Ok(shown(&fresh.row, &fresh.held, fresh.method(), &placed))
+    let usable = credentials.open(context, principal, results, &catalog, ports, refresh).await?;
+    let platform_auth = usable.auth(context.config);
+    let auth = platform_auth.map(PlatformAuth::known).transpose()?.unwrap_or_default();
+    Ok(shown(&usable.row, &usable.credentials, usable.method(), &auth))
 }
 
-/// The connection has failed; somebody must reconnect it.
-pub(crate) fn failed(row: &HeldRow) -> Problem {
+/// The connection has failed, and its user must reconnect it.
+pub(crate) fn failed(row: &CredentialsRow) -> Problem {
     let code = row.reason_code.as_deref().unwrap_or("reported");
     let why = row
         .reason_detail
@@ -75,9 +72,14 @@ pub(crate) fn failed(row: &HeldRow) -> Problem {
     Problem::new(Code::ConnectionFailed, detail)
 }
 
-/// The document: which members it has follows from the type.
-fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>, placed: &Placed) -> Response {
-    let own: &[&'static str] = match held.kind {
+/// Renders the credentials. The members depend on the type.
+fn shown(
+    row: &CredentialsRow,
+    credentials: &Credentials,
+    method: Option<&AuthMethod>,
+    auth: &RequestAuth,
+) -> Response {
+    let own: &[&'static str] = match credentials.kind {
         CredentialType::OAuth2 => &[],
         CredentialType::ApiKey => &["apiKey"],
         CredentialType::Basic => &["username", "password"],
@@ -86,19 +88,19 @@ fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>, placed: &Place
     };
     let mut document = Document(Vec::new());
     let mut add = |name: &'static str, value: Value| document.0.push((name, value));
-    add("type", held.kind.as_str().into());
+    add("type", credentials.kind.as_str().into());
     add("authMethod", row.auth_method.as_str().into());
-    let pair = method.and_then(|method| basic_pair(&method.kind, held));
+    let pair = method.and_then(|method| basic_pair(&method.kind, credentials));
     for name in own {
         let value = match (*name, &pair) {
             ("username", Some((username, _))) => Some(username),
             ("password", Some((_, password))) => Some(password),
-            (name, _) => held.fields.get(name),
+            (name, _) => credentials.fields.get(name),
         };
         let value = value.filter(|value| !value.is_empty());
         add(name, value.map_or(Value::Null, |value| value.as_str().into()));
     }
-    if let Some(tokens) = &held.tokens {
+    if let Some(tokens) = &credentials.tokens {
         add("accessToken", tokens.access.as_str().into());
         add("tokenType", tokens.kind.as_str().into());
         add("expiresAt", row.expires_at.and_then(rfc3339).into());
@@ -110,22 +112,22 @@ fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>, placed: &Place
             );
         }
     }
-    let fields = held.fields.iter().filter(|(name, _)| !own.contains(&name.as_str()));
+    let fields = credentials.fields.iter().filter(|(name, _)| !own.contains(&name.as_str()));
     let mut fields = fields.map(|(name, value)| (name, value.as_str().into())).peekable();
     if fields.peek().is_some() {
         add("fields", object(fields));
     }
-    // Only the service sends the secret of an OAuth client.
-    let values = |values: &BTreeMap<String, Placement>| {
+    // The API never returns the secret of an OAuth client.
+    let values = |values: &BTreeMap<String, AuthValue>| {
         let shown = values.iter().filter(|(_, value)| value.secrecy < Secrecy::Client);
         object(shown.map(|(name, value)| (name, value.text.as_str().into())))
     };
-    add("headers", values(&placed.headers));
-    add("query", values(&placed.query));
+    add("headers", values(&auth.headers));
+    add("query", values(&auth.query));
     Response::json(json::bytes(&document), NO_STORE)
 }
 
-/// Members in the order in which people read them.
+/// Serializes members in the order in which they were added.
 struct Document(Vec<(&'static str, Value)>);
 
 impl Serialize for Document {

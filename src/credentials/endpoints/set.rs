@@ -1,4 +1,4 @@
-//! `PUT /v1/vault/connections/{id}/credentials`: takes over what another service held.
+//! `PUT /v1/vault/connections/{id}/credentials`: imports credentials.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ use crate::connect::resolved_oauth::{is_listed, recipient_fields};
 use crate::connect::statements::select_client_for;
 use crate::connections::model::Connection;
 use crate::connections::statements::one;
-use crate::credentials::held::{Held, HeldTokens};
 use crate::credentials::lifecycle::machine;
+use crate::credentials::model::{Credentials, OAuthTokens};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -30,11 +30,11 @@ use crate::storage::transaction::Statements;
 use crate::terms::CredentialType;
 use crate::util::rfc3339;
 
-/// What is wrong with a field that only the OAuth client may set.
+/// The fault of a field that only the OAuth client may set.
 const DECIDES: &str =
     "decides who receives secrets and tokens: set it in the `variables` of the OAuth client";
 
-/// The members of the body that are secrets, and the type to which each belongs.
+/// The secret members of the body, and the type to which each belongs.
 const SECRETS: [(&str, CredentialType); 10] = [
     ("accessToken", CredentialType::OAuth2),
     ("refreshToken", CredentialType::OAuth2),
@@ -49,9 +49,6 @@ const SECRETS: [(&str, CredentialType); 10] = [
 ];
 
 /// Plans the request.
-///
-/// # Errors
-/// With all faults of the body that show without the connector; `unavailable` without keys to seal with.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -72,8 +69,8 @@ pub fn plan<'a, P: Ports>(
     }))
 }
 
-/// The method to which credentials of a type belong. When there is none, or it is not clear which one, returns the field
-/// that is at fault and what is wrong with it.
+/// Finds the authentication method for credentials of a type. If none or several match, returns the field at fault and
+/// what is wrong with it.
 fn method_for<'c>(
     connector: &'c Connector,
     kind: CredentialType,
@@ -152,7 +149,7 @@ async fn set<P: Ports>(
         if secrets.is_empty() {
             body.invalid(&["accessToken"], "is required, or else `refreshToken`");
         }
-        Some(HeldTokens {
+        Some(OAuthTokens {
             access: secrets.remove("accessToken").unwrap_or_default(),
             kind: "Bearer".to_owned(),
             refresh: secrets.remove("refreshToken"),
@@ -170,18 +167,27 @@ async fn set<P: Ports>(
     body.finish()?;
 
     let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
-    let mut held = Held { tokens, ..Held::of_fields(kind, fields) };
+    let mut credentials = Credentials { tokens, ..Credentials::from_fields(kind, fields) };
     let mut checked = CheckOutcome::NotChecked;
     if has_access {
         let (config, connector, client) = (context.config, &connector, client.as_ref());
-        let auth = PlatformAuth { config, connector, method, held: &held, client };
-        checked = match platform::verify(ports, auth).await {
-            // What has expired can still be renewed.
-            Verdict::Rejected(401) if held.is_renewable(method) => CheckOutcome::NotChecked,
+        let platform_auth =
+            PlatformAuth { config, connector, method, credentials: &credentials, client };
+        checked = match platform::verify(ports, platform_auth).await {
+            // What has expired can still be refreshed.
+            Verdict::Rejected(401) if credentials.is_refreshable(method) => {
+                CheckOutcome::NotChecked
+            }
             verdict => verdict.checked(&connector.name)?,
         };
-        platform::fetch_account(ports, context.config, (connector, method), client, &mut held)
-            .await;
+        platform::fetch_account(
+            ports,
+            context.config,
+            (connector, method),
+            client,
+            &mut credentials,
+        )
+        .await;
     }
     let account = ConnectedAccount {
         account: &principal.account,
@@ -189,8 +195,8 @@ async fn set<P: Ports>(
         request: context.request_id,
         attempt: None,
         method,
-        held: &held,
-        // Without an access token, the first use renews.
+        credentials: &credentials,
+        // Without an access token, the first use refreshes.
         expires_at: if has_access { expires_at } else { Some(context.now) },
         requested_scopes: &scopes,
         granted_scopes: None,

@@ -1,6 +1,6 @@
-//! The life of a connection whose credentials the vault holds: when they are renewed, and what becomes of the connection.
+//! The lifecycle of stored credentials: when they are refreshed or checked, and what a failure changes.
 
 pub mod machine;
-pub mod renewal;
 pub mod row;
 pub mod statements;
+pub mod timing;

@@ -2,82 +2,82 @@
 
 use serde::Deserialize;
 
-use super::machine::{Before, Failure};
+use super::machine::{Failure, FailureHistory};
 use crate::oauth::scopes::missing;
 use crate::terms::CredentialType;
 
-/// What the vault knows of a connection's credentials without opening them.
+/// A connection's credentials as stored: what is known of them without decryption.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct HeldRow {
+pub struct CredentialsRow {
     /// The id of the connector's method.
     pub auth_method: String,
-    /// Their type.
+    /// The type of the credentials.
     #[serde(rename = "type")]
     pub kind: CredentialType,
-    /// What is held, sealed.
+    /// The encrypted credentials.
     pub sealed: String,
-    /// One more with every write.
+    /// Incremented by every write.
     pub version: u64,
     /// When the access token was issued, in milliseconds since 1970-01-01 UTC.
     pub issued_at: Option<u64>,
     /// When it expires.
     pub expires_at: Option<u64>,
-    /// 1 when it can be renewed.
+    /// Whether the access token can be refreshed: 1 or 0.
     pub renewable: u8,
-    /// A JSON array of strings: what the platform granted.
+    /// The granted scopes, a JSON array of strings.
     pub scopes: String,
-    /// A JSON array of strings: what it did not grant of what was asked for.
+    /// The scopes that were requested and not granted, a JSON array of strings.
     pub missing_scopes: String,
-    /// When the credentials were stored or renewed last.
+    /// When the credentials were last stored or refreshed.
     pub refreshed_at: Option<u64>,
-    /// Why the last renewal failed.
+    /// The reason code of the last failure.
     pub reason_code: Option<String>,
-    /// Why the last renewal failed, for people.
+    /// The platform's description of the last failure.
     pub reason_detail: Option<String>,
-    /// The HTTP status of the platform's answer to it.
+    /// The HTTP status of the last failure.
     pub reason_status: Option<u16>,
-    /// Failed renewals since the last good one.
+    /// Failures since the last success.
     pub attempts: u64,
-    /// When the platform answered the first of them with a refusal.
+    /// When the platform first refused.
     pub failing_since: Option<u64>,
-    /// When the platform first said that the grant has ended.
+    /// When a failure first occurred that is final if repeated.
     pub refused_since: Option<u64>,
-    /// When the next one is due.
+    /// When the next attempt is due.
     pub next_attempt_at: Option<u64>,
-    /// Who renews now.
+    /// The id of the request that holds the lease.
     pub lease: Option<String>,
 }
 
-impl HeldRow {
-    /// What is known when something fails.
+impl CredentialsRow {
+    /// The failures since the last success.
     #[must_use]
-    pub const fn before(&self) -> Before {
+    pub const fn failure_history(&self) -> FailureHistory {
         let Self { attempts, failing_since, refused_since, .. } = *self;
-        Before { attempts, failing_since, refused_since }
+        FailureHistory { attempts, failing_since, refused_since }
     }
 
-    /// Whether the last renewal failed because of the OAuth client: it may be tried again once the client is accepted. Where
-    /// the platform refused this connection, perhaps alone, another one's success shows nothing.
+    /// Whether the last refresh failed because of the OAuth client, so that it may be retried once the client is
+    /// accepted. If the platform refused this connection, perhaps alone, a success of another connection proves
+    /// nothing.
     #[must_use]
     pub fn waits_for_client(&self) -> bool {
         self.reason_code.as_deref() == Some(Failure::ClientRejected.code())
             && (self.reason_status.is_none() || self.failing_since.is_none())
     }
 
-    /// What was granted.
+    /// The granted scopes.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
         serde_json::from_str(&self.scopes).unwrap_or_default()
     }
 
-    /// What was not granted of what was asked for.
+    /// The scopes that were requested and not granted.
     #[must_use]
     pub fn missing_scopes(&self) -> Vec<String> {
         serde_json::from_str(&self.missing_scopes).unwrap_or_default()
     }
 
-    /// What is missing now that the platform grants these scopes: all that was granted or missing before, and is not among
-    /// them.
+    /// The scopes that were granted or missing before, and are not among those granted now.
     #[must_use]
     pub fn missing_without(&self, granted: &[String]) -> Vec<String> {
         missing(&[self.scopes(), self.missing_scopes()].concat(), granted)

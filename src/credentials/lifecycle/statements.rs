@@ -1,17 +1,16 @@
-//! The SQL of renewals. A renewal is fenced: one request holds the lease of a row, and what it writes names that lease and
-//! the version that it read.
+//! The SQL of refreshes and checks. Each write names the lease and the version that the request has read.
 
-use super::machine::{After, PROBE_MS, WORKS};
-use super::renewal::LEASE_MS;
+use super::machine::{FailureOutcome, PROBE_MS, WORKS};
+use super::timing::LEASE_MS;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
 use crate::terms::Environment;
 
 const MINUTE_MS: u64 = 60_000;
 
-/// The row of a connection's credentials.
+/// The key of a row of credentials.
 #[derive(Debug, Clone, Copy)]
-pub struct RowOf<'a> {
+pub struct CredentialsKey<'a> {
     /// The account.
     pub account: &'a str,
     /// Its environment.
@@ -20,7 +19,7 @@ pub struct RowOf<'a> {
     pub connection: &'a str,
 }
 
-impl RowOf<'_> {
+impl CredentialsKey<'_> {
     fn params(&self, more: impl IntoIterator<Item = Param>) -> Vec<Param> {
         let own = [
             Param::text(self.account),
@@ -30,37 +29,55 @@ impl RowOf<'_> {
         own.into_iter().chain(more).collect()
     }
 
-    /// Selects the row.
+    /// Selects the row of the credentials.
     #[must_use]
     pub fn select(&self) -> Statement {
         Statement {
-            sql: "SELECT h.* FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3".into(),
+            sql: "SELECT h.* \
+                FROM credentials h \
+                WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3"
+                .into(),
             params: self.params([]),
         }
     }
 
-    /// Takes the lease of the row at a version, unless somebody else holds it.
+    /// Takes the lease at a version, unless another request holds it.
     #[must_use]
     pub fn take_lease(&self, version: u64, request: &str, now: u64) -> Statement {
         let until = now.saturating_add(LEASE_MS);
         Statement {
-            sql: "UPDATE credentials SET lease = ?5, lease_until = ?7 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND (lease IS NULL OR lease = ?5 OR lease_until <= ?6)".into(),
-            params: self.params([Param::integer(version), Param::text(request), Param::integer(now), Param::integer(until)]),
+            sql: "UPDATE credentials \
+                SET lease = ?5, lease_until = ?7 \
+                WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 \
+                AND (lease IS NULL OR lease = ?5 OR lease_until <= ?6)"
+                .into(),
+            params: self.params([
+                Param::integer(version),
+                Param::text(request),
+                Param::integer(now),
+                Param::integer(until),
+            ]),
         }
     }
 
-    /// Writes renewed credentials, if the request still holds the lease of the version that it read.
+    /// Stores refreshed credentials, if the request still holds the lease at the version that it has read.
     #[must_use]
-    pub fn renewed(&self, new: &Renewed<'_>) -> Statement {
+    pub fn record_refresh(&self, new: &RefreshedCredentials<'_>) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET sealed = ?6, version = version + 1, issued_at = ?7, expires_at = ?8, renewable = ?9, scopes = ?10, missing_scopes = ?11, refreshed_at = ?7, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, check_at = ?12, handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            sql: "UPDATE credentials \
+                SET sealed = ?6, version = version + 1, issued_at = ?7, expires_at = ?8, renewable = ?9, \
+                scopes = ?10, missing_scopes = ?11, refreshed_at = ?7, reason_code = NULL, \
+                reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, \
+                refused_since = NULL, next_attempt_at = NULL, check_at = ?12, handed_until = NULL, \
+                lease = NULL, lease_until = NULL, written_by = ?5 \
+                WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
                 Param::integer(new.version),
                 Param::text(new.request),
                 Param::text(new.sealed.as_str()),
                 Param::integer(new.now),
                 Param::optional_integer(new.expires_at),
-                Param::Integer(new.is_renewable.into()),
+                Param::Integer(new.is_refreshable.into()),
                 Param::text(new.scopes),
                 Param::text(new.missing_scopes),
                 Param::integer(new.check_at),
@@ -68,11 +85,15 @@ impl RowOf<'_> {
         }
     }
 
-    /// Makes the connection work whose credentials the request has renewed, or found good.
+    /// Sets the connection operational after a refresh or a check by this request.
     #[must_use]
-    pub fn recovered(&self, request: &str, now: u64) -> Statement {
+    pub fn mark_recovered(&self, request: &str, now: u64) -> Statement {
         Statement {
-            sql: "UPDATE connections SET state = ?6, state_reason = NULL, state_since = ?5, version = version + 1, written_by = ?4 WHERE account = ?1 AND environment = ?2 AND id = ?3 AND state <> ?6 AND state <> 'failed' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)".into(),
+            sql: "UPDATE connections \
+                SET state = ?6, state_reason = NULL, state_since = ?5, version = version + 1, written_by = ?4 \
+                WHERE account = ?1 AND environment = ?2 AND id = ?3 AND state <> ?6 AND state <> 'failed' \
+                AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 \
+                AND h.connection_id = ?3 AND h.written_by = ?4)".into(),
             params: self.params([
                 Param::text(request),
                 Param::integer(now),
@@ -81,14 +102,23 @@ impl RowOf<'_> {
         }
     }
 
-    /// Stores whose account the connection leads to, if the request has refreshed its credentials and it has
-    /// changed: some platforms report it only on a refresh. The name stays while the platform does not report it again,
-    /// unless names are not stored.
+    /// Stores the account at the platform, if this request has refreshed the credentials and the account has changed: some
+    /// platforms return it only on a refresh. A stored name is kept if the platform does not send it again, unless names
+    /// are not to be stored.
     #[must_use]
-    pub fn told(&self, request: &str, (id, name): (&str, Option<&str>), names: bool) -> Statement {
+    pub fn record_platform_account(
+        &self,
+        request: &str,
+        (id, name): (&str, Option<&str>),
+        names: bool,
+    ) -> Statement {
         const NAME: &str = "iif(?7, coalesce(?6, iif(platform_account_id = ?5, platform_account_name, NULL)), NULL)";
         Statement {
-            sql: format!("UPDATE connections SET platform_account_id = ?5, platform_account_name = {NAME} WHERE account = ?1 AND environment = ?2 AND id = ?3 AND (platform_account_id IS NOT ?5 OR platform_account_name IS NOT {NAME}) AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)").into(),
+            sql: format!("UPDATE connections \
+                SET platform_account_id = ?5, platform_account_name = {NAME} \
+                WHERE account = ?1 AND environment = ?2 AND id = ?3 AND (platform_account_id IS NOT ?5 \
+                OR platform_account_name IS NOT {NAME}) AND EXISTS (SELECT 1 FROM credentials h \
+                WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)").into(),
             params: self.params([
                 Param::text(request),
                 Param::text(id),
@@ -98,19 +128,29 @@ impl RowOf<'_> {
         }
     }
 
-    /// Writes what a failed renewal means, if the request still holds the lease of the version that it read. Of the two
-    /// moments for the next attempt, it takes the one in whose minute less is due: of a few attempts a minute, chance alone
-    /// would put many into one. Twelve are counted at most, since among many attempts chance is even enough.
+    /// Stores a failure, if the request still holds the lease at the version that it has read.
+    ///
+    /// Of the two times for the next attempt, the statement takes the one in whose minute fewer attempts are due. With
+    /// few attempts a minute, random times alone would put many into the same minute. It counts at most twelve, since
+    /// random times spread larger numbers evenly enough.
     #[must_use]
-    pub fn not_renewed(
+    pub fn record_failure(
         &self,
         version: u64,
         request: &str,
-        after: &After,
-        why: &Why<'_>,
+        after: &FailureOutcome,
+        why: &FailureReason<'_>,
     ) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, failing_since = ?10, next_attempt_at = iif((SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due WHERE due_at > ?15 AND due_at <= ?15 + 60000 LIMIT 12)) < (SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due WHERE due_at > ?14 AND due_at <= ?14 + 60000 LIMIT 12)), ?13, ?11), refused_since = ?12, check_at = iif(?11 IS NULL, NULL, check_at), handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            sql: "UPDATE credentials \
+                SET reason_code = ?6, reason_detail = ?7, reason_status = ?8, attempts = ?9, \
+                failing_since = ?10, next_attempt_at = iif((SELECT count(*) FROM (SELECT 1 \
+                FROM credentials INDEXED BY credentials_by_due WHERE due_at > ?15 AND due_at <= ?15 + 60000 \
+                LIMIT 12)) < (SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due \
+                WHERE due_at > ?14 AND due_at <= ?14 + 60000 \
+                LIMIT 12)), ?13, ?11), refused_since = ?12, check_at = iif(?11 IS NULL, NULL, check_at), \
+                handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 \
+                WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
                 Param::integer(version),
                 Param::text(request),
@@ -121,34 +161,41 @@ impl RowOf<'_> {
                 Param::optional_integer(after.failing_since),
                 Param::optional_integer(after.next_attempt_at),
                 Param::optional_integer(after.refused_since),
-                Param::optional_integer(after.or_at),
+                Param::optional_integer(after.alternative_at),
                 Param::optional_integer(after.next_attempt_at.map(minute_of)),
-                Param::optional_integer(after.or_at.map(minute_of)),
+                Param::optional_integer(after.alternative_at.map(minute_of)),
             ]),
         }
     }
 
-    /// Writes that the credentials were found good, if the request still holds the lease of the version that it read.
+    /// Stores that a check succeeded, if the request still holds the lease at the version that it has read.
     #[must_use]
-    pub fn verified(&self, version: u64, request: &str, check_at: u64) -> Statement {
+    pub fn record_success(&self, version: u64, request: &str, check_at: u64) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, check_at = ?6, handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            sql: "UPDATE credentials \
+                SET reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, \
+                failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, check_at = ?6, \
+                handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 \
+                WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([Param::integer(version), Param::text(request), Param::integer(check_at)]),
         }
     }
 
-    /// Gives the lease back: nothing was found out. The next check is due at `check_at`, or after a failure the next attempt
-    /// when `waiting` says.
+    /// Releases the lease after an inconclusive check. `check_at` is the next check; `waiting` reschedules the attempt
+    /// after an earlier failure.
     #[must_use]
-    pub fn released(
+    pub fn release_lease(
         &self,
         version: u64,
         request: &str,
         check_at: u64,
-        waiting: Option<&After>,
+        waiting: Option<&FailureOutcome>,
     ) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET next_attempt_at = ?7, attempts = ifnull(?8, attempts), check_at = ?6, handed_until = NULL, lease = NULL, lease_until = NULL WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
+            sql: "UPDATE credentials \
+                SET next_attempt_at = ?7, attempts = ifnull(?8, attempts), check_at = ?6, \
+                handed_until = NULL, lease = NULL, lease_until = NULL \
+                WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
                 Param::integer(version),
                 Param::text(request),
@@ -159,20 +206,27 @@ impl RowOf<'_> {
         }
     }
 
-    /// Puts the next check off, whatever else is due; for ever when there is nothing to be checked any more.
+    /// Reschedules the next check; `None` for never.
     #[must_use]
-    pub fn put_off(&self, version: u64, check_at: Option<u64>) -> Statement {
+    pub fn reschedule(&self, version: u64, check_at: Option<u64>) -> Statement {
         Statement {
-            sql: "UPDATE credentials SET next_attempt_at = NULL, check_at = ?5, handed_until = NULL WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4".into(),
+            sql: "UPDATE credentials \
+                SET next_attempt_at = NULL, check_at = ?5, handed_until = NULL \
+                WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4"
+                .into(),
             params: self.params([Param::integer(version), Param::optional_integer(check_at)]),
         }
     }
 
-    /// Selects the connection, unless its account is in another database by now.
+    /// Selects the connection, unless its account has moved to another database.
     #[must_use]
     pub fn select_connection(&self) -> Statement {
         Statement {
-            sql: "SELECT c.platform, c.state FROM connections c INDEXED BY connections_by_id WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.account NOT IN (SELECT account FROM away)".into(),
+            sql: "SELECT c.platform, c.state \
+                FROM connections c INDEXED BY connections_by_id \
+                WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 \
+                AND c.account NOT IN (SELECT account FROM away)"
+                .into(),
             params: self.params([]),
         }
     }
@@ -181,16 +235,25 @@ impl RowOf<'_> {
     #[must_use]
     pub fn select_client(&self) -> Statement {
         Statement {
-            sql: "SELECT o.* FROM connections c INDEXED BY connections_by_id CROSS JOIN oauth_clients o ON o.account = c.account AND o.environment = c.environment AND o.platform = c.platform WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3".into(),
+            sql: "SELECT o.* \
+                FROM connections c INDEXED BY connections_by_id \
+                CROSS JOIN oauth_clients o ON o.account = c.account AND o.environment = c.environment \
+                AND o.platform = c.platform \
+                WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3".into(),
             params: self.params([]),
         }
     }
 
-    /// Gives the connection the state that follows from the failed renewal which the request has written.
+    /// Sets the connection's state after a failure that this request has recorded.
     #[must_use]
-    pub fn worsened(&self, request: &str, after: &After, now: u64) -> Statement {
+    pub fn mark_degraded(&self, request: &str, after: &FailureOutcome, now: u64) -> Statement {
         Statement {
-            sql: "UPDATE connections SET state = ?5, active = iif(?5 = 'failed', 0, active), state_reason = ?6, state_since = ?7, version = version + 1, written_by = ?4 WHERE account = ?1 AND environment = ?2 AND id = ?3 AND state <> ?5 AND state <> 'failed' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4 AND h.reason_code IS NOT NULL)".into(),
+            sql: "UPDATE connections \
+                SET state = ?5, active = iif(?5 = 'failed', 0, active), state_reason = ?6, state_since = ?7, \
+                version = version + 1, written_by = ?4 \
+                WHERE account = ?1 AND environment = ?2 AND id = ?3 AND state <> ?5 AND state <> 'failed' \
+                AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 \
+                AND h.connection_id = ?3 AND h.written_by = ?4 AND h.reason_code IS NOT NULL)".into(),
             params: self.params([
                 Param::text(request),
                 Param::text(after.state.as_str()),
@@ -201,23 +264,29 @@ impl RowOf<'_> {
     }
 }
 
-/// When the minute began whose run finds what is due at this time.
+/// The begin of the minute before the run that finds what is due at this time.
 fn minute_of(at: u64) -> u64 {
     at.saturating_sub(1).saturating_div(MINUTE_MS).saturating_mul(MINUTE_MS)
 }
 
-/// Hands what is due to somebody, the longest due first: until `until`, nobody else gets it. Returns at most so many rows.
+/// Claims up to `limit` connections that are due, the longest overdue first. They are not claimed again before
+/// `until`.
 #[must_use]
-pub fn claim_due(now: u64, until: u64, most: usize) -> Statement {
-    let most = u64::try_from(most).unwrap_or(u64::MAX);
+pub fn claim_due(now: u64, until: u64, limit: usize) -> Statement {
+    let limit = u64::try_from(limit).unwrap_or(u64::MAX);
     Statement {
-        sql: "UPDATE credentials SET handed_until = ?2 WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM credentials INDEXED BY credentials_by_due WHERE due_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY due_at LIMIT ?3) RETURNING account, environment, connection_id AS connection".into(),
-        params: vec![Param::integer(now), Param::integer(until), Param::integer(most)],
+        sql: "UPDATE credentials \
+            SET handed_until = ?2 \
+            WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id \
+            FROM credentials INDEXED BY credentials_by_due WHERE due_at <= ?1 \
+            AND account NOT IN (SELECT account FROM away) ORDER BY due_at LIMIT ?3) \
+            RETURNING account, environment, connection_id AS connection".into(),
+        params: vec![Param::integer(now), Param::integer(until), Param::integer(limit)],
     }
 }
 
-/// The statements of the breaker: while a platform rejects an OAuth client, one renewal an hour finds out whether it still
-/// does.
+/// The circuit breaker of an OAuth client: while the platform rejects the client, one refresh an hour probes whether
+/// it still does.
 #[derive(Debug, Clone, Copy)]
 pub struct Breaker<'a> {
     /// The account.
@@ -226,7 +295,7 @@ pub struct Breaker<'a> {
     pub environment: Environment,
     /// The platform.
     pub platform: &'a str,
-    /// The id of the client. Another one under the same platform is another client.
+    /// The client's id at the platform. A replaced client has a breaker of its own.
     pub client_id: &'a str,
 }
 
@@ -241,26 +310,42 @@ impl Breaker<'_> {
         Statement { sql: sql.into(), params: own.into_iter().chain(more).collect() }
     }
 
-    /// Takes the hour's probe. Returns a row if nobody else has.
+    /// Claims this hour's probe. Returns a row if this request has it.
     #[must_use]
     pub fn probe(&self, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
-        self.statement("UPDATE oauth_clients SET probe_at = ?6 WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 AND rejected_since IS NOT NULL AND probe_at <= ?5 RETURNING client_id", [Param::integer(now), next])
+        self.statement(
+            "UPDATE oauth_clients \
+            SET probe_at = ?6 \
+            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 \
+            AND rejected_since IS NOT NULL AND probe_at <= ?5 \
+            RETURNING client_id",
+            [Param::integer(now), next],
+        )
     }
 
-    /// Opens: the platform has rejected the client.
+    /// Opens the breaker.
     #[must_use]
     pub fn open(&self, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
-        self.statement("UPDATE oauth_clients SET rejected_since = coalesce(rejected_since, ?5), probe_at = ?6 WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4", [Param::integer(now), next])
+        self.statement(
+            "UPDATE oauth_clients \
+            SET rejected_since = coalesce(rejected_since, ?5), probe_at = ?6 \
+            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4",
+            [Param::integer(now), next],
+        )
     }
 
-    /// Notes an error that may be of the client or of one account at the platform only. Opens when another account got
-    /// the same one, and no renewal has succeeded since.
+    /// Records an error that may concern the client or only one account. Opens the breaker if another account had the
+    /// same error, and no refresh has succeeded since.
     #[must_use]
     pub fn suspect(&self, suspicion: &Suspicion<'_>, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
-        self.statement("UPDATE oauth_clients SET rejected_since = iif(suspect_error = ?5 AND suspect_account <> ?6, coalesce(rejected_since, ?7), rejected_since), probe_at = iif(suspect_error = ?5 AND suspect_account <> ?6, ?8, probe_at), suspect_error = ?5, suspect_account = ?6 WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4", [
+        self.statement("UPDATE oauth_clients \
+            SET rejected_since = iif(suspect_error = ?5 AND suspect_account <> ?6, coalesce(rejected_since, \
+            ?7), rejected_since), probe_at = iif(suspect_error = ?5 \
+            AND suspect_account <> ?6, ?8, probe_at), suspect_error = ?5, suspect_account = ?6 \
+            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4", [
             Param::text(suspicion.error),
             Param::text(suspicion.account),
             Param::integer(now),
@@ -268,60 +353,66 @@ impl Breaker<'_> {
         ])
     }
 
-    /// Closes: the platform accepts the client again.
+    /// Closes the breaker.
     #[must_use]
     pub fn close(&self) -> Statement {
-        self.statement("UPDATE oauth_clients SET rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 AND (rejected_since IS NOT NULL OR suspect_error IS NOT NULL)", [])
+        self.statement("UPDATE oauth_clients \
+            SET rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL \
+            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 \
+            AND (rejected_since IS NOT NULL OR suspect_error IS NOT NULL)", [])
     }
 }
 
-/// An error that may be of the OAuth client or of one account at the platform only.
+/// An error that may concern the OAuth client or only one account at the platform.
 #[derive(Debug, Clone, Copy)]
 pub struct Suspicion<'a> {
-    /// The platform's code, or its status.
+    /// The platform's error code, or else the HTTP status.
     pub error: &'a str,
-    /// Whom it is about: a hash of the tenant that the error names, or of the account at the platform.
+    /// A hash of the tenant that the error names, or else of the account at the platform.
     pub account: &'a str,
 }
 
-/// Renewed credentials.
+/// What a refresh stores.
 #[derive(Debug)]
-pub struct Renewed<'a> {
+pub struct RefreshedCredentials<'a> {
     /// The version that was read.
     pub version: u64,
     /// The request that holds the lease.
     pub request: &'a str,
-    /// What is held, sealed.
+    /// The encrypted credentials.
     pub sealed: &'a Sealed,
     /// When the access token expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: Option<u64>,
-    /// Whether it can be renewed again.
-    pub is_renewable: bool,
-    /// A JSON array of strings: what the platform grants.
+    /// Whether the access token can be refreshed again.
+    pub is_refreshable: bool,
+    /// The granted scopes, a JSON array of strings.
     pub scopes: &'a str,
-    /// A JSON array of strings: what it does not grant any more, or still not.
+    /// The scopes that are missing, a JSON array of strings.
     pub missing_scopes: &'a str,
-    /// When they are checked next.
+    /// When the next check is due.
     pub check_at: u64,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
-/// What the platform said of a failed renewal.
+/// What the platform returned.
 #[derive(Debug, Clone, Copy)]
-pub struct Why<'a> {
-    /// For people.
+pub struct FailureReason<'a> {
+    /// Its description of the failure.
     pub detail: Option<&'a str>,
-    /// The HTTP status of its answer.
+    /// The HTTP status.
     pub status: Option<u16>,
 }
 
-/// Makes the credentials of a connection due for their check at once: the platform has refused a call with them. Those that
-/// are due, or wait for another attempt, stay as they are.
+/// Makes the check of a connection due now, because the platform has refused a call. Credentials that are due already,
+/// or wait for another attempt, stay as they are.
 #[must_use]
 pub fn check_soon(account: &str, environment: Environment, id: &str, now: u64) -> Statement {
     Statement {
-        sql: "UPDATE credentials SET check_at = ?4 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND check_at > ?4".into(),
+        sql: "UPDATE credentials \
+            SET check_at = ?4 \
+            WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND check_at > ?4"
+            .into(),
         params: vec![
             Param::text(account),
             Param::text(environment.as_str()),
@@ -336,7 +427,7 @@ mod tests {
     use super::{MINUTE_MS, minute_of};
 
     #[test]
-    fn what_is_due_with_a_minute_is_found_by_the_run_before() {
+    fn a_minute_ends_with_its_last_millisecond() {
         for (at, minute) in [
             (0, 0),
             (1, 0),

@@ -1,7 +1,7 @@
-//! `GET /v1/events`: what happened.
+//! `GET /v1/events`: a page of the event feed.
 
 use crate::connections::model::ConnectionId;
-use crate::events::statements::{Asked, select};
+use crate::events::statements::{EventQuery, select};
 use crate::events::{Event, EventId};
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -14,14 +14,11 @@ use crate::storage::transaction::Statements;
 use crate::terms::EventType;
 use crate::util::json;
 
-/// How many events are looked at for a page of some types: the page may then have fewer rows than `limit`, or none,
-/// although more follow.
-const LOOKED_AT: u64 = 1000;
+/// The maximum number of events that are scanned for a page of some types. The page may then have fewer rows than
+/// `limit`, or none, although more follow.
+const MAX_SCANNED: u64 = 1000;
 
 /// Plans the request.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let types: Vec<EventType> = query.names("types", &EventType::NAMES);
@@ -32,10 +29,16 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let after = query.text("after").and_then(|text| EventId::parse(&text)).unwrap_or(start);
     let connection = query.text("connection").and_then(|text| ConnectionId::parse(&text));
     let limit = Paging::read(&query).limit;
-    let most = if types.is_empty() { limit } else { LOOKED_AT.max(limit) };
+    let scanned = if types.is_empty() { limit } else { MAX_SCANNED.max(limit) };
     let mut statements = Statements::default();
-    let asked = Asked { newest_first, after, connection: connection.as_ref(), types: &types, most };
-    let events = statements.ask::<Event>(select(&context.guard(), &asked));
+    let selected = EventQuery {
+        newest_first,
+        after,
+        connection: connection.as_ref(),
+        types: &types,
+        limit: scanned,
+    };
+    let events = statements.ask::<Event>(select(&context.guard(), &selected));
     let oldest = context.now.saturating_sub(context.config.event_ms);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
@@ -46,9 +49,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
                 break;
             }
             next = event.id;
-            let is_asked = types.is_empty() || types.iter().any(|one| one.as_str() == event.kind);
-            // What is about to be pruned is not shown any more.
-            if is_asked && event.occurred_at >= oldest {
+            let is_requested =
+                types.is_empty() || types.iter().any(|one| one.as_str() == event.kind);
+            // Expired events are not returned, even if they are not pruned yet.
+            if is_requested && event.occurred_at >= oldest {
                 rows.push(document(&event, names)?);
             }
         }
@@ -58,10 +62,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// The document of an event. `names`: whether it names accounts at platforms.
-///
-/// # Errors
-/// When what is stored is not what it should be.
+/// Renders an event. `names`: whether accounts at platforms are named.
 fn document(event: &Event, names: bool) -> Result<Vec<u8>, StorageError> {
     event.to_json(names).map_err(|error| StorageError::new(format!("event {}: {error}", event.id)))
 }

@@ -1,3 +1,3 @@
-//! `/v1/events`: what happened.
+//! The endpoint of events.
 
 pub mod feed;

@@ -2,7 +2,7 @@
 
 use super::{key_name, parameter_variables};
 use crate::catalog::detail::{AuthMethod, In, Parameters};
-use crate::credentials::placing::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
+use crate::credentials::request_auth::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
 use crate::platform_calls::headers::may_be_sent;
 
 /// The variables of OAuth 2.0, which are not fields.

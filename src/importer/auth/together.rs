@@ -3,7 +3,7 @@
 use super::templates::check;
 use super::{MAX_DESCRIPTION, default_fields, fields, is_same, rank, slug};
 use crate::catalog::detail::{ApiKey, AuthMethod, Field, In, Kind, Parameters};
-use crate::credentials::placing::{CLIENT_ID, after};
+use crate::credentials::request_auth::{CLIENT_ID, with_prefix};
 use crate::importer::scalar::FirstText;
 use crate::importer::server::{self, Found};
 use crate::importer::text;
@@ -100,7 +100,7 @@ fn method(
             method.fields.push(Field { description: help(scheme), ..field });
             name
         };
-        let template = after(&key.prefix, &format!("{{{variable}}}"));
+        let template = with_prefix(&key.prefix, &format!("{{{variable}}}"));
         let former = match key.r#in {
             In::Header => method.headers.insert(key.name.clone(), template),
             In::Query => method.query.insert(key.name.clone(), template),

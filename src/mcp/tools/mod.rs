@@ -5,7 +5,7 @@ use std::slice;
 use serde_json::{Map, Value, json};
 
 use crate::platform_calls::budget::AGENT_BYTES;
-use crate::platform_calls::endpoints::run::BUDGETS;
+use crate::platform_calls::endpoints::action_response::MAX_BYTES_RANGE;
 use crate::terms::Scope;
 use crate::util::json;
 use crate::util::percent::encode;
@@ -61,9 +61,15 @@ impl Kind {
                 .then(|| format!("must be one of `{}`", known.join("`, `"))),
             Any => None,
             Boolean => (!value.is_boolean()).then(|| "must be true or false".to_owned()),
-            Budget => (!whole(value).is_some_and(|number| BUDGETS.contains(&number))).then(|| {
-                format!("must be a whole number from {} to {}", BUDGETS.start(), BUDGETS.end())
-            }),
+            Budget => {
+                (!whole(value).is_some_and(|number| MAX_BYTES_RANGE.contains(&number))).then(|| {
+                    format!(
+                        "must be a whole number from {} to {}",
+                        MAX_BYTES_RANGE.start(),
+                        MAX_BYTES_RANGE.end()
+                    )
+                })
+            }
             UpTo(most) => (!whole(value).is_some_and(|number| (1..=most).contains(&number)))
                 .then(|| format!("must be a whole number from 1 to {most}")),
             Object => (!value.is_object()).then(|| "must be an object".to_owned()),
@@ -91,7 +97,7 @@ impl Kind {
             Any => json!({"description": about}),
             Boolean => json!({"type": "boolean", "description": about}),
             Budget => {
-                let (least, most) = (BUDGETS.start(), BUDGETS.end());
+                let (least, most) = (MAX_BYTES_RANGE.start(), MAX_BYTES_RANGE.end());
                 json!({"type": "integer", "minimum": least, "maximum": most, "description": about})
             }
             UpTo(most) => {

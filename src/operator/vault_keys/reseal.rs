@@ -10,8 +10,8 @@ use super::reported::{names, reported};
 use super::rotate::missing;
 use super::usage::key_usages;
 use crate::credentials::VaultKeys;
+use crate::credentials::reencrypt::{Progress, reencrypt as some};
 use crate::credentials::reports::{Readiness, Report, readiness};
-use crate::credentials::reseal::{Progress, reseal as some};
 use crate::operator::d1::Database;
 use crate::operator::ports::{OperatorPorts, wait};
 use crate::operator::shards::Shards;
@@ -45,8 +45,8 @@ fn whole(database: Database, keys: &VaultKeys) -> Result<Progress> {
             }
             run => run?,
         };
-        let is_stuck = run.resealed == 0;
-        all = Progress { resealed: all.resealed.saturating_add(run.resealed), ..run };
+        let is_stuck = run.reencrypted == 0;
+        all = Progress { reencrypted: all.reencrypted.saturating_add(run.reencrypted), ..run };
         if is_stuck {
             break;
         }
@@ -105,12 +105,12 @@ pub fn reseal(args: &Reseal) -> Result<ExitCode> {
     }
     let mut all = Progress::default();
     for database in &shards.0 {
-        let Progress { resealed, damaged, .. } = whole(database.clone(), &keys)?;
-        all.resealed = all.resealed.saturating_add(resealed);
+        let Progress { reencrypted, damaged, .. } = whole(database.clone(), &keys)?;
+        all.reencrypted = all.reencrypted.saturating_add(reencrypted);
         all.damaged = all.damaged.saturating_add(damaged);
     }
     let rows = |count: u64| if count == 1 { "1 row".into() } else { format!("{count} rows") };
-    println!("{} re-encrypted with `{first}`", rows(all.resealed));
+    println!("{} re-encrypted with `{first}`", rows(all.reencrypted));
     let lines = missing(&keys, &key_usages(&shards, Moment::now())?, &[]);
     if all.damaged > 0 {
         eprintln!(

@@ -1,4 +1,4 @@
-//! The body, in the first of the action's media types.
+//! Builds the body, in the first of the action's media types.
 
 use base64ct::{Base64, Encoding as _};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::util::percent::encode;
 
 const JSON: &str = "application/json";
 
-/// The body and its media type. Else the member that can't be written, and why.
+/// Returns the body and its media type, or the member that can't be written, and why.
 pub(super) fn in_body(
     body: &RequestBody<Value>,
     raw: &serde_json::value::RawValue,
@@ -23,7 +23,7 @@ pub(super) fn in_body(
     let essence = essence(preferred);
     let is_text = raw.get().starts_with('"');
     let (preferred, essence) = match essence.as_str() {
-        // A string is the body itself, such as a file of any type.
+        // A string is sent as it is, such as a file of any type.
         "*/*" if is_text => (BYTES, BYTES.to_owned()),
         "*/*" => (JSON, JSON.to_owned()),
         _ => (preferred, essence),

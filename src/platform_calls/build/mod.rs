@@ -1,7 +1,8 @@
-//! Builds the request of an action from its input, as `OpenAPI` says: `style` and `explode` of parameters, forms, JSON.
+//! Builds the request of an action from its input, as OpenAPI defines it: `style` and `explode` of parameters, forms,
+//! JSON.
 //!
-//! `path` and `query` write parameters, `body` the body, of which `multipart` is the form in parts; `texts` is what lists
-//! and objects have in common everywhere.
+//! `path` and `query` write parameters, `body` the body and `multipart` a multipart form. `texts` serializes lists and
+//! objects for all of them.
 
 mod body;
 mod multipart;
@@ -23,21 +24,21 @@ use path::in_path;
 use query::{Pairs, in_pairs};
 use texts::simple;
 
-/// What is needed of an action's detail to build its request.
+/// The details of an action that its request is built from.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Action {
     /// The method.
     pub method: Method,
-    /// The path below the server; a part in braces is a parameter.
+    /// The path below the server, with parameters in braces.
     pub path: String,
-    /// The server's address, possibly with variables.
+    /// The server's URL, possibly with variables.
     pub server: Option<String>,
     /// The parameters.
     pub parameters: Vec<Parameter<serde::de::IgnoredAny>>,
     /// The body.
     pub request_body: Option<RequestBody<Value>>,
-    /// The media types in which the platform answers, the preferred one first.
+    /// The media types of the platform's responses, the preferred one first.
     #[serde(default)]
     pub response_types: Vec<String>,
     /// The JSON Schema of the input.
@@ -57,30 +58,27 @@ pub struct Built {
     pub body: Vec<u8>,
 }
 
-/// The input of an action, which its schema allows.
+/// The input of an action, already validated.
 #[derive(Debug, Default, Deserialize)]
 pub struct Input<'i> {
     /// The parameters of the path.
     #[serde(default)]
     pub path: Map<String, Value>,
-    /// Those of the query.
+    /// The query parameters.
     #[serde(default)]
     pub query: Map<String, Value>,
-    /// Those of headers.
+    /// The header parameters.
     #[serde(default)]
     pub header: Map<String, Value>,
-    /// Those of cookies.
+    /// The cookie parameters.
     #[serde(default)]
     pub cookie: Map<String, Value>,
-    /// The body, as it was written.
+    /// The body, as sent.
     #[serde(default, borrow)]
     pub body: Option<&'i serde_json::value::RawValue>,
 }
 
-/// Builds a request; `boundary` separates the parts of a form, and occurs in none of them.
-///
-/// # Errors
-/// With all faults that the schema does not know of.
+/// Builds a request. `boundary` separates the parts of a form, and must not occur in any of them.
 pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built, Vec<Fault>> {
     let mut faults = Vec::new();
     let mut fault = |pointer: String, what: &str| {
@@ -120,7 +118,7 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
                     Some(_) => value.to_string(),
                     None => simple(value, parameter.explode, &str::to_owned),
                 };
-                // Without control characters there are no line breaks, so that it stays one header.
+                // Rejecting control characters prevents header injection.
                 if text.chars().any(char::is_control) {
                     fault(pointer("header", name), "must not contain control characters");
                 }

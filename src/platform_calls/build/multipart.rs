@@ -1,4 +1,4 @@
-//! A form in parts (RFC 7578).
+//! Multipart forms (RFC 7578).
 
 use base64ct::{Base64, Encoding as _};
 use serde_json::{Map, Value};
@@ -7,12 +7,12 @@ use super::texts::plain;
 use crate::catalog::action::stored::Encoding;
 use crate::util::media_type::{essence, extension, from_extension, is_json};
 
-/// What a file must be, as the end of a sentence.
+/// The rule for files, as the end of a sentence.
 pub(super) const NOT_BASE64: &str = "must be bytes in base64, with padding";
-/// Bytes of no known type (RFC 2046, section 4.5.1).
+/// The media type of unknown bytes (RFC 2046, section 4.5.1).
 pub(super) const BYTES: &str = "application/octet-stream";
 
-/// Whether a schema is that of a file: a string in base64, or an object that has it.
+/// Whether a schema describes a file: a base64 string, or an object that contains one.
 pub(super) fn is_binary(schema: Option<&Value>) -> bool {
     let is_bytes = |schema: &Value| schema.get("format").and_then(Value::as_str) == Some("binary");
     let Some(schema) = schema else { return false };
@@ -20,7 +20,7 @@ pub(super) fn is_binary(schema: Option<&Value>) -> bool {
     is_bytes(schema) || either.any(is_bytes)
 }
 
-/// A part that is being written.
+/// A part of a form.
 pub(super) struct Part<'p> {
     pub name: &'p str,
     pub is_file: bool,
@@ -30,9 +30,6 @@ pub(super) struct Part<'p> {
 
 impl Part<'_> {
     /// Adds the part to a form.
-    ///
-    /// # Errors
-    /// With what is wrong, as the end of a sentence.
     pub(super) fn write(&self, form: &mut Vec<u8>, value: &Value) -> Result<(), String> {
         let quoted = quoted(self.name);
         let mut head =
@@ -81,7 +78,7 @@ impl Part<'_> {
             Some(media) => media,
             None => media(accepted.unwrap_or_default(), text("filename")),
         };
-        // Some platforms go by the name's extension alone.
+        // Some platforms only look at the file extension.
         let usual =
             || extension(&essence(media)).map_or("file".to_owned(), |it| format!("file.{it}"));
         let name = text("filename").map_or_else(usual, quoted);
@@ -106,7 +103,7 @@ fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Whether a text can be the type of a part.
+/// Whether a string is a valid media type.
 fn is_media(media: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
     let of = essence(media);
@@ -115,12 +112,13 @@ fn is_media(media: &str) -> bool {
     has_both && !of.contains([' ', '*', ',']) && media.bytes().all(is_plain)
 }
 
-/// The media types of a list that are none of wildcards.
+/// The media types of a list, without wildcards.
 fn concrete(accepted: &str) -> impl Iterator<Item = &str> {
     accepted.split(',').map(str::trim).filter(|one| is_media(one))
 }
 
-/// The media type of a file: that of its name if the platform accepts it, or else the first that the platform accepts.
+/// The media type of a file: that of its extension if the platform accepts it, or else the first that the platform
+/// accepts.
 fn media<'m>(accepted: &'m str, filename: Option<&str>) -> &'m str {
     let of_name = filename.and_then(|name| from_extension(name.rsplit_once('.')?.1));
     let accepts = |media: &str| {

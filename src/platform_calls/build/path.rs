@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::texts::{Written, joined, simple, texts};
+use super::texts::{StoreOutcome, joined, simple, texts};
 use crate::catalog::action::stored::Parameter;
 use crate::util::percent::encode;
 
-/// A parameter of the path, percent-encoded.
+/// Writes a path parameter, percent-encoded.
 pub(super) fn in_path<S>(parameter: &Parameter<S>, value: &Value) -> String {
     let Parameter { name, explode, .. } = parameter;
     if parameter.content_type.is_some() {
         return encode(&value.to_string());
     }
-    let written: Written<'_> = &encode;
+    let written: StoreOutcome<'_> = &encode;
     match parameter.style.as_str() {
         "label" => {
             format!(".{}", joined(value, *explode, if *explode { "." } else { "," }, written))

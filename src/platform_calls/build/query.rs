@@ -1,15 +1,15 @@
-//! Names and values: of the query, of a form and of cookies. The styles `form`, `spaceDelimited`, `pipeDelimited` and
+//! Name-value pairs of queries, forms and cookies, in the styles `form`, `spaceDelimited`, `pipeDelimited` and
 //! `deepObject`.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::texts::{Written, joined, plain, simple};
+use super::texts::{StoreOutcome, joined, plain, simple};
 use crate::catalog::action::stored::Parameter;
 use crate::util::percent::encode;
 
-/// Names and values of a query, a form or of cookies.
+/// Name-value pairs.
 pub(super) struct Pairs<'t> {
     pub text: &'t mut String,
     pub between: &'static str,
@@ -26,8 +26,8 @@ impl Pairs<'_> {
     }
 }
 
-/// As [`encode`], but what RFC 6570 (section 3.2.3) leaves as it is stays so: reserved characters and escapes. Not those
-/// with which a value would end, or that no query may have: they would be read as something else.
+/// As [`encode`], but keeps reserved characters and escapes as RFC 6570 (section 3.2.3) does, except those that would
+/// end the value or that a query can't contain.
 fn encode_reserved(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -35,7 +35,7 @@ fn encode_reserved(text: &str) -> String {
         let (head, tail) = rest.split_at(one.len_utf8());
         let is_escape = one == '%'
             && tail.get(..2).is_some_and(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        // No `contains`: a search for just any character weighs 2 KB in the npm package.
+        // No `contains`: its code adds 2 KB to the npm package.
         let is_reserved = matches!(
             one,
             ':' | '/' | '?' | '@' | '!' | '$' | '\'' | '(' | ')' | '*' | ',' | ';' | '='
@@ -50,11 +50,12 @@ fn encode_reserved(text: &str) -> String {
     encoded
 }
 
-/// A parameter of a query, or one that is a cookie.
+/// Writes a query parameter or a cookie.
 pub(super) fn in_pairs<S>(parameter: &Parameter<S>, value: &Value, pairs: &mut Pairs<'_>) {
     let Parameter { explode, style, .. } = parameter;
     let name = encode(&parameter.name);
-    let written: Written<'_> = if parameter.allow_reserved { &encode_reserved } else { &encode };
+    let written: StoreOutcome<'_> =
+        if parameter.allow_reserved { &encode_reserved } else { &encode };
     if parameter.content_type.is_some() {
         return pairs.push(&name, &written(&value.to_string()));
     }
@@ -80,9 +81,9 @@ pub(super) fn in_pairs<S>(parameter: &Parameter<S>, value: &Value, pairs: &mut P
     }
 }
 
-/// The style `deepObject`: `name[member]=value`. `OpenAPI` leaves lists in it undefined. They are written as Stripe reads
-/// them: `name[]=item`, and `name[0][member]=value` if an item is itself a list or an object.
-fn deep(pairs: &mut Pairs<'_>, name: &str, value: &Value, written: Written<'_>) {
+/// The style `deepObject`: `name[member]=value`. OpenAPI does not define lists in it. They are written as Stripe reads
+/// them: `name[]=item`, or `name[0][member]=value` if an item is a list or an object.
+fn deep(pairs: &mut Pairs<'_>, name: &str, value: &Value, written: StoreOutcome<'_>) {
     match value {
         Value::Object(members) => {
             for (member, value) in members {

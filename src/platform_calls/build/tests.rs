@@ -1,4 +1,4 @@
-//! The tables of the specification, and what it leaves open.
+//! Tests of the tables in the OpenAPI specification, and of what it leaves open.
 
 use serde_json::{Value, json};
 

@@ -1,13 +1,13 @@
-//! Lists and objects as one text.
+//! Serializes lists and objects to strings.
 
 use serde_json::Value;
 
-/// A value as text, without quotation marks.
+/// A value as a string, without quotation marks.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
-        // A whole number as platforms expect it, however the input writes it: `5`, not `5.0`.
+        // Integers are written without a fraction, even if the input has one: `5`, not `5.0`.
         Value::Number(number) => {
             let text = number.to_string();
             text.strip_suffix(".0").unwrap_or(&text).to_owned()
@@ -16,11 +16,11 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// A text written for its place.
-pub(super) type Written<'w> = &'w dyn Fn(&str) -> String;
+/// Encodes a string for its location.
+pub(super) type StoreOutcome<'w> = &'w dyn Fn(&str) -> String;
 
-/// The texts of a value's items or members: `name` and `value` of a member, an item with an empty name.
-pub(super) fn texts(value: &Value, written: Written<'_>) -> Vec<(String, String)> {
+/// The items or members of a value: name and value of a member, an item with an empty name.
+pub(super) fn texts(value: &Value, written: StoreOutcome<'_>) -> Vec<(String, String)> {
     let one = |name: &str, value: &Value| (written(name), written(&plain(value)));
     match value {
         Value::Array(items) => items.iter().map(|item| one("", item)).collect(),
@@ -29,8 +29,13 @@ pub(super) fn texts(value: &Value, written: Written<'_>) -> Vec<(String, String)
     }
 }
 
-/// Items, or names and values, with `between` between them; exploded members have an equals sign.
-pub(super) fn joined(value: &Value, explode: bool, between: &str, written: Written<'_>) -> String {
+/// Joins items, or names and values, with a separator. Exploded members have an equals sign.
+pub(super) fn joined(
+    value: &Value,
+    explode: bool,
+    between: &str,
+    written: StoreOutcome<'_>,
+) -> String {
     let texts = texts(value, written).into_iter().map(|(name, text)| match (value, explode) {
         (Value::Object(_), true) => format!("{name}={text}"),
         (Value::Object(_), false) => format!("{name}{between}{text}"),
@@ -40,6 +45,6 @@ pub(super) fn joined(value: &Value, explode: bool, between: &str, written: Writt
 }
 
 /// The style `simple`.
-pub(super) fn simple(value: &Value, explode: bool, written: Written<'_>) -> String {
+pub(super) fn simple(value: &Value, explode: bool, written: StoreOutcome<'_>) -> String {
     joined(value, explode, ",", written)
 }

@@ -1,4 +1,5 @@
-//! Calls of agents whose user is asked first: what an agent gets instead of a response, and how it gets the response.
+//! Calls by agents that need the user's approval: what the agent gets instead of a response, and how it gets the
+//! response later.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -22,11 +23,11 @@ use crate::terms::Method;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// How long an agent waits for its user at a time, in milliseconds, and how often is looked meanwhile.
+/// How long a request of an agent waits for the user's decision, in milliseconds, and how often it polls.
 const WAIT_MS: u32 = 25_000;
 const PAUSE_MS: u32 = 1000;
 
-/// A call whose outcome an agent asks for.
+/// An agent's request for the result of a call.
 #[derive(Debug)]
 pub struct AskedApproval {
     id: ConnectionId,
@@ -34,7 +35,7 @@ pub struct AskedApproval {
     row: Rows<Approval>,
 }
 
-/// What an agent is told about a call that waits.
+/// The status of a pending call.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
@@ -47,12 +48,12 @@ struct Shown<'a> {
 }
 
 const PENDING: &str = "Nothing was done yet. Give the user this link to approve or decline the call. Then call run_action again with the same connection and key, and this id as `approval`, which waits for the user and returns the result.";
-const RUNNING: &str = "The user has approved it, and it runs. Ask again.";
-const DECLINED: &str =
-    "The user has declined it. Nothing was done. Do not try it again unless the user asks for it.";
+const RUNNING: &str =
+    "The user has approved the call, and it is running. Call again for the result.";
+const DECLINED: &str = "The user has declined the call. Nothing was done. Do not try it again unless the user asks for it.";
 
 impl AskedApproval {
-    /// Reads which call's outcome an agent asks for. Returns `None` when it runs an action.
+    /// Parses the id of the call whose result an agent requests. Returns `None` when the agent runs an action.
     pub fn of(context: &Context<'_>, statements: &mut Statements) -> Option<Self> {
         let wanted: Value = serde_json::from_str(context.request.header(AGENT)?).ok()?;
         let id = wanted.get("approval")?.as_str()?;
@@ -62,10 +63,7 @@ impl AskedApproval {
         Some(Self { row: statements.ask(select), id, grant })
     }
 
-    /// Answers with the response once the call has run, and with how far it is before that.
-    ///
-    /// # Errors
-    /// `invalid_body` when the agent has asked for no such call, or its time is over.
+    /// Returns the response once the call has run, and its status before that.
     pub async fn answer<P: Ports>(
         self,
         context: &Context<'_>,
@@ -105,7 +103,7 @@ impl AskedApproval {
     }
 }
 
-/// How far a call is.
+/// Renders the status of a call.
 fn shown(
     context: &Context<'_>,
     row: &Approval,
@@ -124,15 +122,15 @@ fn shown(
     Response { status: if row.state == State::Declined { 200 } else { 202 }, ..response }
 }
 
-/// The link for the user.
+/// The link at which the user decides.
 fn url(context: &Context<'_>, id: &str) -> Option<String> {
     let base = context.config.base_url.as_deref()?;
     let endpoint = &context.caller.grant()?.endpoint;
     Some(format!("{base}/mcp/{endpoint}/approval?id={id}"))
 }
 
-/// What an agent wants to do.
-pub struct Constraint<'a> {
+/// A call that needs approval.
+pub struct ApprovalRequest<'a> {
     /// The connection.
     pub connection: &'a str,
     /// The action's key.
@@ -141,39 +139,37 @@ pub struct Constraint<'a> {
     pub title: &'a str,
     /// Its method.
     pub method: Method,
-    /// The input, which was checked.
+    /// The input, already validated.
     pub input: &'a [u8],
-    /// What the agent wants of the response.
+    /// The agent's `select`.
     pub select: &'a [String],
-    /// The most bytes of the response.
-    pub most: Option<usize>,
+    /// The agent's `maxBytes`.
+    pub max_bytes: Option<usize>,
 }
 
-/// Whether the user of the caller is asked about an action first.
+/// Whether an action needs the user's approval.
 pub fn is_needed(context: &Context<'_>, method: Method, key: &str, title: &str) -> bool {
     let confirm = context.caller.limits().confirm;
     confirm.is_some_and(|confirm| confirm.is_about(method.as_str(), key, title))
 }
 
-/// Has a call wait for the user, and answers with the link.
-///
-/// # Errors
-/// `too_many_requests` when many calls wait already; when storage can't answer.
+/// Stores a call until the user has decided, and returns the link.
 pub async fn ask<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
-    wish: &Constraint<'_>,
+    request: &ApprovalRequest<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    // Only a grant has a user who can sign in.
+    // Only a grant belongs to a user who can sign in.
     let grant = context.caller.grant().ok_or_else(Problem::no_route)?;
     context.ensure_capacity()?;
-    let mut body: Value = serde_json::from_slice(wish.input).unwrap_or_default();
+    let mut body: Value = serde_json::from_slice(request.input).unwrap_or_default();
     if let Some(members) = body.as_object_mut() {
-        if !wish.select.is_empty() {
-            members.insert("select".to_owned(), json!(wish.select));
+        if !request.select.is_empty() {
+            members.insert("select".to_owned(), json!(request.select));
         }
-        let most = wish.most.and_then(|most| u64::try_from(most).ok()).unwrap_or(AGENT_BYTES);
+        let most =
+            request.max_bytes.and_then(|most| u64::try_from(most).ok()).unwrap_or(AGENT_BYTES);
         let most = most.min(u64::try_from(MAX_RESPONSE_BYTES).unwrap_or(AGENT_BYTES));
         members.insert("maxBytes".to_owned(), most.into());
     }
@@ -184,10 +180,10 @@ pub async fn ask<P: Ports>(
     let new = NewApproval {
         id: &id,
         grant_id: &grant.id,
-        connection_id: wish.connection,
-        action: wish.key,
-        title: wish.title,
-        method: wish.method,
+        connection_id: request.connection,
+        action: request.key,
+        title: request.title,
+        method: request.method,
         sealed: &sealed,
         now: context.now,
     };

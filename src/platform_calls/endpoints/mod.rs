@@ -1,5 +1,6 @@
-//! Calls to the platforms of connections: passed on as they are, or built from an action's input.
+//! Endpoints that call platforms: the proxy, and actions.
 
+pub mod action_response;
 mod approval;
 mod paged;
 pub mod proxy;

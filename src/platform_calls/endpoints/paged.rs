@@ -1,4 +1,4 @@
-//! Whether the body of a platform's answer is read for the next page of a list.
+//! The next page of a list whose link is in the body.
 
 use serde_json::Value;
 
@@ -8,31 +8,31 @@ use crate::platform_calls::pages::{MAX_BODY, next};
 use crate::ports::{Http, StreamingResponse};
 use crate::util::media_type::{essence, is_json};
 
-/// Whether an answer may be a page whose next one only the body names. `onward` is what its headers say.
+/// Whether the link to the next page may be in the body. `continuation` are the headers so far.
 pub fn is_page(
     pagination: &[Pagination],
     method: &str,
     status: u16,
-    onward: &[(&'static str, String)],
+    continuation: &[(&'static str, String)],
 ) -> bool {
     !pagination.is_empty()
         && method == "GET"
         && (200..300).contains(&status)
-        && !onward.iter().any(|(name, _)| *name == NEXT)
+        && !continuation.iter().any(|(name, _)| *name == NEXT)
 }
 
-/// Adds where the next page is, if the body says so, to what the headers say.
+/// Adds the header for the next page, if the body has a link to it.
 pub fn add_next(
-    onward: &mut Vec<(&'static str, String)>,
+    continuation: &mut Vec<(&'static str, String)>,
     pagination: &[Pagination],
     server: &str,
     url: &str,
     body: &Value,
 ) {
-    onward.extend(next(pagination, server, url, body).map(|page| (NEXT, page)));
+    continuation.extend(next(pagination, server, url, body).map(|page| (NEXT, page)));
 }
 
-/// The JSON of an answer that is passed on. Returns `None` when it is something else, or too long to be searched.
+/// The JSON of a proxied response. Returns `None` for other media types, or when it is too long to be searched.
 pub async fn short_json(answer: &StreamingResponse, ports: &impl Http) -> Option<Value> {
     let length = answer.header("content-length").and_then(|length| length.parse().ok());
     let is_long = length.is_some_and(|length: usize| length > MAX_BODY);

@@ -1,50 +1,46 @@
-//! `/v1/vault/connections/{id}/proxy/{path}`: passes a request on to the platform of a connection, and its answer back.
+//! `/v1/vault/connections/{id}/proxy/{path}`: forwards a request to a connection's platform, and returns its response.
 
+use super::action_response::{ResponseOptions, render_response};
 use super::paged::{add_next, is_page, short_json};
-use super::run::{Wanted, returned};
 use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
-use crate::credentials::fresh::AskedHeld;
-use crate::credentials::placing::DEFAULT_ACCEPT;
+use crate::credentials::request_auth::DEFAULT_ACCEPT;
+use crate::credentials::usable::CredentialsQuery;
 use crate::http::context::{Context, Permit};
 use crate::http::handler::Handler;
 use crate::http::message::{Body, NO_STORE, Proxied, Request, Response};
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
 use crate::platform_calls::address::below;
-use crate::platform_calls::client::{Call, Called, Line, invalid, retries};
+use crate::platform_calls::client::{Call, CallTarget, PlatformClient, invalid, retries};
 use crate::platform_calls::headers::{AGENT, SERVER, SOURCE, to_caller, to_platform};
 use crate::platform_calls::links::path_below;
 use crate::ports::{Payload, Ports, StreamingResponse, user_agent};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::{Results, Statements};
 
-/// A call that is to be passed on.
+/// A request that has been validated, but not authorized yet.
 #[derive(Debug)]
 struct ProxyCall<'a> {
     context: &'a Context<'a>,
-    held: AskedHeld,
+    credentials: CredentialsQuery,
     retries: u8,
     permit: Permit,
-    /// What an agent wants of the answer; `None` when the answer is passed back as it is.
-    wanted: Option<Wanted>,
+    /// An agent's response options; `None` to forward the response as it is.
+    options: Option<ResponseOptions>,
 }
 
 /// Plans the request.
-///
-/// # Errors
-/// `invalid_parameter` for a path that leaves that of the server; `invalid_body` for a body that can't be sent;
-/// `unavailable` without keys to open with.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    // The server does not matter here: what can't stand below one can't stand below any.
+    // The server does not matter: a path that is invalid below one server is invalid below any.
     if below("", context.argument(1), "").is_none() {
         return Err(invalid("path", "must not contain `.` or `..` as a segment, encoded or not"));
     }
     let request = context.request;
-    // The runtime's `fetch` can't send one (https://fetch.spec.whatwg.org/#dom-request), and without it, the platform would
-    // answer another question.
+    // The runtime's `fetch` can't send a body with these methods (https://fetch.spec.whatwg.org/#dom-request), and
+    // without it, the platform would respond to a different request.
     if matches!(request.method.as_str(), "GET" | "HEAD") && request.body != Body::default() {
         let detail = format!(
             "A request with `{}` can't have a body. If the platform accepts it, use `POST`.",
@@ -54,63 +50,61 @@ pub fn plan<'a, P: Ports>(
     }
     let retries = retries(context)?;
     let permit = context.permit(&request.method, None)?;
-    let wanted = request.header(AGENT).map(Wanted::of_agent).transpose()?;
+    let options = request.header(AGENT).map(ResponseOptions::from_agent).transpose()?;
     let mut statements = Statements::default();
-    let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    let call = ProxyCall { context, held, retries, permit, wanted };
+    let credentials = CredentialsQuery::of(context, &context.connection_id(), &mut statements)?;
+    let call = ProxyCall { context, credentials, retries, permit, options };
     Ok(Handler::new(statements, move |results, principal| async move {
         call.respond(&principal, &results, ports).await
     }))
 }
 
 impl ProxyCall<'_> {
-    /// Passes the request on.
-    ///
-    /// # Errors
-    /// As [`AskedHeld::open`] and [`Line::send`]; `invalid_parameter` for a server that the catalog does not have.
+    /// Forwards the request.
     async fn respond<P: Ports>(
         self,
         principal: &Principal,
         results: &Results,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, held, retries, permit, wanted } = self;
+        let Self { context, credentials, retries, permit, options } = self;
         let cache = context.service.catalog();
         let request = context.request;
         let catalog = Catalog::open(cache, ports).await?;
-        let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
+        let usable = credentials.open(context, principal, results, &catalog, ports, false).await?;
         let path = context.argument(1);
-        let called = Called::Path(path);
-        let line = Line { context, principal, ports, fresh, called, retries, permit };
-        let server = server(&line, request.header(SERVER))?;
+        let target = CallTarget::Path(path);
+        let client = PlatformClient { context, principal, ports, usable, target, retries, permit };
+        let server = server(&client, request.header(SERVER))?;
         let url = url(&server, request, path)?;
         let payload = match &request.body {
             Body::Whole(bytes) => Payload::Bytes(bytes),
             Body::Stream | Body::TooLarge => Payload::Stream,
         };
-        let headers = match &wanted {
-            // The headers of its request are those of the protocol.
+        let headers = match &options {
+            // The headers of an agent's request belong to MCP.
             Some(_) => of_agent(request),
             None => to_platform(&request.headers, &context.config.secret_headers),
         };
         let call = Call { method: request.method.clone(), url, headers, payload };
-        let (connector, _) = line.ends()?;
+        let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
-        let answer = line.send(call).await?;
-        if let Some(wanted) = wanted {
-            return returned(answer, &server, &request.method, &pagination, &wanted, ports).await;
+        let answer = client.send(call).await?;
+        if let Some(options) = options {
+            return render_response(answer, &server, &request.method, &pagination, &options, ports)
+                .await;
         }
-        let mut onward = answer.onward(&server);
-        if is_page(&pagination, &request.method, answer.incoming.status, &onward)
+        let mut continuation = answer.continuation(&server);
+        if is_page(&pagination, &request.method, answer.incoming.status, &continuation)
             && let Some(body) = short_json(&answer.incoming, ports).await
         {
-            add_next(&mut onward, &pagination, &server, &answer.url, &body);
+            add_next(&mut continuation, &pagination, &server, &answer.url, &body);
         }
         let mut response = Response::empty(answer.incoming.status);
         response.add("cache-control", NO_STORE);
         response.add("content-security-policy", "default-src 'none'; sandbox");
         response.add(SOURCE, "platform");
-        for (name, value) in onward {
+        for (name, value) in continuation {
             response.add(name, value);
         }
         let StreamingResponse { headers, body, .. } = answer.incoming;
@@ -119,25 +113,25 @@ impl ProxyCall<'_> {
     }
 }
 
-/// The headers that the platform gets with an agent's request.
+/// The headers of an agent's proxied request.
 fn of_agent(request: &Request) -> Vec<(String, String)> {
     let accept = ("accept".to_owned(), DEFAULT_ACCEPT.to_owned());
     let content_type = request.headers.iter().filter(|(name, _)| name == "content-type").cloned();
     [accept, user_agent()].into_iter().chain(content_type).collect()
 }
 
-/// The address that is called. Without a slash after `proxy`, that is the address of the server itself.
+/// The URL to call. Without a slash after `proxy`, it is the URL of the server itself.
 fn url(server: &str, request: &Request, path: &str) -> Result<String, Problem> {
     let outside = || invalid("path", &format!("must be a path below `{server}`"));
     if path.starts_with("https://") || path.starts_with("http://") {
-        // A whole address, as platforms give that of the next page.
+        // An absolute URL, as platforms return for the next page.
         let path = path_below(server, server, path).ok_or_else(outside)?;
         return below(server, &path, &request.query).ok_or_else(outside);
     }
     if path.is_empty() && !request.path.ends_with('/') {
         let url = below(server, "", &request.query).ok_or_else(outside)?;
         let address = server.trim_end_matches('/');
-        // An address without any path has the path `/`.
+        // A URL without a path has the path `/`.
         let has_path = address.matches('/').count() > 2;
         let rest = url.strip_prefix(address).and_then(|rest| rest.strip_prefix('/'));
         return Ok(rest
@@ -147,14 +141,17 @@ fn url(server: &str, request: &Request, path: &str) -> Result<String, Problem> {
     below(server, path, &request.query).ok_or_else(outside)
 }
 
-/// The address of the server that is asked for: one of the platform's, as the catalog writes it or with its variables
-/// filled in. The first one that can be called when none is asked for.
-fn server<P: Ports>(line: &Line<'_, '_, P>, asked: Option<&str>) -> Result<String, Problem> {
-    let Some(asked) = asked else { return line.first_server() };
-    let (connector, _) = line.ends()?;
+/// The URL of the requested server: one of the platform's, as the catalog writes it or with its variables filled in.
+/// Without a request, the first one that can be called.
+fn server<P: Ports>(
+    client: &PlatformClient<'_, '_, P>,
+    asked: Option<&str>,
+) -> Result<String, Problem> {
+    let Some(asked) = asked else { return client.first_server() };
+    let (connector, _) = client.connector_and_method()?;
     let plain = asked.trim_end_matches('/');
     for server in &connector.servers {
-        let filled = line.server(&server.url);
+        let filled = client.server(&server.url);
         let is_asked = server.url == plain
             || filled.as_ref().is_ok_and(|url| url.trim_end_matches('/') == plain);
         if is_asked {

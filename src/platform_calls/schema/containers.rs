@@ -7,7 +7,7 @@ use super::pointer::Pointer;
 use super::{Check, MOST_FAULTS};
 use crate::util::nearest::{nearest, shown};
 
-/// How deep the members of a missing value are named.
+/// The depth to which the members of a missing value are reported.
 const MOST_MISSING_LEVELS: u32 = 3;
 
 impl Check<'_> {
@@ -21,7 +21,7 @@ impl Check<'_> {
         self.count(schema, ["minItems", "maxItems"], items.len(), "item", at);
         let first = schema.get("prefixItems").and_then(Value::as_array);
         let first = first.map(Vec::as_slice).unwrap_or_default();
-        // Items beyond the limit are a fault already.
+        // Too many items are a fault already.
         let most = schema.get("maxItems").and_then(Value::as_u64);
         let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
         let items = items.get(..most).unwrap_or(items);
@@ -101,7 +101,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports a missing value: the members that it must have, where its schema names them.
+    /// Reports a missing value, by its required members if its schema names them.
     fn missing(&mut self, schema: Option<&Value>, at: &Pointer<'_>, level: u32) {
         let required = schema.and_then(|schema| schema.get("required")).and_then(Value::as_array);
         let names = required.into_iter().flatten().filter_map(Value::as_str);

@@ -1,11 +1,11 @@
-//! Checks a value against the JSON Schema of an action's input: the keywords that the catalog's schemas have, of draft
-//! 2020-12. `format` and what describes media are not checked.
+//! Validates a value against the JSON Schema of an action's input, with the keywords that occur in the catalog's
+//! schemas, of draft 2020-12. `format` and media keywords are not validated.
 //!
-//! A library would weigh as much as the rest of the Worker: beside `serde_json`, compiled for size, `jsonschema` 0.61
-//! without its default features adds 825 KB gzipped, and `boon` 0.6 adds 461 KB. The catalog's inputs have no other keyword
-//! that restricts a value (`npm run lab -- catalog-proof` counts them).
+//! A library would be as large as the rest of the Worker: on top of `serde_json`, compiled for size, `jsonschema` 0.61
+//! without its default features adds 825 KB gzipped, and `boon` 0.6 adds 461 KB. The catalog's schemas use no other
+//! keyword that restricts a value (`npm run lab -- catalog-proof` counts them).
 //!
-//! Here is what holds for values of any kind; `scalars` and `containers` have the keywords of one.
+//! `scalars` and `containers` have the keywords of single types.
 
 mod containers;
 mod equal;
@@ -24,28 +24,28 @@ use crate::util::patterns::Matcher;
 use equal::is_equal;
 use pointer::{Name, Pointer};
 
-/// The most faults that are reported.
+/// The maximum number of faults that are reported.
 pub const MOST_FAULTS: usize = 100;
-/// How deep schemas may lead into one another. What is deeper is not checked.
+/// The maximum depth of references. Deeper schemas are not checked.
 const MOST_LEVELS: u32 = 100;
-/// The most schemas that are looked at. What is left then is not checked: the platform will do that.
+/// The maximum number of schemas that are evaluated. The rest is left to the platform.
 const MOST_STEPS: u32 = 100_000;
 
-/// What is wrong with a value.
+/// A fault of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The JSON Pointer of the value at fault (RFC 6901).
     pub pointer: String,
-    /// What is wrong, as the end of a sentence that begins with the value.
+    /// The description, as the end of a sentence that begins with the value.
     pub what: String,
-    /// What may have been meant.
+    /// A suggestion.
     pub suggestion: Option<String>,
 }
 
-/// All that is wrong with a value, at most [`MOST_FAULTS`].
+/// All faults of a value, at most [`MOST_FAULTS`].
 pub fn faults(schema: &Value, value: &Value, patterns: &impl Patterns) -> Vec<Fault> {
     let matcher = Matcher::new(patterns);
-    // The platform checks what would take too long here.
+    // What would take too long here is left to the platform.
     let is_match =
         |pattern: &str, text: &str| matcher.contains_match(pattern, text).unwrap_or(true);
     let definitions = schema.get("$defs").and_then(Value::as_object);
@@ -72,7 +72,7 @@ impl Check<'_> {
         }
     }
 
-    /// The faults of a value by one schema, which are not reported.
+    /// The faults of a value under one schema, without reporting them.
     fn apart(&mut self, schema: &Value, value: &Value, at: &Pointer<'_>, level: u32) -> Vec<Fault> {
         let before = std::mem::take(&mut self.faults);
         self.value(schema, value, at, level);
@@ -102,7 +102,7 @@ impl Check<'_> {
             self.value(target, value, at, level);
         }
         if !self.kind(schema, value, at) {
-            // Whatever else is wrong follows from that.
+            // Other faults would follow from this one.
             return;
         }
         self.listed(schema, value, at);
@@ -187,7 +187,7 @@ impl Check<'_> {
                     nearest = Some(faults);
                 }
             }
-            // What is wrong by the alternative that was probably meant helps most.
+            // The faults under the alternative that was probably meant help most.
             let room = MOST_FAULTS.saturating_sub(self.faults.len());
             self.faults.extend(nearest.unwrap_or_default().into_iter().take(room));
         }
@@ -199,7 +199,8 @@ impl Check<'_> {
     }
 }
 
-/// Whether some faults lie deeper than others, so that their schema is the one that was probably meant; or are none.
+/// Whether some faults are deeper than others, so that their schema is probably the one that was meant; or whether
+/// there are none.
 fn is_nearer(faults: &[Fault], known: &[Fault]) -> bool {
     let depth = |faults: &[Fault]| {
         let depth = |fault: &Fault| fault.pointer.matches('/').count();

@@ -1,6 +1,6 @@
-//! Where a value is.
+//! The location of a value.
 
-/// A JSON Pointer (RFC 6901). It becomes a text only when there is a fault.
+/// A JSON Pointer (RFC 6901), serialized only for a fault.
 pub(super) struct Pointer<'p> {
     pub parent: Option<&'p Pointer<'p>>,
     pub name: Name<'p>,

@@ -1,4 +1,4 @@
-//! The keywords of numbers and texts, and counts of any kind.
+//! The keywords of numbers and strings, and limits of counts.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ impl Check<'_> {
         ] {
             let Some(limit) = schema.get(key) else { continue };
             if limit.as_f64().is_some_and(|limit| !is_good(number, limit)) {
-                // As the schema writes it: code that writes any number would weigh 10 KB.
+                // As written in the schema: formatting any number would add 10 KB.
                 self.fault(at, format!("must be {what} {limit}"));
             }
         }

@@ -1,11 +1,11 @@
-//! Each keyword, and schemas without an end.
+//! Tests of each keyword, and of infinite schemas.
 
 use serde_json::{Value, json};
 
 use super::faults;
 use crate::ports::Patterns;
 
-/// Knows what these tests need.
+/// The patterns of these tests.
 struct Few;
 
 impl Patterns for Few {
@@ -231,7 +231,7 @@ fn values_are_equal_as_the_specification_says() {
 }
 
 #[test]
-fn what_is_too_deep_or_comes_too_late_is_not_checked() {
+fn schemas_beyond_the_limits_are_not_checked() {
     for (levels, is_checked) in [(100, true), (101, false)] {
         let wrap = |schema, _| json!({"allOf": [schema]});
         let schema = (0..levels).fold(json!({"type": "string"}), wrap);
@@ -247,7 +247,7 @@ fn what_is_too_deep_or_comes_too_late_is_not_checked() {
 }
 
 #[test]
-fn twenty_of_the_values_that_are_allowed_are_named() {
+fn at_most_twenty_allowed_values_are_listed() {
     for (count, end) in [(20, "18, 19"), (21, "18, 19, …")] {
         let known: Vec<u32> = (0..count).collect();
         let faults = found(&json!({"enum": known}), &json!("x"));
@@ -256,7 +256,7 @@ fn twenty_of_the_values_that_are_allowed_are_named() {
 }
 
 #[test]
-fn schemas_that_lead_to_themselves_end() {
+fn recursive_schemas_terminate() {
     let endless = json!({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}}});
     assert_eq!(found(&endless, &json!(1)), []);
     let tree = json!({

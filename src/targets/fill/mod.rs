@@ -1,5 +1,5 @@
-//! Addresses from the catalog's templates, in which `{name}` stands for the value of a field. A value never changes
-//! anything but the place where its variable stands.
+//! Fills the catalog's URL templates, in which `{name}` stands for the value of a field. A value can't change anything
+//! outside the position of its variable.
 
 use std::fmt;
 
@@ -14,23 +14,23 @@ pub enum FillError {
     Template,
     /// The field has no value.
     Missing(String),
-    /// The value of the field cannot stand where its variable is.
+    /// The value is not valid at the position of its variable.
     Invalid {
         /// The field's name.
         field: String,
-        /// What the value must be.
+        /// The rule for the value.
         rule: Rule,
     },
-    /// The result is an address that the vault must not send anything to.
+    /// The vault must not send anything to the resulting URL.
     Target(TargetError),
 }
 
-/// What a value must be, by the place of its variable.
+/// The rule for a value, by the position of its variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// The whole host.
     Host,
-    /// A part of the authority that makes it one to which something may be sent.
+    /// A part of the authority whose value decides whether requests may be sent there.
     Public,
     /// Labels of a host.
     Labels,
@@ -40,12 +40,12 @@ pub enum Rule {
     Port,
     /// Part of a path or a query.
     Path,
-    /// Part of a text that is not an address.
+    /// Part of a string that is not a URL.
     Text,
 }
 
 impl Rule {
-    /// What the value must be, as the end of a sentence.
+    /// The rule, as the end of a sentence.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Rule {
             Self::Label => {
                 is_clean && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
             }
-            // `parse` accepts a plus sign too.
+            // `parse` would also accept a plus sign.
             Self::Port => {
                 value.bytes().all(|byte| byte.is_ascii_digit())
                     && value.parse::<u16>().is_ok_and(|port| port > 0)
@@ -105,15 +105,11 @@ impl fmt::Display for FillError {
 
 impl std::error::Error for FillError {}
 
-/// Where a field's value comes from.
+/// The source of a field's value.
 type Values<'f, 'v> = &'f dyn Fn(&str) -> Option<&'v str>;
 
-/// Fills a template: an absolute URL, or a path and a query. A variable that stands between dots of the host takes
-/// one or more labels; one that is the whole host takes a complete name. In the path and the query, values are
-/// percent-encoded.
-///
-/// # Errors
-/// When a value is missing or cannot stand where its variable is.
+/// Fills a template: an absolute URL, or a path and query. A variable between dots of the host takes one or more
+/// labels; a variable that is the whole host takes a complete name. In the path and query, values are percent-encoded.
 pub fn fill<'v>(
     template: &str,
     values: impl Fn(&str) -> Option<&'v str>,
@@ -125,7 +121,7 @@ pub fn fill<'v>(
             let filled = fill_host(host, &values)?;
             let port = port.map(|port| fill_port(port, &values)).transpose()?.unwrap_or_default();
             let url = format!("{start}{filled}{port}{}", fill_rest(rest, &values)?);
-            // What the template says of the host must hold for the result, whatever the values are.
+            // The template's domain must be that of the result, whatever the values are.
             let address = Address::parse(&url).map_err(FillError::Target)?;
             let end = literal_end(host).to_ascii_lowercase();
             if address.host != filled || !filled.ends_with(&end) {
@@ -137,11 +133,8 @@ pub fn fill<'v>(
     if url.len() > MAX_URL { Err(FillError::Target(TargetError::TooLong)) } else { Ok(url) }
 }
 
-/// Fills the value of a parameter or the name of a scope: an address with variables as [`fill`] does; in any other
-/// text, values stand as they are. Braces that no name stands in are kept.
-///
-/// # Errors
-/// When a value is missing or cannot stand where its variable is.
+/// Fills the value of a parameter or the name of a scope: a URL as [`fill`] does; any other string without encoding.
+/// Braces without a name are kept.
 pub fn fill_text<'v>(
     template: &str,
     values: impl Fn(&str) -> Option<&'v str>,
@@ -161,9 +154,9 @@ pub fn fill_text<'v>(
     Ok(text)
 }
 
-/// The value of a field in a text that a template describes, such as `acme` in `https://acme.pipedrive.com/` for
-/// `https://{company}.pipedrive.com`. Neither the scheme nor a slash at the end need be there. Returns `None` when the text
-/// is not as described. Without a template, the text is the value.
+/// The value of a field in a string that a template describes, such as `acme` in `https://acme.pipedrive.com/` for
+/// `https://{company}.pipedrive.com`. The scheme and a trailing slash are optional. Returns `None` when the string
+/// does not match. Without a template, the string is the value.
 #[must_use]
 pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<&'t str> {
     let Some(template) = template else { return Some(text).filter(|text| !text.is_empty()) };
@@ -178,15 +171,15 @@ pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<
     (is_described && !value.is_empty()).then_some(value)
 }
 
-/// Labels under which countries let anybody register a domain, as in `co.uk` and `com.au`: the most common ones of the
-/// Public Suffix List (<https://publicsuffix.org>), which is too large for the Worker.
+/// Labels under which domains can be registered in country domains, as in `co.uk` and `com.au`: the most common ones
+/// of the Public Suffix List (<https://publicsuffix.org>), which is too large for the Worker.
 const SECOND_LEVEL: [&str; 24] = [
     "ac", "biz", "co", "com", "edu", "firm", "gen", "go", "gob", "gov", "gv", "id", "in", "info",
     "ltd", "me", "ne", "net", "nom", "or", "org", "plc", "sch", "web",
 ];
 
-/// The variables that decide to whom the host belongs: those of a host whose registrable domain is not written in the
-/// template. Whoever gives their values chooses who receives what is sent.
+/// The variables that choose the owner of the host: those of a host whose registrable domain is not literal in the
+/// template. Their values decide who receives what is sent.
 #[must_use]
 pub fn host_choosers(template: &str) -> Vec<&str> {
     let Some((_, Some((host, _)), _)) = split(template) else { return Vec::new() };
@@ -201,11 +194,11 @@ fn has_own_domain(host: &str) -> bool {
     let mut labels = literal_end(host).rsplit('.');
     let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());
     let is_open = last.len() == 2 && SECOND_LEVEL.contains(&second.to_ascii_lowercase().as_str());
-    // What comes before the first dot continues a variable.
+    // The label before the first dot continues a variable.
     labels.count() > usize::from(is_open)
 }
 
-/// Why a filled template is not accepted. When a field decides about the host or the port, it is named.
+/// Why a filled template is rejected. If a field determines the host or the port, the error names it.
 pub(super) fn refused(template: &str, error: TargetError) -> FillError {
     use TargetError::{Host, IpAddress, Port, PrivateName};
     let rest = split(template).map(|(.., rest)| rest).unwrap_or_default();
@@ -243,7 +236,7 @@ impl<'a> Piece<'a> {
 /// The host and the port of a template, the port with its colon.
 type HostAndPort<'a> = (&'a str, Option<&'a str>);
 
-/// A template's scheme, its host with its port, and the rest. Returns `None` when it is broken.
+/// Splits a template into scheme, host with port, and the rest. Returns `None` when it is malformed.
 fn split(template: &str) -> Option<(&str, Option<HostAndPort<'_>>, &str)> {
     let is_literal = |piece: &Piece<'_>| match piece {
         Piece::Text(text) => !text.contains(['{', '}', '#']),
@@ -253,7 +246,7 @@ fn split(template: &str) -> Option<(&str, Option<HostAndPort<'_>>, &str)> {
         return None;
     }
     if template.starts_with('/') {
-        // Two slashes would begin a host.
+        // Two slashes would start a host.
         return (!template.starts_with("//")).then_some(("", None, template));
     }
     let start = ["https://", "http://"].into_iter().find(|start| template.starts_with(start))?;
@@ -265,11 +258,11 @@ fn split(template: &str) -> Option<(&str, Option<HostAndPort<'_>>, &str)> {
     Some((start, Some(host), rest))
 }
 
-/// The variables of a template and what stands between them. Braces without a name between them belong to the text.
+/// The variables of a template and the literals between them. Braces without a name are literals.
 fn pieces(template: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = template;
-    // Where the text began that `rest` ends.
+    // The start of the current literal.
     let mut text = template;
     while let Some((_, after)) = rest.split_once('{') {
         if let Some((name, next)) = after.split_once('}')
@@ -292,19 +285,19 @@ fn pieces(template: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Whether a text can be the name of a field.
+/// Whether a string is a valid field name.
 fn is_field(name: &str) -> bool {
     let is_clean = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     (1..=64).contains(&name.len()) && name.bytes().all(is_clean)
 }
 
-/// The value of a field, which must follow the rule.
+/// The value of a field, if it follows the rule.
 fn value<'v>(name: &str, rule: Rule, values: Values<'_, 'v>) -> Result<&'v str, FillError> {
     let value = values(name).ok_or_else(|| FillError::Missing(name.to_owned()))?;
     if rule.allows(value) { Ok(value) } else { Err(FillError::invalid(name, rule)) }
 }
 
-/// What a host's template ends with, after its last variable.
+/// The end of a host's template, after its last variable.
 fn literal_end(host: &str) -> &str {
     host.rsplit('}').next().unwrap_or_default()
 }
@@ -319,7 +312,7 @@ fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError
             Piece::Text(text) => host.push_str(text),
             Piece::Variable(name) => {
                 let starts = host.is_empty() || host.ends_with('.');
-                // The value could turn the template's domain into another one: `ebay.com{path}` into `ebay.company`.
+                // The value could extend the template's domain into another one: `ebay.com{path}` into `ebay.company`.
                 if !starts && !has_own_domain(template) {
                     return Err(FillError::Template);
                 }
@@ -339,7 +332,7 @@ fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError
         }
     }
     match last_field {
-        // Good parts can make a label that is too long, or that ends in a hyphen.
+        // Valid parts can form a label that is too long, or that ends with a hyphen.
         Some((name, rule)) if !is_name(&host) => Err(FillError::invalid(name, rule)),
         _ => Ok(host.to_ascii_lowercase()),
     }
@@ -370,7 +363,7 @@ fn fill_rest(template: &str, values: Values<'_, '_>) -> Result<String, FillError
                 }
             }
         }
-        // Variables and text together must not make a segment that leads up.
+        // Variables and literals together must not form a segment that leads to the parent.
         let segment = filled.get(from..).unwrap_or_default().trim_end_matches(['/', '?']);
         let segment = segment.to_ascii_lowercase().replace("%2e", ".");
         if let Some(field) = field

@@ -3,7 +3,7 @@ use proptest::strategy::{Just, Strategy};
 
 use super::{FillError, Rule, fill, fill_text, host_choosers};
 
-/// What becomes of a template with this value for each of its variables.
+/// Fills a template with this value for each variable.
 fn filled(template: &str, value: &str) -> Result<String, String> {
     fill(template, |_| Some(value)).map_err(|error| error.to_string())
 }
@@ -45,7 +45,7 @@ fn values_stand_where_their_variables_stand() {
 }
 
 #[test]
-fn no_value_leads_up_together_with_the_text_around_it() {
+fn values_and_literals_never_form_a_parent_segment() {
     for (template, value) in [
         ("https://example.com/a/%2{a}", "e"),
         ("https://example.com/a/.%2{a}/b", "E"),
@@ -57,7 +57,7 @@ fn no_value_leads_up_together_with_the_text_around_it() {
 }
 
 #[test]
-fn an_address_has_a_length() {
+fn rejects_urls_over_the_limit() {
     let longest = 4096 - "https://example.com/".len();
     assert!(filled("https://example.com/{a}", &"a".repeat(longest)).is_ok());
     assert!(filled("https://example.com/{a}", &"a".repeat(longest + 1)).is_err());
@@ -125,7 +125,7 @@ fn no_value_changes_the_host() {
         ] {
             assert_eq!(filled(template, value), Err(format!("`a` {rule}")), "{template} {value:?}");
         }
-        // A hyphen may stand within a label.
+        // A hyphen is allowed within a label.
         if !["-", "-a", "a-"].contains(&value) {
             let error = Err("`a` must be letters, digits and hyphens".to_owned());
             assert_eq!(filled("https://x{a}x.example.com/", value), error, "{value:?}");
@@ -155,7 +155,7 @@ fn ports_are_numbers() {
 }
 
 #[test]
-fn no_value_leads_out_of_its_segment() {
+fn a_value_stays_within_its_segment() {
     for (template, value) in [
         ("https://example.com/{a}/x", ".."),
         ("https://example.com/{a}", "."),
@@ -173,7 +173,7 @@ fn no_value_leads_out_of_its_segment() {
 }
 
 #[test]
-fn broken_templates_are_filled_with_nothing() {
+fn rejects_malformed_templates() {
     for template in [
         "",
         "x",
@@ -190,7 +190,7 @@ fn broken_templates_are_filled_with_nothing() {
         "https://example.com/{a/b}",
         "https://example.com/#{a}",
         "https://example.com/{a}#x",
-        // The value would make another domain of this one.
+        // The value would change the domain.
         "https://example.com{a}",
         "https://api.example.com{a}/v1",
         "https://example.{a}{b}",
@@ -208,7 +208,7 @@ fn broken_templates_are_filled_with_nothing() {
 }
 
 #[test]
-fn texts_are_filled_too() {
+fn strings_other_than_urls_are_filled() {
     let fill = |text: &str| {
         let values = |name: &str| (name == "a").then_some("x/y z");
         fill_text(text, values).map_err(|error| error.to_string())
@@ -231,7 +231,7 @@ fn texts_are_filled_too() {
 }
 
 #[test]
-fn who_chooses_the_host_is_known() {
+fn detects_variables_that_choose_the_host() {
     for (template, expected) in [
         ("https://{a}.example.com/{b}", vec![]),
         ("https://{a}.{b}.example.com", vec![]),
@@ -253,7 +253,7 @@ fn who_chooses_the_host_is_known() {
     }
 }
 
-/// Values that try to be something else.
+/// Values that attempt an injection.
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),

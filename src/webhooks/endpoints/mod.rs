@@ -1,4 +1,4 @@
-//! `/v1/webhooks`: where events are sent. [`deliver`] sends them.
+//! The endpoints of webhooks. [`deliver`] sends the events.
 
 pub mod read;
 pub mod signed;
@@ -13,7 +13,7 @@ use crate::targets::origin;
 use crate::util::nearest::shown;
 use crate::webhooks::{Webhook, rules};
 
-/// The response that shows a webhook, with a secret that was made just now.
+/// Renders a webhook, with a secret that was just generated.
 fn response(webhook: &Webhook, secret: Option<&str>) -> Result<Response, Problem> {
     Ok(Response::json(document(webhook, secret)?, NO_STORE))
 }
@@ -28,10 +28,10 @@ fn no_webhook(id: &str) -> Problem {
     Problem::new(Code::WebhookNotFound, format!("There is no webhook `{}`.", shown(id)))
 }
 
-/// Notes what is wrong with an address that the service must not send anything to.
+/// Reports a URL that the service must not send anything to.
 fn check_url(body: &mut BodyReader, url: &str, context: &Context<'_>) {
     if rules::url(url).is_some() {
-        // Its fault is noted already.
+        // Already reported.
     } else if let Err(error) = context.config.targets().check(url) {
         body.invalid(&["url"], error.as_str());
     } else if origin(url) == origin(&context.request.origin) {

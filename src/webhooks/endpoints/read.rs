@@ -1,4 +1,4 @@
-//! What is shown of webhooks, and of what became of events there.
+//! Reads webhooks and deliveries.
 
 use super::{document, no_webhook, response};
 use crate::events::EventId;
@@ -10,13 +10,10 @@ use crate::http::problem::Problem;
 use crate::ports::StorageError;
 use crate::storage::transaction::Statements;
 use crate::util::json;
-use crate::webhooks::statements::{AskedDeliveries, select, select_all, select_deliveries};
+use crate::webhooks::statements::{DeliveryQuery, select, select_all, select_deliveries};
 use crate::webhooks::{Delivery, Webhook};
 
 /// `GET /v1/webhooks`
-///
-/// # Errors
-/// When the request has a query.
 pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
@@ -31,9 +28,6 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 }
 
 /// `GET /v1/webhooks/{id}`
-///
-/// # Errors
-/// When the request has a query.
 pub fn one<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (id, mut statements) = (context.argument(0), Statements::default());
@@ -45,9 +39,6 @@ pub fn one<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 }
 
 /// `GET /v1/webhooks/{id}/deliveries`
-///
-/// # Errors
-/// With all faults of the query.
 pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
@@ -56,9 +47,9 @@ pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> 
     let limit = Paging::read(&query).limit;
     let (guard, id, mut statements) = (context.guard(), context.argument(0), Statements::default());
     let webhook = statements.ask::<Webhook>(select(&guard, id));
-    let most = limit.saturating_add(1);
-    let asked = AskedDeliveries { state, before, most };
-    let rows = statements.ask::<Delivery>(select_deliveries(&guard, id, asked));
+    let query_limit = limit.saturating_add(1);
+    let selected = DeliveryQuery { state, before, limit: query_limit };
+    let rows = statements.ask::<Delivery>(select_deliveries(&guard, id, selected));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         results.first(webhook)?.ok_or_else(|| no_webhook(id))?;

@@ -1,11 +1,11 @@
-//! What makes or uses the secret of a webhook: its creation, its rotation, and a test.
+//! Creating a webhook, rotating its secret, and sending a test: the requests that need its secrets.
 
 use serde::Serialize;
 
 use super::{check_url, no_webhook, response};
 use crate::auth::Principal;
 use crate::connect::endpoints::{decrypt_error, encrypt_error, no_vault_keys};
-use crate::connections::endpoints::create::unreported;
+use crate::connections::endpoints::create::internal_missing_field;
 use crate::http::context::Context;
 use crate::http::endpoint::Keyed;
 use crate::http::handler::Handler;
@@ -19,7 +19,7 @@ use crate::util::rfc3339::rfc3339;
 use crate::webhooks::Webhook;
 use crate::webhooks::deliver::{Message, send};
 use crate::webhooks::rules::MAX_WEBHOOKS;
-use crate::webhooks::secret::{Secrets, place};
+use crate::webhooks::secret::{Secrets, seal_context};
 use crate::webhooks::statements::{self, NewWebhook};
 
 /// A webhook to be stored.
@@ -31,9 +31,6 @@ struct New {
 }
 
 /// `POST /v1/webhooks`
-///
-/// # Errors
-/// With all faults of the body; when there are no keys to seal with.
 pub fn create<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -49,7 +46,7 @@ pub fn create<'a, P: Ports>(
         return Err(no_vault_keys());
     }
     let new = New {
-        url: url.ok_or_else(unreported)?,
+        url: url.ok_or_else(internal_missing_field)?,
         description: body.text("description"),
         types: json::text(&body.texts("types").unwrap_or_default()),
         active: body.boolean("active").unwrap_or(true),
@@ -60,9 +57,6 @@ pub fn create<'a, P: Ports>(
 }
 
 /// `POST /v1/webhooks/{id}/rotate` and `POST /v1/webhooks/{id}/test`
-///
-/// # Errors
-/// When the request has a query.
 pub fn of_one<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -89,8 +83,9 @@ async fn stored<P: Ports>(
 ) -> Result<Response, Problem> {
     let id = format!("wh_{}", ports.uuid());
     let secrets = Secrets::new(ports);
-    let place = place(&principal.account, principal.environment, &id);
-    let sealed = secrets.seal(&context.config.vault_keys, &place, ports).map_err(encrypt_error)?;
+    let seal_context = seal_context(&principal.account, principal.environment, &id);
+    let sealed =
+        secrets.seal(&context.config.vault_keys, &seal_context, ports).map_err(encrypt_error)?;
     let row = NewWebhook {
         id: &id,
         url: &new.url,
@@ -102,11 +97,10 @@ async fn stored<P: Ports>(
         request: context.request_id,
     };
     let insert = statements::insert(principal, &row, MAX_WEBHOOKS);
-    let sets = ports.batch(vec![insert, statements::select_of(principal, &id)]).await?;
+    let sets = ports.batch(vec![insert, statements::select_own(principal, &id)]).await?;
     let Some(webhook) = first_row::<Webhook>(&sets, 1)? else {
-        let detail = format!(
-            "This environment has {MAX_WEBHOOKS} webhooks already, the most that are possible."
-        );
+        let detail =
+            format!("This environment has {MAX_WEBHOOKS} webhooks already, which is the maximum.");
         return Err(Problem::new(Code::WebhookLimit, detail));
     };
     let mut response = response(&webhook, Some(&secrets.current))?;
@@ -124,21 +118,21 @@ async fn rotated<P: Ports>(
 ) -> Result<Response, Problem> {
     let id = context.argument(0);
     let webhook = webhook.ok_or_else(|| no_webhook(id))?;
-    let (keys, place) =
-        (&context.config.vault_keys, place(&principal.account, principal.environment, id));
-    let old = Secrets::open(keys, &place, &webhook.sealed).map_err(decrypt_error)?;
+    let (keys, seal_context) =
+        (&context.config.vault_keys, seal_context(&principal.account, principal.environment, id));
+    let old = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
     let new = old.rotated(context.now, ports);
-    let sealed = new.seal(keys, &place, ports).map_err(encrypt_error)?;
+    let sealed = new.seal(keys, &seal_context, ports).map_err(encrypt_error)?;
     let secrets = (webhook.sealed.as_str(), &sealed);
     let rotate = statements::rotate(principal, id, secrets, context.now, context.request_id);
-    let sets = ports.batch(vec![rotate, statements::select_of(principal, id)]).await?;
+    let sets = ports.batch(vec![rotate, statements::select_own(principal, id)]).await?;
     let webhook = first_row::<Webhook>(&sets, 1)?.ok_or_else(|| no_webhook(id))?;
     if webhook.written_by == context.request_id {
         return response(&webhook, Some(&new.current));
     }
-    // Somebody else was quicker, or it is the same caller's second click: one new secret is enough, and the old one, which
-    // receivers still have, goes on.
-    let theirs = Secrets::open(keys, &place, &webhook.sealed).map_err(decrypt_error)?;
+    // Another request was faster, perhaps a double click of the same user. One new secret is enough, and the old one,
+    // which receivers still have, stays valid.
+    let theirs = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
     response(&webhook, Some(&theirs.current))
 }
 
@@ -178,9 +172,9 @@ async fn tested<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let webhook = webhook.ok_or_else(|| no_webhook(context.argument(0)))?;
-    let place = place(&webhook.account, webhook.environment, &webhook.id);
+    let seal_context = seal_context(&webhook.account, webhook.environment, &webhook.id);
     let keys = &context.config.vault_keys;
-    let secrets = Secrets::open(keys, &place, &webhook.sealed).map_err(decrypt_error)?;
+    let secrets = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
     let id = format!("test_{}", ports.uuid());
     let body = json::bytes(&Example {
         id: &id,

@@ -1,4 +1,4 @@
-//! Changes of webhooks that need no secret.
+//! Changes of webhooks that do not need the secret.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +13,10 @@ use crate::util::json;
 use crate::webhooks::Webhook;
 use crate::webhooks::statements::{self, Changes, Replay};
 
-/// The most deliveries of a webhook that may be pending for a replay to add some.
+/// The maximum number of pending deliveries of a webhook up to which a replay adds some.
 const MAX_REPLAYED: u64 = 1000;
 
 /// `PATCH /v1/webhooks/{id}`
-///
-/// # Errors
-/// With all faults of the body.
 pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
@@ -52,9 +49,6 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 struct Id {}
 
 /// `DELETE /v1/webhooks/{id}`
-///
-/// # Errors
-/// When the request has a query.
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (id, mut asked) = (context.argument(0), Statements::default());
@@ -67,11 +61,11 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// An event that is sent once more.
+/// A replayed event.
 #[derive(Deserialize)]
 struct Replayed {
     id: EventId,
-    /// How many events the request may make due.
+    /// How many events the request may replay.
     room: usize,
 }
 
@@ -83,9 +77,6 @@ struct Queued {
 }
 
 /// `POST /v1/webhooks/{id}/replay`
-///
-/// # Errors
-/// With all faults of the body.
 pub fn replay<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
@@ -94,7 +85,7 @@ pub fn replay<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (from, to) = (event(body.text("from")).unwrap_or_default(), event(body.text("to")));
     let (guard, id, mut asked) = (context.guard(), context.argument(0), Statements::default());
     let webhook = asked.ask::<Webhook>(statements::select(&guard, id));
-    let replay = Replay { from, to, most: MAX_REPLAYED };
+    let replay = Replay { from, to, limit: MAX_REPLAYED };
     let rows = asked.ask::<Replayed>(statements::select_replayed(&guard, id, replay));
     asked.run(statements::replay(&guard, id, replay, context.now));
     Ok(Handler::render(asked, move |results, _| {

@@ -88,9 +88,9 @@ fn codes_work_once_and_a_replay_revokes_the_grant() {
     let first = exchange(&api, &id, &client, &code);
     assert_eq!(first.status, 200);
     let tokens = body(&first);
-    let [access, renew] =
+    let [access, refresh_token] =
         ["access_token", "refresh_token"].map(|name| tokens[name].as_str().unwrap().to_owned());
-    let agent = Agent { client, access, refresh: renew };
+    let agent = Agent { client, access, refresh: refresh_token };
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
     assert_eq!(error(&exchange(&api, &id, &agent.client, &code)), invalid_grant());
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);

@@ -123,7 +123,7 @@ pub fn deciding() -> (Api, Request) {
 }
 
 #[test]
-fn an_approved_call_runs_once_as_it_was_shown() {
+fn an_approved_call_runs_once_with_the_approved_input() {
     let story = story();
     let (id, url) = story.waiting();
     assert_eq!(sent(&story.api).len(), 0, "nothing was sent yet");
@@ -205,7 +205,7 @@ fn a_declined_call_never_runs() {
 }
 
 #[test]
-fn a_forwarded_link_is_useless_to_everybody_else() {
+fn a_forwarded_approval_link_is_useless_to_others() {
     let story = story();
     let (id, url) = story.waiting();
     // Without a sign-in, the response is a redirect to one, whether or not there is such a call.
@@ -253,7 +253,7 @@ fn a_forwarded_link_is_useless_to_everybody_else() {
 }
 
 #[test]
-fn nothing_runs_after_the_agent_has_lost_its_access() {
+fn an_approved_call_does_not_run_after_the_grant_ended() {
     for ends in ["grant", "key", "time", "connection", "account"] {
         let story = story();
         let (id, url) = story.waiting();
@@ -297,7 +297,7 @@ fn nothing_runs_after_the_agent_has_lost_its_access() {
 }
 
 #[test]
-fn the_user_is_asked_about_what_the_grant_says() {
+fn the_grant_decides_which_calls_need_approval() {
     for (confirm, key, input, is_asked) in [
         ("write", "createThing", json!({"path": {"owner": "a"}, "body": {"name": "n"}}), true),
         ("write", "getThing", json!({"path": {"id": 1}}), false),
@@ -328,7 +328,7 @@ fn the_user_is_asked_about_what_the_grant_says() {
 }
 
 #[test]
-fn an_agent_sees_its_own_calls_only_and_has_some_at_a_time() {
+fn an_agent_sees_only_its_own_calls_and_may_have_a_few_pending() {
     let story = story();
     let (id, url) = story.waiting();
     let other =
@@ -349,7 +349,7 @@ fn an_agent_sees_its_own_calls_only_and_has_some_at_a_time() {
 }
 
 #[test]
-fn a_client_that_opens_links_is_asked_to_show_the_page() {
+fn a_client_that_opens_links_is_told_to_open_the_approval_page() {
     let story = story();
     let call = |more: &Value| {
         let mut params = json!({
@@ -395,7 +395,7 @@ fn a_client_that_opens_links_is_asked_to_show_the_page() {
 }
 
 #[test]
-fn the_app_can_demand_approvals_and_the_user_can_only_add_some() {
+fn a_user_can_only_add_approvals_to_those_the_app_requires() {
     let story = story_with(&[]);
     for (demanded, chosen, expected) in [
         (json!(null), "", json!(null)),
@@ -434,7 +434,7 @@ fn the_app_can_demand_approvals_and_the_user_can_only_add_some() {
 }
 
 #[test]
-fn a_user_of_an_openid_provider_approves_as_the_same_identity_only() {
+fn an_openid_user_can_only_approve_as_the_same_identity() {
     use crate::agents::provider::{ISSUER, Signer, callback, claims, key, provide, serve};
     let story = story();
     serve(&story.api);

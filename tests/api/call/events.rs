@@ -31,7 +31,7 @@ fn key_id(api: &Api, scopes: &str) -> String {
 }
 
 #[test]
-fn a_call_writes_who_called_what_and_what_came_of_it() {
+fn a_call_event_has_caller_target_and_result() {
     let api = api("");
     let path = acme(&api);
     api.world.later_writes.set(0);
@@ -68,7 +68,7 @@ fn a_call_writes_who_called_what_and_what_came_of_it() {
 }
 
 #[test]
-fn a_call_without_an_answer_writes_its_error() {
+fn a_call_event_has_the_error_without_a_response() {
     let api = api("writes");
     let path = acme(&api);
     for (error, code, written) in [
@@ -90,7 +90,7 @@ fn a_call_without_an_answer_writes_its_error() {
 }
 
 #[test]
-fn the_operator_says_which_calls_write_events() {
+fn the_operator_configures_which_calls_write_events() {
     for (sampled, expected) in [
         ("", &["POST", "DELETE"][..]),
         ("writes", &["POST", "DELETE"]),
@@ -108,7 +108,7 @@ fn the_operator_says_which_calls_write_events() {
 }
 
 #[test]
-fn long_paths_are_cut() {
+fn events_truncate_long_paths() {
     let api = api("all");
     let path = acme(&api);
     let long = "a".repeat(2000);

@@ -9,7 +9,7 @@ use crate::support::with_header;
 const ACTION: &str = "/v1/available-actions/acme/createThing";
 
 #[test]
-fn an_action_is_described_for_a_model() {
+fn an_actions_tool_definition_suits_language_models() {
     let api = api();
     let nested = api.get(ACTION);
     let flat = api.get(&format!("{ACTION}?for=model"));

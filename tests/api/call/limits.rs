@@ -60,7 +60,7 @@ fn mcp(token: &str, method: &str, params: &Value) -> Request {
 }
 
 #[test]
-fn a_call_beyond_the_limits_of_a_token_is_refused_and_says_what_is_missing() {
+fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
     let (api, path, _) = api();
     let actions = ["getThing", "listThing", "makeThing", "things/remove"];
     for (limits, allowed, methods, missing) in [
@@ -115,7 +115,7 @@ fn a_call_beyond_the_limits_of_a_token_is_refused_and_says_what_is_missing() {
 }
 
 #[test]
-fn a_token_of_some_connections_sees_and_makes_no_others() {
+fn a_token_for_some_connections_can_not_see_or_create_others() {
     let (api, path, other) = api();
     let id = path.rsplit('/').next().unwrap().to_owned();
     let token = limited(&api, &json!({"connections": [id.to_uppercase()]}));
@@ -165,7 +165,7 @@ fn a_token_of_some_connections_sees_and_makes_no_others() {
 }
 
 #[test]
-fn a_token_says_how_it_is_limited() {
+fn whoami_returns_a_tokens_limits() {
     let (api, path, _) = api();
     let id = path.rsplit('/').next().unwrap();
     let wish = json!({"access": "read", "actions": ["Acme/get*", "bearer/x"], "connections": [id]});
@@ -184,7 +184,7 @@ fn a_token_says_how_it_is_limited() {
 }
 
 #[test]
-fn limits_that_can_not_be_meant_are_refused() {
+fn rejects_contradictory_limits() {
     let (api, ..) = api();
     let many: Vec<String> = (0..101).map(|nth| format!("acme/a{nth}")).collect();
     let ids: Vec<String> =
@@ -227,7 +227,7 @@ fn limits_that_can_not_be_meant_are_refused() {
 }
 
 #[test]
-fn lists_and_tools_show_only_what_a_token_may_use() {
+fn lists_and_tools_contain_only_what_a_token_may_use() {
     let api = Api::with_sessions(crate::sessions::SECRET, "");
     let mut catalog = crate::support::small_catalog();
     let platform = catalog[0].0.platform.clone();
@@ -301,7 +301,7 @@ fn lists_and_tools_show_only_what_a_token_may_use() {
 }
 
 #[test]
-fn an_action_that_a_token_can_not_run_is_not_described() {
+fn an_action_outside_the_limits_is_not_returned() {
     let (api, ..) = api();
     let token = limited(&api, &json!({"access": "read"}));
     let get = |key: &str| {
@@ -316,7 +316,7 @@ fn an_action_that_a_token_can_not_run_is_not_described() {
 }
 
 #[test]
-fn nothing_overrides_the_method_of_a_call() {
+fn method_overrides_are_removed() {
     let (api, path, _) = api();
     let key = api.key.reveal().to_owned();
     for secret in [key.clone(), limited(&api, &json!({"access": "read"}))] {
@@ -349,7 +349,7 @@ fn nothing_overrides_the_method_of_a_call() {
 }
 
 #[test]
-fn a_release_without_limits_does_not_accept_a_token_with_some() {
+fn an_older_release_rejects_tokens_with_limits() {
     let (api, ..) = api();
     let claims = |token: &str| -> Value {
         use base64ct::{Base64UrlUnpadded, Encoding as _};

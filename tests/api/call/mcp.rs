@@ -270,7 +270,7 @@ fn earlier_versions_ping_and_name_their_version_in_a_header() {
 }
 
 #[test]
-fn nobody_without_a_key_is_told_anything() {
+fn mcp_requires_a_key() {
     let api = api();
     let unknown = api.world.unknown_key(Environment::Test);
     let sends = |secret: &str, message: &str| {
@@ -300,7 +300,7 @@ fn nobody_without_a_key_is_told_anything() {
 }
 
 #[test]
-fn headers_of_the_message_are_not_those_of_the_tool() {
+fn mcp_headers_are_not_forwarded_to_the_tool() {
     let api = api();
     let list =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_connections"}}"#;
@@ -315,7 +315,7 @@ fn headers_of_the_message_are_not_those_of_the_tool() {
 }
 
 #[test]
-fn a_client_that_opens_links_is_asked_to() {
+fn a_client_that_opens_links_is_told_to_open_the_link() {
     let api = api();
     set_client(&api, "acme");
     let arguments = json!({"platform": "acme", "identity": "ann", "identityType": "user"});
@@ -360,7 +360,7 @@ fn a_client_that_opens_links_is_asked_to() {
 }
 
 #[test]
-fn an_action_whose_account_must_be_connected_leads_to_the_link() {
+fn an_action_without_a_connection_returns_the_connect_link() {
     let api = api();
     set_client(&api, "acme");
     let mut new = of_ann("acme");
@@ -399,7 +399,7 @@ fn an_action_whose_account_must_be_connected_leads_to_the_link() {
 }
 
 #[test]
-fn an_unknown_platform_of_a_list_is_named() {
+fn a_list_names_an_unknown_platform() {
     let api = api();
     let listed = |platform: &str| tool(&api, "list_connections", &json!({"platform": platform}));
     let refused = listed("amce");
@@ -413,7 +413,7 @@ fn an_unknown_platform_of_a_list_is_named() {
 }
 
 #[test]
-fn an_agent_learns_how_an_attempt_ended() {
+fn an_agent_gets_the_result_of_an_attempt() {
     let api = api();
     set_client(&api, "acme");
     let begun = tool(&api, "start_connect", &of_ann("acme"));
@@ -427,7 +427,7 @@ fn an_agent_learns_how_an_attempt_ended() {
 }
 
 #[test]
-fn messages_that_are_none_are_refused() {
+fn rejects_invalid_messages() {
     let api = api();
     let key = [("x-service-secret", api.key.reveal())];
     for (message, status, code) in [
@@ -464,7 +464,7 @@ fn messages_that_are_none_are_refused() {
 }
 
 #[test]
-fn a_message_carries_one_secret() {
+fn rejects_messages_with_two_secrets() {
     let api = api();
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let own = ("x-service-secret", api.key.reveal());
@@ -482,7 +482,7 @@ fn a_message_carries_one_secret() {
 }
 
 #[test]
-fn an_agent_sees_and_does_what_its_caller_may() {
+fn an_agent_has_the_permissions_of_its_caller() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap().to_owned();
@@ -595,7 +595,7 @@ fn content_text(returned: &Value) -> &str {
 }
 
 #[test]
-fn a_result_stays_within_its_budget() {
+fn a_tool_result_stays_within_its_limit() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();

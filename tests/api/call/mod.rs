@@ -140,7 +140,7 @@ fn held_by(api: &Api, platform: &str, identity: &str, credentials: &Value) -> St
     path
 }
 
-/// A connection to `acme`, whose tokens can be renewed.
+/// A connection to `acme`, whose tokens can be refreshed.
 fn acme(api: &Api) -> String {
     set_client(api, "acme");
     held(api, "acme", &json!({"type": "oauth2", "accessToken": "at-1", "refreshToken": "rt-1"}))

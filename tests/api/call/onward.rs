@@ -32,7 +32,7 @@ fn the_root_of_a_server_is_called_without_a_slash_too() {
 }
 
 #[test]
-fn a_whole_address_is_understood_if_it_is_the_servers() {
+fn accepts_an_absolute_url_of_the_server() {
     let api = calling(&[], Units::default());
     platform(&api, |_| Ok(answered(200, &[], "")));
     let acme = acme(&api);
@@ -57,7 +57,7 @@ fn a_whole_address_is_understood_if_it_is_the_servers() {
 }
 
 #[test]
-fn a_body_with_get_is_refused() {
+fn rejects_a_body_with_get() {
     let api = calling(&[], Units::default());
     platform(&api, |_| Ok(answered(200, &[], "")));
     let path = format!("{}/proxy/search", acme(&api));

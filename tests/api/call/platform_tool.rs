@@ -50,7 +50,7 @@ fn an_agent_calls_the_platform_of_a_connection() {
 }
 
 #[test]
-fn an_agent_can_leave_neither_the_connection_nor_its_server() {
+fn an_agents_proxy_call_stays_with_the_connection_and_its_server() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
@@ -83,7 +83,7 @@ fn an_agent_can_leave_neither_the_connection_nor_its_server() {
 }
 
 #[test]
-fn a_long_answer_is_cut_as_that_of_an_action_is() {
+fn a_long_proxy_response_is_cut_like_that_of_an_action() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();

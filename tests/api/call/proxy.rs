@@ -22,7 +22,7 @@ fn ok(api: &Api) {
 }
 
 #[test]
-fn a_call_is_passed_on_and_its_answer_back() {
+fn a_proxy_call_forwards_request_and_response() {
     let api = api();
     let path = acme(&api);
     platform(&api, |_| {
@@ -85,7 +85,7 @@ fn a_call_is_passed_on_and_its_answer_back() {
 }
 
 #[test]
-fn all_of_a_call_is_read_and_of_other_requests_what_they_need() {
+fn only_calls_read_bodies_beyond_the_limit() {
     let api = api();
     let path = acme(&api);
     for (method, rest, reads) in [
@@ -103,7 +103,7 @@ fn all_of_a_call_is_read_and_of_other_requests_what_they_need() {
 }
 
 #[test]
-fn a_body_of_any_length_is_passed_on() {
+fn a_proxy_body_may_have_any_length() {
     let api = api();
     let path = acme(&api);
     ok(&api);
@@ -284,7 +284,7 @@ fn only_declared_servers_are_called() {
 }
 
 #[test]
-fn no_path_leaves_that_of_the_server() {
+fn a_path_can_not_leave_the_servers_path() {
     let api = api();
     ok(&api);
     let path = acme(&api);
@@ -311,7 +311,7 @@ fn no_path_leaves_that_of_the_server() {
 }
 
 #[test]
-fn redirects_stay_with_the_origin_that_got_the_credentials() {
+fn redirects_to_other_origins_are_not_followed() {
     let api = api();
     let acme = acme(&api);
     let next = "/v2/next";
@@ -395,11 +395,11 @@ fn redirects_stay_with_the_origin_that_got_the_credentials() {
     assert_eq!(passed(&response, "location"), Some("https://evil.example/?a=1"));
 }
 
-/// A platform that takes one token only, and an authorization server that renews as scripted.
-fn takes(api: &Api, token: &'static str, renewal: (u16, Value)) {
+/// A platform that takes one token only, and an authorization server that refreshes as scripted.
+fn takes(api: &Api, token: &'static str, refresh: (u16, Value)) {
     platform(api, move |request| {
         if request.url == "https://id.acme.example/token" {
-            let (status, document) = &renewal;
+            let (status, document) = &refresh;
             return Ok(answered(
                 *status,
                 &[("content-type", "application/json")],
@@ -416,7 +416,7 @@ fn takes(api: &Api, token: &'static str, renewal: (u16, Value)) {
 }
 
 #[test]
-fn rejected_credentials_are_renewed_once() {
+fn a_401_refreshes_the_credentials_once() {
     let new =
         || (200, json!({"access_token": "at-2", "refresh_token": "rt-2", "expires_in": 3600}));
     let urls = |api: &Api| sent(api).into_iter().map(|request| request.url).collect::<Vec<_>>();
@@ -437,7 +437,7 @@ fn rejected_credentials_are_renewed_once() {
     // The next call uses the new one at once.
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
-    // One that still works is not renewed, however old it is.
+    // One that still works is not refreshed, however old it is.
     api.world.wait(60_000);
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
@@ -468,7 +468,7 @@ fn rejected_credentials_are_renewed_once() {
     takes(&api, "nothing", (503, json!({})));
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api), [call_url, token_url]);
-    // What can't be renewed is not tried.
+    // What can't be refreshed is not tried.
     let bearer = held(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
     takes(&api, "nothing", new());
     api.world.wait(60_000);
@@ -478,22 +478,22 @@ fn rejected_credentials_are_renewed_once() {
 }
 
 #[test]
-fn however_slowly_it_is_refused_a_call_renews_once() {
+fn a_slow_401_refreshes_the_credentials_once() {
     let api = Rc::new(api());
     let path = acme(&api);
     let weak = Rc::downgrade(&api);
     platform(&api, move |request| {
         weak.upgrade().unwrap().world.wait(15_000);
-        let is_renewal = request.url == "https://id.acme.example/token";
+        let is_refresh = request.url == "https://id.acme.example/token";
         let new = || answered(200, &[], r#"{"access_token":"at-2","expires_in":3600}"#);
-        Ok(if is_renewal { new() } else { answered(401, &[], "out") })
+        Ok(if is_refresh { new() } else { answered(401, &[], "out") })
     });
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
     assert_eq!(sent(&api).len(), 3);
 }
 
 #[test]
-fn a_grant_that_has_ended_ends_the_call() {
+fn a_call_fails_if_the_grant_has_ended() {
     let api = api();
     let path = acme(&api);
     takes(&api, "nothing", (400, json!({"error": "invalid_grant"})));
@@ -506,7 +506,7 @@ fn a_grant_that_has_ended_ends_the_call() {
 }
 
 #[test]
-fn an_old_token_is_renewed_before_the_call() {
+fn an_expired_token_is_refreshed_before_the_call() {
     let api = api();
     set_client(&api, "acme");
     let path = held(
@@ -524,7 +524,7 @@ fn an_old_token_is_renewed_before_the_call() {
 }
 
 #[test]
-fn a_platform_that_does_not_answer_is_told_of() {
+fn a_platform_without_a_response_is_a_problem() {
     let api = api();
     let path = acme(&api);
     for (error, status, code) in [
@@ -545,7 +545,7 @@ fn a_platform_that_does_not_answer_is_told_of() {
 }
 
 #[test]
-fn who_may_not_call_sends_nothing() {
+fn an_unauthorized_call_sends_nothing() {
     let api = api();
     ok(&api);
     let path = acme(&api);

@@ -108,7 +108,7 @@ fn of_connections(api: &Api) -> Vec<(String, u16, &'static str)> {
 }
 
 #[test]
-fn wrong_calls_of_the_proxy() {
+fn rejects_invalid_proxy_calls() {
     let api = api();
     let path = acme(&api);
     let ask = format!("{path}/proxy/x");
@@ -154,7 +154,7 @@ fn wrong_calls_of_the_proxy() {
 }
 
 #[test]
-fn wrong_runs_of_an_action() {
+fn rejects_invalid_action_runs() {
     let api = api();
     let path = acme(&api);
     let run = |path: &str, key: &str| api.request("POST", &format!("{path}/actions/{key}"));
@@ -206,7 +206,7 @@ fn wrong_runs_of_an_action() {
 }
 
 #[test]
-fn without_keys_to_open_with_nothing_is_called() {
+fn without_vault_keys_nothing_is_called() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
@@ -234,7 +234,7 @@ fn without_keys_to_open_with_nothing_is_called() {
 }
 
 #[test]
-fn a_platform_that_fails_an_action_is_told_of() {
+fn a_platform_failure_of_an_action_is_a_problem() {
     let api = api();
     let path = acme(&api);
     for (error, status, code) in [
@@ -252,7 +252,7 @@ fn a_platform_that_fails_an_action_is_told_of() {
 const LIMIT: &str = "`limit` must be a whole number from 1 to 50.";
 
 #[test]
-fn wrong_messages_of_agents() {
+fn rejects_invalid_agent_messages() {
     let api = api();
     let own = ("x-service-secret", api.key.reveal());
     let post = |text: &str| with_header(with_body(anonymous("POST", "/mcp"), text), own.0, own.1);
@@ -304,7 +304,7 @@ fn wrong_messages_of_agents() {
 
 /// A tool's wrong arguments are for the agent to read: every fault at once.
 #[test]
-fn wrong_arguments_of_tools() {
+fn rejects_invalid_tool_arguments() {
     let api = api();
     let own = ("x-service-secret", api.key.reveal());
     let post = |text: &str| with_header(with_body(anonymous("POST", "/mcp"), text), own.0, own.1);
@@ -369,7 +369,7 @@ fn wrong_arguments_of_tools() {
 }
 
 #[test]
-fn a_key_in_authorization_is_told_where_it_belongs() {
+fn a_key_sent_as_the_platforms_authorization_is_rejected_with_advice() {
     let api = calling(&[], units(json!({}), &[], &[]));
     let bearer = format!("Bearer {}", api.key.reveal());
     let request = with_header(anonymous("GET", "/v1/whoami"), "authorization", &bearer);

@@ -93,7 +93,7 @@ pub fn json_answer(api: &Api, status: u16, document: &'static str) {
 }
 
 #[test]
-fn an_action_is_run_with_checked_input() {
+fn an_action_runs_with_validated_input() {
     let api = api();
     let path = acme(&api);
     json_answer(&api, 201, r#"{"id":7,"big":12345678901234567890}"#);
@@ -194,7 +194,7 @@ fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
 }
 
 #[test]
-fn every_fault_is_named_before_anything_is_sent() {
+fn all_input_faults_are_reported_before_a_request() {
     let api = api();
     let path = acme(&api);
     json_answer(&api, 200, "{}");
@@ -293,7 +293,7 @@ fn every_fault_is_named_before_anything_is_sent() {
 }
 
 #[test]
-fn answers_are_returned_as_what_they_are() {
+fn responses_keep_their_type() {
     let api = api();
     let path = acme(&api);
     for (content_type, answer, expected) in [
@@ -330,7 +330,7 @@ fn answers_are_returned_as_what_they_are() {
 }
 
 #[test]
-fn a_body_is_refused_where_none_can_be_sent() {
+fn rejects_a_body_for_actions_without_one() {
     let api = api();
     let path = acme(&api);
     json_answer(&api, 200, "{}");
@@ -352,7 +352,7 @@ fn a_body_is_refused_where_none_can_be_sent() {
 }
 
 #[test]
-fn texts_of_other_charsets_are_read() {
+fn responses_in_other_charsets_are_decoded() {
     let api = api();
     let path = acme(&api);
     for (content_type, bytes, expected) in [

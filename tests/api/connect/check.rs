@@ -215,7 +215,7 @@ fn checks_do_not_run_concurrently() {
         script(&api, &[]);
         assert_eq!(body(&check(&api, &id))["state"], "operational");
     }
-    // A check does not wait for another request's renewal either: many checks run at once.
+    // A check does not wait for another request's refresh either: many checks run at once.
     let id = connected(&api, &of_ann("watched"), &tokens(1));
     api.world.wait(HOUR);
     lease_to_another(&api, 30_000);

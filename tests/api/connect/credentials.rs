@@ -45,7 +45,7 @@ fn credentials_are_imported_and_read_back() {
     ] {
         assert_eq!(read[name], value, "{name}");
     }
-    // A refresh token alone is renewed at first use.
+    // A refresh token alone is refreshed at first use.
     set_client(&api, "acme");
     assert_eq!(
         send(&api, "PUT", &own, &json!({"type": "oauth2", "refreshToken": "rt-2"})).status,
@@ -136,8 +136,8 @@ fn imported_credentials_cannot_choose_the_token_host() {
     // A correction of the client reaches what is stored already.
     client("new.hosted.example");
     script(&api, &[(200, json!({"access_token": "at-1", "refresh_token": "rt-1"}))]);
-    let renewed = api.get(&format!("{path}/credentials"));
-    assert_eq!(body(&renewed)["accessToken"], "at-1", "{}", text(&renewed));
+    let refreshed = api.get(&format!("{path}/credentials"));
+    assert_eq!(body(&refreshed)["accessToken"], "at-1", "{}", text(&refreshed));
     assert_eq!(api.world.sent.borrow().last().unwrap().url, "https://new.hosted.example/token");
 }
 

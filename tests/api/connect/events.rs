@@ -113,7 +113,7 @@ fn changes_of_credentials_write_events() {
     reader.expect(&["created", "connected"], "connected");
     let credentials = format!("{}/credentials", at(&id));
     let missing = || body(&api.get(&format!("{}/status", at(&id))))["missingScopes"].clone();
-    let mut renew = |status: u16, answer: Value, expected: &[&str]| {
+    let mut refresh = |status: u16, answer: Value, expected: &[&str]| {
         api.world.wait(2 * HOUR);
         script(&api, &[(status, answer.clone())]);
         api.get(&credentials);
@@ -121,24 +121,24 @@ fn changes_of_credentials_write_events() {
         assert_eq!(types(&events), expected, "{status} {answer}");
         events.last().map_or(Value::Null, |event| event["data"]["reason"].clone())
     };
-    assert_eq!(renew(200, tokens(2, "read"), &[]), Value::Null);
-    assert_eq!(renew(200, tokens(3, "write read"), &["scopes_changed"]), Value::Null);
-    assert_eq!(renew(200, tokens(4, "read write"), &[]), Value::Null);
+    assert_eq!(refresh(200, tokens(2, "read"), &[]), Value::Null);
+    assert_eq!(refresh(200, tokens(3, "write read"), &["scopes_changed"]), Value::Null);
+    assert_eq!(refresh(200, tokens(4, "read write"), &[]), Value::Null);
     assert_eq!(missing(), json!([]));
     // What is taken away is missing until it is given back; an answer that names no scopes takes none away.
-    renew(200, tokens(4, "read"), &["scopes_changed"]);
+    refresh(200, tokens(4, "read"), &["scopes_changed"]);
     assert_eq!(missing(), json!(["write"]));
-    renew(200, json!({"access_token": "at-4", "expires_in": 3600}), &[]);
+    refresh(200, json!({"access_token": "at-4", "expires_in": 3600}), &[]);
     assert_eq!(missing(), json!(["write"]));
-    renew(200, tokens(4, "write read"), &["scopes_changed"]);
+    refresh(200, tokens(4, "write read"), &["scopes_changed"]);
     assert_eq!(missing(), json!([]));
-    let reason = renew(503, json!({}), &["degraded"]);
+    let reason = refresh(503, json!({}), &["degraded"]);
     assert_eq!(reason, json!({"code": "platform_unavailable", "detail": null, "httpStatus": 503}));
-    assert_eq!(renew(503, json!({}), &[]), Value::Null);
-    assert_eq!(renew(200, tokens(5, "read write"), &["recovered"]), Value::Null);
+    assert_eq!(refresh(503, json!({}), &[]), Value::Null);
+    assert_eq!(refresh(200, tokens(5, "read write"), &["recovered"]), Value::Null);
     let refused = json!({"error": "invalid_grant", "error_description": "revoked by the user"});
-    renew(400, refused.clone(), &["degraded"]);
-    let reason = renew(400, refused, &["failed"]);
+    refresh(400, refused.clone(), &["degraded"]);
+    let reason = refresh(400, refused, &["failed"]);
     assert_eq!(
         reason,
         json!({"code": "grant_ended", "detail": "revoked by the user", "httpStatus": 400})

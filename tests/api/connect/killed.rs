@@ -115,15 +115,15 @@ fn a_deletion() {
 }
 
 #[test]
-fn a_renewal() {
+fn a_refresh() {
     let deaths = at_every_step(|step, does_the_last| {
         let api = api();
         set_client(&api, "acme");
         let id = connected(&api, &of_ann("acme"), &tokens(1));
         let path = format!("/v1/vault/connections/{id}/credentials");
         script(&api, &[(200, tokens(2))]);
-        let renew = api.request("GET", &format!("{path}?refresh=true"));
-        let lives = answer_until(&api, &renew, step, does_the_last).is_some();
+        let refresh = api.request("GET", &format!("{path}?refresh=true"));
+        let lives = answer_until(&api, &refresh, step, does_the_last).is_some();
         expect_whole(&api);
         let held = body(&api.get(&path))["accessToken"].as_str().unwrap().to_owned();
         assert!(["at-1", "at-2"].contains(&held.as_str()), "{step}: {held}");

@@ -1,4 +1,4 @@
-//! Tokens that a renewal brings after the connection was deleted, or got other credentials.
+//! Tokens that a refresh brings after the connection was deleted, or got other credentials.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ fn unused_tokens_are_revoked_unless_the_account_may_be_connected() {
         }
         tokens
     };
-    // What replaces the connection's tokens while they are renewed; `None` if it is deleted.
+    // What replaces the connection's tokens while they are refreshed; `None` if it is deleted.
     for (replaced_by, is_revoked) in [
         (None, true),
         (Some(tokens(7, Some(2))), true),

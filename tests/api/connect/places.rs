@@ -1,4 +1,4 @@
-//! Where platforms say things: tokens in other places, tokens that are exchanged or renewed by themselves, and values that
+//! Where platforms say things: tokens in other places, tokens that are exchanged or refreshed by themselves, and values that
 //! the platform knows better than its user.
 
 use super::*;
@@ -134,7 +134,7 @@ fn slack_installs_return_bot_and_user_tokens() {
         assert_eq!(shown["members"]["authed_user"]["id"], "U1", "{tokens}");
         assert!(!shown.to_string().contains("xoxe-"), "{shown}");
     }
-    // Each is renewed with its own refresh token, and the answer has the new one around it.
+    // Each is refreshed with its own refresh token, and the answer has the new one around it.
     for (tokens, spent, next) in [
         (both, "xoxe-bot", "xoxb-2"),
         (json!({"ok": true, "authed_user": rotating_user}), "xoxe-user", "xoxp-2"),
@@ -181,7 +181,7 @@ fn short_lived_tokens_are_exchanged_and_refreshed() {
         "https://graph.instagram.com/access_token?access_token=short&client_secret=a%3Asecret&grant_type=ig_exchange_token"
     );
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long-1");
-    // The platform refuses to renew a token on its first day: the daily check asks for it in the second half of its life.
+    // The platform refuses to refresh a token on its first day: the daily check asks for it in the second half of its life.
     api.world.sent.borrow_mut().clear();
     later(&api, 2 * DAY);
     script(&api, &[(200, json!({"id": "7"}))]);
@@ -232,7 +232,7 @@ fn facebook_tokens_are_exchanged_for_long_lived_ones() {
         assert!(exchange.contains(part), "{part}: {exchange}");
     }
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long");
-    // Nothing renews it.
+    // Nothing refreshes it.
     let response = api.get(&format!("{path}/credentials?refresh=true"));
     assert_eq!((response.status, body(&response)["code"].clone()), (409, json!("not_refreshable")));
     // Where the exchange fails, nothing is connected: the token would be over in an hour.
@@ -470,7 +470,7 @@ fn token_responses_set_the_server_also_on_refresh() {
     let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/vault/connections/{connection}");
     assert_eq!(called(&api, &path, "v1/deals"), "https://big.acme.example/v1/deals");
-    // It moves, and a renewal says so.
+    // It moves, and a refresh says so.
     script(&api, &[(200, tokens("https://moved.acme.example/"))]);
     credentials(&api, &path, "?refresh=true");
     assert_eq!(called(&api, &path, "v1/deals"), "https://moved.acme.example/v1/deals");

@@ -1,4 +1,4 @@
-//! What errors of renewals mean, and whom they affect. The shapes are those that platforms were reported to send.
+//! What errors of refreshes mean, and whom they affect. The shapes are those that platforms were reported to send.
 
 use base64ct::Encoding as _;
 
@@ -111,7 +111,7 @@ fn an_error_that_names_a_tenant_affects_that_connection_only() {
     script(&api, &[(200, tokens())]);
     assert_eq!(refresh(&api, &c), 200);
     assert_eq!(status(&api, &c), (json!("operational"), Value::Null));
-    // Two tenants do, while no renewal succeeds in between.
+    // Two tenants do, while no refresh succeeds in between.
     fails_with(&api, 400, &tenant("Contoso"));
     refresh(&api, &a);
     fails_with(&api, 400, &tenant("Fabrikam"));
@@ -200,7 +200,7 @@ fn a_single_refused_connection_backs_off_and_fails_after_three_days() {
 }
 
 #[test]
-fn a_new_client_is_tried_at_once_after_such_a_refusal() {
+fn a_new_client_is_tried_immediately_after_a_refusal() {
     let api = api_with_accounts();
     let path = connect_account(&api, "ann", Some("a1"));
     fails_with(&api, 401, &json!({}));

@@ -194,7 +194,7 @@ fn claims_of_a_crashed_run_expire() {
     assert_eq!(platform.take().len(), 0, "no other run claims them for ten minutes");
     minutes(&api, 1);
     assert_eq!(platform.take().len(), 20);
-    // A message that comes twice does no harm: one renewal more at most.
+    // A message that comes twice does no harm: one refresh more at most.
     assert_eq!(states(&api), HashMap::from([("operational".into(), 20)]));
     let unreadable = jobs::consume(&api.service, &api.world, "{\"dance\":[]}");
     assert!(pollster::block_on(unreadable).is_err());
@@ -283,7 +283,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
 }
 
 #[test]
-fn a_key_that_the_platform_rejects_twice_has_failed() {
+fn an_api_key_fails_after_two_rejections() {
     let api = Rc::new(api());
     let id = {
         script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
@@ -340,7 +340,7 @@ fn a_connection_that_is_reconnected_is_checked_again() {
 }
 
 #[test]
-fn old_events_are_deleted_a_few_at_a_time() {
+fn old_events_are_deleted_in_batches() {
     let (api, _) = world();
     import(&api, "acme", 300);
     // A check would write an event.

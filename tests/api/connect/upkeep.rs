@@ -5,7 +5,7 @@ use std::rc::Rc;
 use connector_vault::catalog::cache::CatalogCache;
 use connector_vault::connect::endpoints::revoke::revoke_due;
 use connector_vault::credentials::VaultKeys;
-use connector_vault::credentials::reseal::{Progress, reseal};
+use connector_vault::credentials::reencrypt::{Progress, reencrypt};
 use connector_vault::jobs::maintenance::maintain;
 use connector_vault::oauth::revocation::Outcome;
 use connector_vault::ports::{Db, Random, ResultSet, Statement, StorageError};
@@ -75,23 +75,23 @@ fn rotation_reencrypts_rows_in_batches() {
     api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
     assert_eq!(sealed_by(&api), ["one 5"]);
     let (old, both) = (keys(KEYS), keys(ROTATED));
-    let run = |limit| pollster::block_on(reseal(&api.world, &both, limit)).unwrap();
+    let run = |limit| pollster::block_on(reencrypt(&api.world, &both, limit)).unwrap();
 
     // One key needs no look at the database.
     let calls = api.world.db_calls.get();
-    let nothing = pollster::block_on(reseal(&api.world, &old, 9)).unwrap();
+    let nothing = pollster::block_on(reencrypt(&api.world, &old, 9)).unwrap();
     assert_eq!(
         (nothing, api.world.db_calls.get()),
         (Progress { is_done: true, ..Progress::default() }, calls)
     );
 
-    for (limit, resealed, is_done, left) in [
+    for (limit, reencrypted, is_done, left) in [
         (2, 2, false, vec!["one 3", "two 2"]),
         (2, 2, false, vec!["one 1", "two 4"]),
         (2, 1, true, vec!["two 5"]),
         (2, 0, true, vec!["two 5"]),
     ] {
-        assert_eq!(run(limit), Progress { resealed, damaged: 0, is_done });
+        assert_eq!(run(limit), Progress { reencrypted, damaged: 0, is_done });
         assert_eq!(sealed_by(&api), left);
     }
     // The old key is no longer needed by anything.
@@ -100,7 +100,7 @@ fn rotation_reencrypts_rows_in_batches() {
         assert_eq!(api_key_of(&api, path), format!("secret of {identity}"));
     }
     let done = pollster::block_on(maintain(&api.service, &api.world, true, 20)).unwrap();
-    assert_eq!((done.sealed.resealed, done.revoked, done.waiting), (0, 1, 0));
+    assert_eq!((done.sealed.reencrypted, done.revoked, done.waiting), (0, 1, 0));
     let link = begin(&api, &of_ann("revoked")).1;
     agree(&api, &link, &json!({"access_token": "at"}));
 }
@@ -113,8 +113,8 @@ fn a_removed_key_is_reported_and_its_rows_are_kept() {
     let refused = api.get(&format!("{}/credentials", paths[0]));
     assert_eq!((refused.status, &body(&refused)["code"]), (503, &json!("unavailable")));
     assert!(refused.log.unwrap().contains("the key `one` is needed, but not in VAULT_KEYS"));
-    let done = pollster::block_on(reseal(&api.world, &keys(new), 9)).unwrap();
-    assert_eq!((done.resealed, sealed_by(&api)), (0, vec!["one 2".to_owned()]));
+    let done = pollster::block_on(reencrypt(&api.world, &keys(new), 9)).unwrap();
+    assert_eq!((done.reencrypted, sealed_by(&api)), (0, vec!["one 2".to_owned()]));
     let api = with_keys(api, ROTATED);
     assert_eq!(api_key_of(&api, &paths[0]), "secret of a");
 }
@@ -126,13 +126,13 @@ fn damaged_rows_are_skipped() {
     let sql = "UPDATE credentials SET sealed = (SELECT sealed FROM credentials ORDER BY connection_id LIMIT 1) WHERE connection_id IN (SELECT connection_id FROM credentials ORDER BY connection_id LIMIT 3 OFFSET 1)";
     api.world.database.execute(sql, []).unwrap();
     let both = keys(ROTATED);
-    let mut resealed = 0;
+    let mut reencrypted = 0;
     for _ in 0..4 {
-        let run = pollster::block_on(reseal(&api.world, &both, 1)).unwrap();
-        resealed += run.resealed;
+        let run = pollster::block_on(reencrypt(&api.world, &both, 1)).unwrap();
+        reencrypted += run.reencrypted;
     }
-    let last = pollster::block_on(reseal(&api.world, &both, 1)).unwrap();
-    assert_eq!((resealed, last), (3, Progress { resealed: 0, damaged: 3, is_done: true }));
+    let last = pollster::block_on(reencrypt(&api.world, &both, 1)).unwrap();
+    assert_eq!((reencrypted, last), (3, Progress { reencrypted: 0, damaged: 3, is_done: true }));
     assert_eq!(sealed_by(&api), ["one 3", "two 3"]);
     let api = with_keys(api, ROTATED);
     let good = paths.iter().filter(|path| api_key_of(&api, path).is_string()).count();
@@ -182,10 +182,10 @@ fn api_with_tokens() -> (Api, String) {
 fn reencryption_never_overwrites_a_refresh() {
     let (api, path) = api_with_tokens();
     script(&api, &[(200, tokens(2))]);
-    let renew =
+    let refresh =
         || assert_eq!(body(&api.get(&format!("{path}?refresh=true")))["accessToken"], "at-2");
-    let raced = Raced { world: &api.world, meanwhile: RefCell::new(Some(Box::new(renew))) };
-    pollster::block_on(reseal(&raced, &keys(ROTATED), 9)).unwrap();
+    let raced = Raced { world: &api.world, meanwhile: RefCell::new(Some(Box::new(refresh))) };
+    pollster::block_on(reencrypt(&raced, &keys(ROTATED), 9)).unwrap();
     assert_eq!(body(&api.get(&path))["accessToken"], "at-2");
     assert_eq!(sealed_by(&api), ["two 2"]);
 }
@@ -197,8 +197,8 @@ fn a_refresh_in_progress_still_writes_its_tokens() {
     let weak = Rc::downgrade(&api);
     *api.world.platform.borrow_mut() = Box::new(move |_| {
         let api = weak.upgrade().unwrap();
-        let run = pollster::block_on(reseal(&api.world, &keys(ROTATED), 9)).unwrap();
-        assert_eq!(run.resealed, 2);
+        let run = pollster::block_on(reencrypt(&api.world, &keys(ROTATED), 9)).unwrap();
+        assert_eq!(run.reencrypted, 2);
         answer(200, &tokens(2))
     });
     assert_eq!(body(&api.get(&format!("{path}?refresh=true")))["accessToken"], "at-2");

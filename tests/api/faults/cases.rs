@@ -36,7 +36,7 @@ pub fn cases() -> impl Iterator<Item = Case> {
     let more: [fn() -> Case; 8] = [
         checked_connection,
         begun_attempt,
-        renewed,
+        refreshed,
         revoked,
         called_again,
         reconnected,
@@ -212,14 +212,14 @@ fn begun_attempt() -> Case {
     of_connect("Connect, with a redirect", Endpoint::Keyed(Keyed::Connect), api, request)
 }
 
-/// A connection whose access token is renewed.
-fn renewed() -> Case {
+/// A connection whose access token is refreshed.
+fn refreshed() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens());
     script(&api, &[(200, tokens())]);
     let request = api.request("GET", &format!("{}/credentials?refresh=true", at(&id)));
-    of_connect("GetCredentials, renewed", Endpoint::Keyed(Keyed::GetCredentials), api, request)
+    of_connect("GetCredentials, refreshed", Endpoint::Keyed(Keyed::GetCredentials), api, request)
 }
 
 /// A connection that is revoked at the platform when it is deleted.
@@ -238,7 +238,7 @@ fn called_again() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens());
-    // A token of this minute is not renewed for that.
+    // A token of this minute is not refreshed for that.
     api.world.wait(600_000);
     let mut was_asked = false;
     *api.world.platform.borrow_mut() = Box::new(move |request| {
@@ -252,7 +252,7 @@ fn called_again() -> Case {
         connect::answer(status, &json!({"login": "ann"}))
     });
     let request = api.request("GET", &format!("{}/proxy/me", at(&id)));
-    of_connect("ProxyGet, renewed", Endpoint::Keyed(Keyed::ProxyGet), api, request)
+    of_connect("ProxyGet, refreshed", Endpoint::Keyed(Keyed::ProxyGet), api, request)
 }
 
 /// The end of an attempt to connect the same account again.

@@ -81,7 +81,7 @@ fn a_key_that_was_stored_before_a_field_existed_is_sent_with_its_default() {
 }
 
 #[test]
-fn tokens_that_were_stored_before_a_field_existed_are_renewed_and_revoked_with_its_default() {
+fn tokens_that_were_stored_before_a_field_existed_are_refreshed_and_revoked_with_its_default() {
     let tokens = json!({"access_token": "a", "refresh_token": "r", "expires_in": 3600});
     for (variables, host) in [(json!({}), "us"), (json!({"region": "eu"}), "eu")] {
         let api = imported("changed-oauth", &[], BEFORE);

@@ -161,7 +161,7 @@ impl Scene {
         self.api.service = Service::new(settings());
     }
 
-    /// Lets a renewal fail while the access token is still valid.
+    /// Lets a refresh fail while the access token is still valid.
     fn degrade(&self) {
         self.set_client();
         self.hold(

@@ -111,10 +111,11 @@ fn entity_tags_of_the_catalog_differ_with_the_platforms() {
                 let expected = if nth == other { 304 } else { 200 };
                 assert_eq!(api.send(&request).status, expected, "{query} {nth} {other}");
             }
-            let renewed = api.token(
+            let refreshed = api.token(
                 &json!({"identity": "bob", "platforms": ["alpha", "zeta"], "ttlSeconds": 60}),
             );
-            let request = with_header(as_secret(&renewed, "GET", &path), "if-none-match", &tags[3]);
+            let request =
+                with_header(as_secret(&refreshed, "GET", &path), "if-none-match", &tags[3]);
             assert_eq!((nth, api.send(&request).status), (nth, 304));
         }
     }

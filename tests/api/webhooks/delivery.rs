@@ -10,7 +10,7 @@ use crate::chance::Chance;
 use crate::plans::plan;
 
 #[test]
-fn an_event_is_sent_at_once_and_signed() {
+fn events_are_delivered_immediately_and_signed() {
     let api = api();
     let receiver = Receiver::of(&api);
     let webhook = create(&api, &json!({"url": URL}));
@@ -39,7 +39,7 @@ fn an_event_is_sent_at_once_and_signed() {
 }
 
 #[test]
-fn the_queue_sends_what_does_not_fit_into_a_handful() {
+fn the_queue_delivers_what_exceeds_one_batch() {
     let api = api();
     let receiver = Receiver::of(&api);
     for _ in 0..12 {
@@ -57,7 +57,7 @@ fn the_queue_sends_what_does_not_fit_into_a_handful() {
 }
 
 #[test]
-fn each_webhook_gets_what_it_wants() {
+fn each_webhook_gets_only_its_types() {
     let api = api();
     let receiver = Receiver::of(&api);
     let url = |name: &str| format!("https://app.example/{name}");
@@ -82,7 +82,7 @@ fn each_webhook_gets_what_it_wants() {
 }
 
 #[test]
-fn what_fails_is_sent_again_until_it_arrives() {
+fn failed_deliveries_are_retried() {
     let api = api();
     let receiver = Receiver::of(&api);
     let webhook = create(&api, &json!({"url": URL}));
@@ -131,7 +131,7 @@ fn what_fails_is_sent_again_until_it_arrives() {
 }
 
 #[test]
-fn an_event_is_given_up_after_ten_attempts_and_the_webhook_after_five_days() {
+fn a_delivery_fails_after_ten_attempts_and_a_webhook_after_five_days() {
     let api = api();
     let receiver = Receiver::of(&api);
     let webhook = create(&api, &json!({"url": URL}));
@@ -186,7 +186,7 @@ fn an_event_is_given_up_after_ten_attempts_and_the_webhook_after_five_days() {
 }
 
 #[test]
-fn a_receiver_that_is_gone_is_disabled_at_once() {
+fn a_410_disables_the_webhook() {
     let api = api();
     let receiver = Receiver::of(&api);
     let webhook = create(&api, &json!({"url": URL}));
@@ -207,7 +207,7 @@ fn a_receiver_that_is_gone_is_disabled_at_once() {
 }
 
 #[test]
-fn every_kind_of_trouble_ends_in_another_attempt() {
+fn every_kind_of_failure_is_retried() {
     type Trouble = fn() -> Result<HttpResponse, HttpError>;
     let troubles: [(Trouble, Value, Value, u64); 7] = [
         (|| status(302), json!(302), Value::Null, 5),
@@ -257,7 +257,7 @@ fn every_kind_of_trouble_ends_in_another_attempt() {
 }
 
 #[test]
-fn an_address_that_became_forbidden_gets_nothing() {
+fn a_url_that_is_no_longer_allowed_gets_nothing() {
     let api = api();
     let receiver = Receiver::of(&api);
     let webhook = create(&api, &json!({"url": URL}));
@@ -268,7 +268,7 @@ fn an_address_that_became_forbidden_gets_nothing() {
 }
 
 #[test]
-fn what_an_isolate_left_unsent_is_swept_up() {
+fn the_schedule_delivers_what_a_dead_isolate_left() {
     let api = api();
     let receiver = Receiver::of(&api);
     create(&api, &json!({"url": URL}));
@@ -326,7 +326,7 @@ fn many_events_go_through_the_queue_and_each_arrives_once() {
 }
 
 #[test]
-fn a_replay_sends_a_stretch_of_events_once_more() {
+fn a_replay_delivers_a_range_of_events_again() {
     let api = api();
     let receiver = Receiver::of(&api);
     let webhook = create(&api, &json!({"url": URL, "types": ["connection.created"]}));
@@ -372,7 +372,7 @@ fn a_replay_sends_a_stretch_of_events_once_more() {
 }
 
 #[test]
-fn a_receiver_that_fails_gets_one_delivery_at_a_time_and_holds_up_nobody() {
+fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
     let api = api();
     // Each run is one.
     api.world.has_queue.set(false);
@@ -409,7 +409,7 @@ fn a_receiver_that_fails_gets_one_delivery_at_a_time_and_holds_up_nobody() {
 }
 
 #[test]
-fn a_receiver_that_does_not_answer_gets_no_more_than_a_handful() {
+fn a_silent_receiver_gets_at_most_one_batch() {
     let api = Rc::new(api());
     let receiver = Receiver::of(&api);
     create(&api, &json!({"url": URL}));
@@ -429,7 +429,7 @@ fn a_receiver_that_does_not_answer_gets_no_more_than_a_handful() {
 }
 
 #[test]
-fn new_events_come_before_those_that_are_replayed() {
+fn new_events_are_delivered_before_replayed_ones() {
     let api = api();
     // Each run is one.
     api.world.has_queue.set(false);
@@ -453,7 +453,7 @@ fn new_events_come_before_those_that_are_replayed() {
 }
 
 #[test]
-fn deliveries_are_listed_page_by_page_and_go_with_their_events() {
+fn deliveries_are_paged_and_deleted_with_their_events() {
     let api = api();
     let _receiver = Receiver::of(&api);
     let webhook = create(&api, &json!({"url": URL}));
@@ -549,7 +549,7 @@ fn a_missing_key_loses_no_event() {
 }
 
 #[test]
-fn a_call_is_told_as_in_the_list() {
+fn a_call_event_is_delivered_as_in_the_feed() {
     let api = api();
     let receiver = Receiver::of(&api);
     create(&api, &json!({"url": URL, "types": ["connection.called"]}));

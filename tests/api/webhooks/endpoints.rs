@@ -68,7 +68,7 @@ fn a_webhook_is_created_read_changed_and_deleted() {
 }
 
 #[test]
-fn addresses_that_nothing_may_be_sent_to_are_refused() {
+fn rejects_urls_that_are_not_allowed() {
     let api = api();
     for url in [
         "http://app.example/hooks",
@@ -100,7 +100,7 @@ fn addresses_that_nothing_may_be_sent_to_are_refused() {
 }
 
 #[test]
-fn all_faults_of_a_body_are_named() {
+fn all_faults_of_a_webhook_are_reported() {
     let api = api();
     let wrong = json!({"url": "http://a.example", "types": ["connection.failed", "failed"], "active": 1, "secret": "s"});
     let response = send(&api, "POST", WEBHOOKS, &wrong);
@@ -152,7 +152,7 @@ fn an_environment_has_twenty_webhooks_at_most() {
 }
 
 #[test]
-fn nobody_else_sees_a_webhook_or_its_events() {
+fn other_tenants_see_neither_webhooks_nor_their_events() {
     let api = api();
     let receiver = Receiver::of(&api);
     let webhook = create(&api, &json!({"url": URL}));
@@ -227,7 +227,7 @@ fn a_secret_rotates_and_both_sign_for_a_day() {
 }
 
 #[test]
-fn two_rotations_at_once_give_one_new_secret() {
+fn concurrent_rotations_create_one_secret() {
     let mut api = api();
     let webhook = create(&api, &json!({"url": URL}));
     let sealed = |api: &Api| api.world.texts("SELECT sealed FROM webhooks").remove(0);
@@ -248,7 +248,7 @@ fn two_rotations_at_once_give_one_new_secret() {
 }
 
 #[test]
-fn without_keys_nothing_is_stored_that_could_not_be_sealed() {
+fn without_vault_keys_no_webhook_is_stored() {
     let api = Api::with_catalog();
     let response = send(&api, "POST", WEBHOOKS, &json!({"url": URL}));
     assert_eq!(response.status, 503);
@@ -257,7 +257,7 @@ fn without_keys_nothing_is_stored_that_could_not_be_sealed() {
 }
 
 #[test]
-fn a_test_says_what_the_receiver_answered() {
+fn a_test_returns_the_receivers_response() {
     let api = api();
     let receiver = Receiver::of(&api);
     let webhook =

@@ -172,7 +172,7 @@ export function connectAnswers(world) {
       assert.deepEqual([status.scopes, status.missingScopes], [["read"], ["write"]]);
     });
 
-    test("renewals: what the platform does not send again stays, and a failure costs nothing", async () => {
+    test("refreshes: what the platform does not send again stays, and a failure costs nothing", async () => {
       const first = freshTokens();
       const { id } = await visit("plain", (it) => reply(it, first));
       const connection = await app.connected(id);

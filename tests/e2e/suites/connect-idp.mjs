@@ -1,4 +1,4 @@
-// Connecting against `oidc-provider`: from the link to credentials that the server accepts, and on through renewals.
+// Connecting against `oidc-provider`: from the link to credentials that the server accepts, and on through refreshes.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -53,7 +53,7 @@ export function connectIdp(world) {
     after(() => assert.deepEqual(world.idp.faults, []));
 
     for (const platform of Object.keys(CLIENTS)) {
-      test(`${platform}: connected, used, renewed`, async () => {
+      test(`${platform}: connected, used, refreshed`, async () => {
         const { id, page, url, back } = await visit({ platform, identity: "ann" });
         assert.equal(url.origin + url.pathname, `${world.idp.issuer}/auth`);
         assert.equal(url.searchParams.get("code_challenge_method"), "S256");
@@ -69,12 +69,12 @@ export function connectIdp(world) {
         assert.deepEqual([first.type, first.tokenType, first.scopes], ["oauth2", "Bearer", IDP_SCOPES]);
         assert.deepEqual(first.headers, { authorization: `Bearer ${first.accessToken}` });
         assert.equal(await world.idp.whose(first.headers), "ann");
-        // Each renewal spends the refresh token that the one before brought.
+        // Each refresh spends the refresh token that the one before brought.
         for (let former = first, n = 0; n < 3; n += 1) {
-          const renewed = await app.credentials(connection.id, "?refresh=true");
-          assert.notEqual(renewed.accessToken, former.accessToken);
-          assert.equal(await world.idp.whose(renewed.headers), "ann");
-          former = renewed;
+          const refreshed = await app.credentials(connection.id, "?refresh=true");
+          assert.notEqual(refreshed.accessToken, former.accessToken);
+          assert.equal(await world.idp.whose(refreshed.headers), "ann");
+          former = refreshed;
         }
         const status = await app.status(connection.id);
         assert.deepEqual([status.state, status.reason, status.missingScopes], ["operational", null, []]);
@@ -93,7 +93,7 @@ export function connectIdp(world) {
       });
     }
 
-    test("a token that has expired is renewed when it is asked for", async () => {
+    test("a token that has expired is refreshed when it is asked for", async () => {
       const usual = world.idp.life;
       world.idp.life = 2;
       const { id } = await connected({ platform: "idp-basic", identity: "brief" });
@@ -105,10 +105,10 @@ export function connectIdp(world) {
         return held.accessToken === first.accessToken ? undefined : held;
       });
       assert.equal(await world.idp.whose(second.headers), "brief");
-      assert.deepEqual(await app.credentials(id), second, "a fresh one is not renewed");
+      assert.deepEqual(await app.credentials(id), second, "a fresh one is not refreshed");
     });
 
-    test("a check renews, and finds out that the grant is gone", async () => {
+    test("a check refreshes, and finds out that the grant is gone", async () => {
       const { id } = await connected({ platform: "idp-basic", identity: "checked" });
       const first = await app.credentials(id);
       const check = () => app.expect(200, "POST", `/v1/vault/connections/${id}/check`);
@@ -125,7 +125,7 @@ export function connectIdp(world) {
       assert.partialDeepStrictEqual((await app.status(id)).reason, { code: "grant_rejected", httpStatus: 400 });
     });
 
-    test(`${MANY} requests at once: one renewal`, async () => {
+    test(`${MANY} requests at once: one refresh`, async () => {
       const { id } = await connected({ platform: "idp-basic", identity: "crowd" });
       for (let round = 0; round < 3; round += 1) {
         await expire(id);
@@ -138,8 +138,8 @@ export function connectIdp(world) {
         assert.equal(await world.idp.whose({ authorization: `Bearer ${token}` }), "crowd");
       }
       // The grant still exists: no refresh token was used twice.
-      const renewed = await app.credentials(id, "?refresh=true");
-      assert.equal(await world.idp.whose(renewed.headers), "crowd");
+      const refreshed = await app.credentials(id, "?refresh=true");
+      assert.equal(await world.idp.whose(refreshed.headers), "crowd");
     });
 
     test("reconnecting keeps the connection; another account takes its place only when that is allowed", async () => {

@@ -6,7 +6,7 @@ import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
 
-/** How long an exchange may take, and a renewal: what is older has been interrupted. */
+/** How long an exchange may take, and a refresh: what is older has been interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 
 export function connectInterrupted(world) {
@@ -92,7 +92,7 @@ export function connectInterrupted(world) {
       assert.deepEqual([await count("connections"), await count("credentials")], [1, 1]);
     });
 
-    test("a renewal", async () => {
+    test("a refresh", async () => {
       const [first, second] = [freshTokens(), freshTokens()];
       const { id, visitor, back } = await away("bob", (it) => reply(it, first));
       await comeBack(visitor, back);

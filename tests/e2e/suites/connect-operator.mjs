@@ -156,8 +156,8 @@ export function connectOperator(world) {
         await world.database.prepare("UPDATE connect_attempts SET expires_at = 1 WHERE sealed IS NOT NULL").run();
         assert.match(vaultKeys("status").stdout, /^No row needs `tests`: you can remove it/m);
         assert.equal((await turning.credentials(id)).accessToken, accessToken);
-        const renewed = await turning.credentials(id, "?refresh=true");
-        assert.equal(await world.second.whose(renewed.headers), "cid");
+        const refreshed = await turning.credentials(id, "?refresh=true");
+        assert.equal(await world.second.whose(refreshed.headers), "cid");
         // Without the new key, it is named, and nothing is lost.
         const refused = await app.askCredentials(id);
         assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);

@@ -8,7 +8,7 @@ import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
 
 const [ROUNDS, AT_ONCE] = [8, 12];
-/** The platform takes its time, so that requests of both processes meet the renewal. */
+/** The platform takes its time, so that requests of both processes meet the refresh. */
 const ANSWER_MS = 300;
 /** The maximum number of retries of a client. */
 const TIMES = 4;
@@ -40,7 +40,7 @@ export function connectProcesses(world) {
 
     after(() => Promise.all(servers.map((server) => server.stop())));
 
-    test("an access token that is about to expire is renewed by one of them", async () => {
+    test("an access token that is about to expire is refreshed by one of them", async () => {
       let tokens = freshTokens();
       const id = await connection("ann", tokens);
       for (let round = 0; round < ROUNDS; round += 1) {

@@ -98,10 +98,10 @@ export function connectRace(world) {
         const sent = world.idp.requests.length;
         const tokens = await expectValid(await read(id), identity);
         assert.deepEqual(asked(sent), ONCE);
-        const renewed = (await first.credentials(id)).accessToken;
-        assert.ok(tokens.includes(renewed));
+        const refreshed = (await first.credentials(id)).accessToken;
+        assert.ok(tokens.includes(refreshed));
         // After the old token has expired, every read returns the new one.
-        if (left < 0) assert.deepEqual(tokens, [renewed]);
+        if (left < 0) assert.deepEqual(tokens, [refreshed]);
         await expectAlive(id, identity);
       });
 
@@ -151,7 +151,7 @@ export function connectRace(world) {
       world.stub.on(plain, (it) => reply(it, tokens));
       const imported = { type: "oauth2", refreshToken: plain };
       await first.expect(204, "PUT", `/v1/vault/connections/${other}/credentials`, imported);
-      // From here on, storage refuses what renewals write, and the service tries for a few seconds.
+      // From here on, storage refuses what refreshes write, and the service tries for a few seconds.
       await world.database
         .prepare(
           "CREATE TRIGGER nothing_is_written BEFORE UPDATE OF sealed ON credentials BEGIN SELECT RAISE(ABORT, 'not now'); END",
@@ -177,7 +177,7 @@ export function connectRace(world) {
       assert.deepEqual([asked(sent), world.stub.asked(plain)], [ONCE, spent + 1]);
 
       for (const one of [id, other]) await change(one, `lease_until = lease_until - ${LEASE_MS}`);
-      // A platform that takes the refresh token once more: one renewal more, and the connection lives.
+      // A platform that takes the refresh token once more: one refresh more, and the connection lives.
       assert.equal((await readers[1].credentials(other)).accessToken, tokens.access_token);
       assert.equal(world.stub.asked(plain), spent + 2);
       assert.equal((await first.status(other)).state, "operational");

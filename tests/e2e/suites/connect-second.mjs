@@ -21,8 +21,8 @@ export function connectSecond(world) {
     return { id, page: await comeBack(visitor, back) };
   }
 
-  /** Renews a connection's credentials three times, and returns the last ones. */
-  async function renewed(id, name) {
+  /** Refreshes a connection's credentials three times, and returns the last ones. */
+  async function refreshed(id, name) {
     let held = await app.credentials(id);
     assert.deepEqual([held.scopes, held.tokenType], [SECOND_CLIENT.scopes, "Bearer"]);
     assert.equal(await world.second.whose(held.headers), name);
@@ -53,12 +53,12 @@ export function connectSecond(world) {
     });
 
     for (const platform of ["second-basic", "second-post"]) {
-      test(`${platform}: connected, used, renewed, revoked`, async () => {
+      test(`${platform}: connected, used, refreshed, revoked`, async () => {
         const { id, page } = await visit(platform, { user: "ann there" });
         assert.deepEqual([page.status, page.heading], [200, `${platform} is connected`]);
         const connection = await app.connected(id);
         assert.equal(connection.state, "operational");
-        const held = await renewed(connection.id, "ann there");
+        const held = await refreshed(connection.id, "ann there");
         const again = await app.connect({ platform, identity: "ann" });
         assert.deepEqual([again.status, again.json.code], [409, "connection_exists"]);
         await disconnect(connection.id, held, "refresh_token");
@@ -92,11 +92,11 @@ export function connectSecond(world) {
       assert.equal((await app.credentials(id)).accessToken, large.accessToken);
     });
 
-    test("second-app: the app itself is connected, used, renewed, revoked", async () => {
+    test("second-app: the app itself is connected, used, refreshed, revoked", async () => {
       const answer = await app.connect({ platform: "second-app", identity: "ann" });
       assert.deepEqual([answer.status, answer.json.state], [201, "operational"], answer.text);
       const { id } = answer.json;
-      await disconnect(id, await renewed(id, SECOND_CLIENT.clientId), "access_token");
+      await disconnect(id, await refreshed(id, SECOND_CLIENT.clientId), "access_token");
     });
   });
 }

@@ -151,7 +151,7 @@ export function connectStates(world) {
       }),
     ],
     "it is created without credentials, and without a state": (app) => [subject(app, "plain", (it) => it.create())],
-    "a renewal or a check succeeds": (app, from) =>
+    "a refresh or a check succeeds": (app, from) =>
       ["plain", "checked"].map((platform) =>
         subject(app, platform, async (it) => {
           await it.become(from);
@@ -202,7 +202,7 @@ export function connectStates(world) {
         const app = await appOf(keys[n]);
         for (const state of FROM[from]) {
           for (const one of await Promise.all(CASES[what](app, state))) await one.expect(to, code, actor);
-          // The next one is renewed with a client that the platform has not rejected yet.
+          // The next one is refreshed with a client that the platform has not rejected yet.
           const client = { clientId: "app", scopes: ["read"] };
           await app.expect(200, "PUT", "/v1/oauth-clients/plain", client);
         }

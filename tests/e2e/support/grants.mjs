@@ -14,7 +14,7 @@ export class Grant {
   /**
    * @param {import("./stub.mjs").Stub} stub
    * @param {string} code
-   * @param {{ isStrict: boolean, life: number, isCut: (grant: Grant, what: "code" | "renewal") => boolean }} how
+   * @param {{ isStrict: boolean, life: number, isCut: (grant: Grant, what: "code" | "refresh") => boolean }} how
    *   whether it ends when a refresh token is used twice, or takes the former one again while the newest is unused, as
    *   answers get lost; the seconds that access tokens live; and whether an answer is kept back for ever
    */
@@ -26,12 +26,12 @@ export class Grant {
   #give(response, what) {
     const tokens = freshTokens({ expires_in: this.life });
     this.given.push(tokens.access_token);
-    this.#refresh = this.stub.on(tokens.refresh_token, (it) => this.#renew(it, tokens.refresh_token));
+    this.#refresh = this.stub.on(tokens.refresh_token, (it) => this.#answerRefresh(it, tokens.refresh_token));
     this.isLost = this.isCut(this, what);
     if (!this.isLost) reply(response, tokens);
   }
 
-  #renew(response, refresh) {
+  #answerRefresh(response, refresh) {
     const isForgiven = !this.isStrict && refresh === this.#former;
     if (this.isOver || !(refresh === this.#refresh || isForgiven)) {
       this.isOver ||= this.isStrict;
@@ -39,7 +39,7 @@ export class Grant {
       return;
     }
     this.#former = refresh;
-    this.#give(response, "renewal");
+    this.#give(response, "refresh");
   }
 
   /** Whether the platform accepts an access token. */

@@ -148,11 +148,11 @@ impl Process {
     }
 }
 
-/// Why a renewal is wanted.
+/// Why a refresh is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Occasion {
-    Use,
-    Asked,
+pub enum RefreshTrigger {
+    Expiring,
+    Requested,
     Check,
 }
 
@@ -258,11 +258,11 @@ impl Model {
     }
 
     /// What became of the tokens: the status with which a request for them is answered.
-    pub fn renew(
+    pub fn refresh(
         &mut self,
         process: &mut Process,
         slot: usize,
-        occasion: Occasion,
+        trigger: RefreshTrigger,
         client: Option<Client>,
         answer: Answer,
     ) -> Result<u16, Dead> {
@@ -274,7 +274,10 @@ impl Model {
         };
         let is_mended = held.reason.as_ref().is_some_and(waits)
             && client.is_some_and(|client| !client.rejected);
-        if occasion != Occasion::Asked && held.next.is_some_and(|next| now < next) && !is_mended {
+        if trigger != RefreshTrigger::Requested
+            && held.next.is_some_and(|next| now < next)
+            && !is_mended
+        {
             return Ok(if is_valid { 200 } else { 503 });
         }
         let is_free = held.leased.is_none_or(|until| until <= now);
@@ -283,7 +286,7 @@ impl Model {
                 self.at(slot).held().leased = Some(now + 30 * SECOND);
             }
         })?;
-        let can_use = occasion == Occasion::Use && is_valid;
+        let can_use = trigger == RefreshTrigger::Expiring && is_valid;
         if !is_free {
             return Ok(if can_use { 200 } else { 503 });
         }
@@ -316,7 +319,7 @@ impl Model {
             }
         };
         process.step(|| match failure {
-            None => self.renewed(slot, answer, client),
+            None => self.refreshed(slot, answer, client),
             Some(failure) => {
                 self.fails(slot, failure);
                 let id = self.at(slot).id.replace('-', "");
@@ -349,7 +352,7 @@ impl Model {
         })
     }
 
-    pub fn renewed(&mut self, slot: usize, answer: Answer, client: Option<Client>) {
+    pub fn refreshed(&mut self, slot: usize, answer: Answer, client: Option<Client>) {
         let (now, nth, check) = (self.now, self.given, self.next_check());
         let held = self.at(slot).held();
         let former = held.scopes.clone();
@@ -383,8 +386,9 @@ impl Model {
         }
         let is_key = SLOTS[slot].0 == "keyed";
         if !is_key && held.refresh.is_some() && (is_asked || held.is_due(now)) {
-            let occasion = if is_asked { Occasion::Asked } else { Occasion::Use };
-            return self.renew(process, slot, occasion, client, answer);
+            let trigger =
+                if is_asked { RefreshTrigger::Requested } else { RefreshTrigger::Expiring };
+            return self.refresh(process, slot, trigger, client, answer);
         }
         if held.is_valid(now) {
             // A key is not refreshed; a token that can't be is an error.
@@ -424,7 +428,7 @@ impl Model {
         let client = self.client;
         for slot in due {
             if SLOTS[slot].0 == "acme" && self.at(slot).held().refresh.is_some() {
-                self.renew(process, slot, Occasion::Check, client, answer)?;
+                self.refresh(process, slot, RefreshTrigger::Check, client, answer)?;
             } else {
                 self.verify(process, slot, answer)?;
             }
@@ -432,7 +436,7 @@ impl Model {
         Ok(())
     }
 
-    /// Checks what can't be renewed.
+    /// Checks what can't be refreshed.
     pub fn verify(
         &mut self,
         process: &mut Process,

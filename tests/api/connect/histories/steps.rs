@@ -36,7 +36,7 @@ pub enum Class {
     Unauthorized,
 }
 
-/// A failed renewal or check.
+/// A failed refresh or check.
 #[derive(Debug, Clone, Copy)]
 pub struct Failure {
     pub class: Class,

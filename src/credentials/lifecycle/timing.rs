@@ -1,16 +1,17 @@
-//! When an access token is renewed, and when credentials are checked. Pure.
+//! When access tokens are refreshed, and when credentials are checked. Pure.
 
-/// How long a token request may take, in milliseconds. Shorter than the lease, so that nobody else begins while it runs.
+/// The timeout of a token request, in milliseconds. Shorter than the lease, so that no other request begins while this
+/// one runs.
 pub const DEADLINE_MS: u32 = 20_000;
-/// How long nobody else renews, in milliseconds.
+/// How long a lease lasts, in milliseconds.
 pub const LEASE_MS: u64 = 30_000;
-/// How long somebody without a usable token waits for whoever renews, in milliseconds.
+/// How long a request without a valid token waits for another request's refresh, in milliseconds.
 pub const WAIT_MS: u64 = 5_000;
-/// A token with less time left than this is renewed, in milliseconds.
+/// A token with less time left than this is refreshed, in milliseconds.
 const MARGIN_MS: u64 = 5 * 60 * 1000;
 
-/// Whether an access token is to be renewed before it is handed out: when less than 5 minutes or a tenth of its life is
-/// left, whichever is less.
+/// Whether an access token must be refreshed before use: if less than five minutes or a tenth of its lifetime is left,
+/// whichever is less.
 #[must_use]
 pub fn is_due(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
     let Some(expires_at) = expires_at else { return false };
@@ -19,7 +20,7 @@ pub fn is_due(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool
     expires_at.saturating_sub(now) < margin.max(1)
 }
 
-/// Whether an access token has more than half of its life left.
+/// Whether an access token has more than half of its lifetime left.
 #[must_use]
 pub fn is_young(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
     let Some((issued_at, expires_at)) = issued_at.zip(expires_at) else { return false };
@@ -33,11 +34,11 @@ pub fn is_valid(expires_at: Option<u64>, now: u64) -> bool {
     expires_at.is_none_or(|at| now < at)
 }
 
-/// When credentials are checked next that were found good now: once in `period`, a little earlier by `chance`, so that what
-/// came together drifts apart.
+/// When the next check is due after a success: up to a tenth of `period` early, so that connections which were created
+/// together are checked at different times.
 #[must_use]
-pub fn next_check(now: u64, period: u64, chance: u8) -> u64 {
-    let early = period.saturating_mul(u64::from(chance)).saturating_div(10 * 255);
+pub fn next_check(now: u64, period: u64, jitter: u8) -> u64 {
+    let early = period.saturating_mul(u64::from(jitter)).saturating_div(10 * 255);
     now.saturating_add(period.saturating_sub(early))
 }
 
@@ -59,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_renewed_shortly_before_they_expire() {
+    fn tokens_are_refreshed_shortly_before_they_expire() {
         let hour = 3_600_000;
         for (issued, expires, now, expected) in [
             (Some(0), None, 0, false),
@@ -90,8 +91,8 @@ mod tests {
 
     #[test]
     fn checks_come_up_to_a_tenth_of_the_period_early() {
-        for (chance, expected) in [(0, 1_025_500), (1, 1_025_490), (255, 1_022_950)] {
-            assert_eq!(next_check(1_000_000, 25_500, chance), expected, "{chance}");
+        for (jitter, expected) in [(0, 1_025_500), (1, 1_025_490), (255, 1_022_950)] {
+            assert_eq!(next_check(1_000_000, 25_500, jitter), expected, "{jitter}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Renewals on use.
+//! Refreshes on use.
 
 use std::rc::Rc;
 
@@ -144,7 +144,7 @@ fn a_removed_auth_method_is_not_refreshed() {
     later(&api, HOUR);
     let response = api.get(&format!("{path}/credentials"));
     assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
-    let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that renews it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
+    let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
     assert_eq!(body(&response)["detail"], why);
     assert_eq!(api.world.sent.borrow().len(), 0);
     // The catalog may have it again.

@@ -1,4 +1,5 @@
-//! What the vault holds of a connection: sealed as JSON, and shown only by the endpoint for credentials.
+//! The decrypted credentials of a connection. They are stored encrypted, as JSON; only the endpoint for credentials
+//! returns them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::{Kind, OpenError, Place, SealError, Sealed, VaultKeys};
+use super::{Kind, OpenError, SealContext, SealError, Sealed, VaultKeys};
 use crate::catalog::detail::AuthMethod;
 use crate::oauth::Tokens;
 use crate::oauth::account::is_id;
@@ -15,58 +16,55 @@ use crate::ports::Random;
 use crate::terms::{CredentialType, Environment};
 use crate::util::json;
 
-/// The credentials of a connection. `Debug` shows their type only.
+/// The decrypted credentials of a connection. `Debug` shows only their type.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct Held {
-    /// What kind of credentials they are.
+pub struct Credentials {
+    /// The type of the credentials.
     #[serde(rename = "type")]
     pub kind: CredentialType,
-    /// What the user filled in: keys and passwords under the names of their fields, and the variables of URLs.
+    /// What the user entered: keys and passwords by the names of their fields, and the variables of URLs.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,
-    /// What an authorization server issued.
+    /// The tokens that the authorization server issued.
     #[serde(default)]
-    pub tokens: Option<HeldTokens>,
-    /// The account at the platform, where it is known.
+    pub tokens: Option<OAuthTokens>,
+    /// The id of the account at the platform, if it is known.
     #[serde(default)]
     pub account: Option<String>,
-    /// The account's name, if the platform has just said it. It is stored with the connection, and not sealed again here.
+    /// The account's name, if the platform has just returned it. It is stored with the connection, not here.
     #[serde(skip)]
     pub account_name: Option<String>,
 }
 
 /// Tokens of OAuth 2.0.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct HeldTokens {
-    /// What is sent to the platform.
+pub struct OAuthTokens {
+    /// The access token.
     pub access: String,
-    /// The word before it in the header `Authorization`.
+    /// The authentication scheme in the header `Authorization`.
     pub kind: String,
-    /// What the next access token is asked for with.
+    /// The refresh token.
     #[serde(default)]
     pub refresh: Option<String>,
-    /// Further members of the token answer, which calls to the platform need.
+    /// Other members of the token response that calls to the platform need.
     #[serde(default)]
     pub members: BTreeMap<String, Value>,
 }
 
-impl fmt::Debug for Held {
+impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Held({})", self.kind.as_str())
+        write!(f, "Credentials({})", self.kind.as_str())
     }
 }
 
-impl fmt::Debug for HeldTokens {
+impl fmt::Debug for OAuthTokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HeldTokens(…)")
+        f.write_str("OAuthTokens(…)")
     }
 }
 
-impl Held {
-    /// Seals what is held for its connection.
-    ///
-    /// # Errors
-    /// When it can't be sealed.
+impl Credentials {
+    /// Encrypts the credentials for their connection.
     pub fn seal(
         &self,
         keys: &VaultKeys,
@@ -74,27 +72,24 @@ impl Held {
         connection: &str,
         random: &impl Random,
     ) -> Result<Sealed, SealError> {
-        let place = Place { account, environment, kind: Kind::Connection, id: connection };
-        keys.seal(&place, &Zeroizing::new(json::bytes(self)), random)
+        let context = SealContext { account, environment, kind: Kind::Connection, id: connection };
+        keys.seal(&context, &Zeroizing::new(json::bytes(self)), random)
     }
 
-    /// Opens what [`Self::seal`] sealed for this connection.
-    ///
-    /// # Errors
-    /// When no key opens it, or it was sealed for another place.
+    /// Decrypts what [`Self::seal`] has encrypted for this connection.
     pub fn open(
         keys: &VaultKeys,
         (account, environment): (&str, Environment),
         connection: &str,
         sealed: &str,
     ) -> Result<Self, OpenError> {
-        let place = Place { account, environment, kind: Kind::Connection, id: connection };
-        let plain = keys.open(&place, &Sealed::from(sealed.to_owned()))?;
+        let context = SealContext { account, environment, kind: Kind::Connection, id: connection };
+        let plain = keys.open(&context, &Sealed::from(sealed.to_owned()))?;
         serde_json::from_slice(&plain).map_err(|_| OpenError::Damaged)
     }
 
-    /// What is held, with what the fields of its method have now and did not have when it was stored: the value of the OAuth
-    /// client's `variables`, or else the field's default, as in a new connection.
+    /// Adds values for fields that the method did not have yet when the credentials were stored: those of the OAuth
+    /// client's `variables`, or else the fields' defaults.
     #[must_use]
     pub fn completed(mut self, method: &AuthMethod, variables: &BTreeMap<String, String>) -> Self {
         for field in &method.fields {
@@ -108,28 +103,28 @@ impl Held {
         self
     }
 
-    /// What the user filled in, and nothing else yet.
+    /// Credentials of what the user entered, without tokens.
     #[must_use]
-    pub const fn of_fields(kind: CredentialType, fields: BTreeMap<String, String>) -> Self {
+    pub const fn from_fields(kind: CredentialType, fields: BTreeMap<String, String>) -> Self {
         Self { kind, fields, tokens: None, account: None, account_name: None }
     }
 
-    /// What an authorization server issued, with what the user filled in.
+    /// Credentials of issued tokens and of what the user entered.
     #[must_use]
-    pub fn of_tokens(tokens: Tokens, fields: BTreeMap<String, String>) -> Self {
-        Self::of_fields(CredentialType::OAuth2, fields).renewed(tokens)
+    pub fn from_tokens(tokens: Tokens, fields: BTreeMap<String, String>) -> Self {
+        Self::from_fields(CredentialType::OAuth2, fields).with_tokens(tokens)
     }
 
-    /// What is held after a renewal: what the platform did not send again stays.
+    /// Replaces the tokens. What the platform did not send again is kept.
     #[must_use]
-    pub fn renewed(self, tokens: Tokens) -> Self {
+    pub fn with_tokens(self, tokens: Tokens) -> Self {
         let (refresh, mut members) =
             self.tokens.map(|old| (old.refresh, old.members)).unwrap_or_default();
         members.extend(tokens.members);
         Self {
             account: self.account.or(tokens.subject),
             account_name: tokens.subject_name.or(self.account_name),
-            tokens: Some(HeldTokens {
+            tokens: Some(OAuthTokens {
                 access: tokens.access_token,
                 kind: tokens.token_type,
                 refresh: tokens.refresh_token.or(refresh),
@@ -139,46 +134,44 @@ impl Held {
         }
     }
 
-    /// The account's id and name as they are stored with the connection, where they are known and fit to be shown. `names`:
-    /// whether names are stored.
+    /// The account's id and name to store with the connection. `names`: whether names are stored.
     #[must_use]
-    pub fn told_account(&self, names: bool) -> (Option<&str>, Option<&str>) {
+    pub fn account_to_store(&self, names: bool) -> (Option<&str>, Option<&str>) {
         let id = self.account.as_deref().filter(|id| is_id(id));
         (id, self.account_name.as_deref().filter(|_| names && id.is_some()))
     }
 
-    /// Holds this refresh token if there is no other.
+    /// Sets the refresh token, unless there is one.
     pub fn keep_refresh(&mut self, refresh: Option<String>) {
         if let Some(tokens) = &mut self.tokens {
             tokens.refresh = tokens.refresh.take().or(refresh);
         }
     }
 
-    /// Whether these credentials are known to be of another account at the platform than those.
+    /// Whether both accounts are known, and differ.
     #[must_use]
     pub fn is_of_other_account(&self, other: &Self) -> bool {
         matches!((&self.account, &other.account), (Some(one), Some(other)) if one != other)
     }
 
-    /// Whether the credentials can be renewed: the app itself asks again, for a user a refresh token does, or the access
-    /// token where the platform takes it instead.
+    /// Whether the access token can be refreshed: by the client's own grant, by a refresh token, or by the access
+    /// token itself at platforms that accept it.
     #[must_use]
-    pub fn is_renewable(&self, method: &AuthMethod) -> bool {
+    pub fn is_refreshable(&self, method: &AuthMethod) -> bool {
         let is_of_app = method.oauth2().is_some_and(|it| it.grant.is_of_client());
         let has_refresh = self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some());
-        is_of_app || has_refresh || self.renews_by_access_token(method)
+        is_of_app || has_refresh || self.refreshes_by_access_token(method)
     }
 
-    /// Whether the access token itself renews the credentials.
+    /// Whether the access token itself is exchanged for the next one.
     #[must_use]
-    pub fn renews_by_access_token(&self, method: &AuthMethod) -> bool {
+    pub fn refreshes_by_access_token(&self, method: &AuthMethod) -> bool {
         let takes_it = method.oauth2().is_some_and(|it| it.access_token_refresh.is_some());
-        let is_alone = |tokens: &HeldTokens| tokens.refresh.is_none() && !tokens.access.is_empty();
+        let is_alone = |tokens: &OAuthTokens| tokens.refresh.is_none() && !tokens.access.is_empty();
         takes_it && self.tokens.as_ref().is_some_and(is_alone)
     }
 
-    /// The value of a field or of a member of the token answer, for the variables of URLs. Returns `None` when there is
-    /// none.
+    /// The value of a field, or else of a member of the token response, for the variables of URLs.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&str> {
         let member = || self.tokens.as_ref()?.members.get(name)?.as_str();

@@ -1,18 +1,39 @@
-//! Sealing anew, with the first key, what another one has sealed: so that a new key protects everything that is stored,
-//! and an old one can be removed.
+//! Re-encryption with the first key of `VAULT_KEYS`, after which an old key can be removed.
 //!
-//! Nothing is remembered between two runs: what is left is what the index on `sealed_key` finds. A write names the sealed
-//! text that was read, and changes nothing else of the row. So whoever renews or replaces it meanwhile wins, and their own
-//! write, which names the row's version, still succeeds. An attempt to connect ends within minutes and is left as it is.
+//! # Why rows and not keys
+//!
+//! Many systems encrypt data with keys that a master key wraps, and rotate by wrapping these keys again. Here each row
+//! is encrypted with a key that is derived from the operator's key (see [`super::seal`]). There is no wrapped key to
+//! store, to cache or to lose. The price is that a rotation has to write each row once. It does so in the background,
+//! a few rows a minute, or all at once by `vault-keys reseal`.
+//!
+//! # Why no cursor
+//!
+//! Nothing is stored between two runs. The rows that are left are those that the index on `sealed_key` finds under an
+//! old key. A run that crashes halfway has done part of the work, and the next one does the rest.
+//!
+//! # Concurrent writes
+//!
+//! A write names the ciphertext that was read, and changes no other column. If a refresh or an import has replaced the
+//! row meanwhile, the write changes nothing, and the newer row is encrypted with the first key already. If a refresh
+//! reads the row before and writes it after the re-encryption, its write succeeds, since it names the row's version,
+//! and re-encryption leaves that unchanged. So neither waits for the other.
+//!
+//! # Which rows
+//!
+//! Attempts to connect and calls that wait for an approval are left alone: they expire within minutes, and an old key
+//! must stay for longer than that anyway. A row that no key opens is counted as damaged and skipped, so that it can't
+//! stop the rotation. Before the first row is written, all running services must have the new key, see
+//! [`super::reports`].
 
 use serde::Deserialize;
 
-use super::{Kind, Place, Sealed, VaultKeys};
+use super::{Kind, SealContext, Sealed, VaultKeys};
 use crate::ports::{Db, Param, Random, Statement, StorageError};
 use crate::terms::Environment;
 
-/// What is sealed for long: a table, the column that tells the rows of an account and environment apart, and the kind of
-/// what they hold. What is to be revoked is still sealed as the credentials of its connection.
+/// The tables with encrypted rows that live long: the table, its key column within an account and environment, and the
+/// kind of its rows. Tokens that wait for revocation are encrypted as the credentials of their connection.
 const TABLES: [(&str, &str, Kind); 5] = [
     ("credentials", "connection_id", Kind::Connection),
     ("oauth_clients", "platform", Kind::OauthClient),
@@ -21,17 +42,17 @@ const TABLES: [(&str, &str, Kind); 5] = [
     ("agent_endpoints", "id", Kind::AgentSignIn),
 ];
 
-/// How often a run looks for more when it has found damaged rows.
+/// How often a run selects further rows after it has found damaged ones.
 const LOOKS: u32 = 10;
 
-/// What a run has done.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Rows that it has sealed anew.
-    pub resealed: u64,
-    /// Rows that none of the keys opens, although they name one of them.
+    /// Rows that were re-encrypted.
+    pub reencrypted: u64,
+    /// Rows that no key opens, although they name one of the keys.
     pub damaged: u64,
-    /// Whether nothing else was left.
+    /// Whether no row is left.
     pub is_done: bool,
 }
 
@@ -43,11 +64,11 @@ struct Row {
     sealed: String,
 }
 
-/// One table's rows of one key.
+/// The rows of one table under one key.
 struct Source<'a> {
     key: &'a str,
     of: (&'static str, &'static str, Kind),
-    /// The damaged rows at its beginning, which stay.
+    /// The damaged rows at the beginning, which are skipped.
     damaged: u64,
 }
 
@@ -55,7 +76,11 @@ impl Source<'_> {
     fn select(&self, limit: u64) -> Statement {
         let (table, id, _) = self.of;
         let sql = format!(
-            "SELECT account, environment, {id} AS id, sealed FROM {table} WHERE sealed_key = ?1 AND account NOT IN (SELECT account FROM away) ORDER BY sealed_key, account, environment, {id} LIMIT ?2 OFFSET ?3"
+            "SELECT account, environment, {id} AS id, sealed \
+             FROM {table} \
+             WHERE sealed_key = ?1 AND account NOT IN (SELECT account FROM away) \
+             ORDER BY sealed_key, account, environment, {id} \
+             LIMIT ?2 OFFSET ?3"
         );
         let (limit, offset) = (Param::integer(limit), Param::integer(self.damaged));
         Statement { sql: sql.into(), params: vec![Param::text(self.key), limit, offset] }
@@ -71,11 +96,8 @@ impl Source<'_> {
     }
 }
 
-/// Seals up to `limit` rows anew. Reads as many rows as it finds to do, and none with only one key.
-///
-/// # Errors
-/// When storage can't answer, or there is no key that seals. What was sealed anew by then stays.
-pub async fn reseal<P: Db + Random>(
+/// Re-encrypts up to `limit` rows. With only one key, reads nothing.
+pub async fn reencrypt<P: Db + Random>(
     ports: &P,
     keys: &VaultKeys,
     limit: u64,
@@ -86,7 +108,7 @@ pub async fn reseal<P: Db + Random>(
         others.flat_map(|key| TABLES.map(|of| Source { key, of, damaged: 0 })).collect();
     progress.is_done = sources.is_empty();
     for _ in 0..LOOKS {
-        let mut left = limit.saturating_sub(progress.resealed);
+        let mut left = limit.saturating_sub(progress.reencrypted);
         if left == 0 || sources.is_empty() {
             break;
         }
@@ -99,13 +121,13 @@ pub async fn reseal<P: Db + Random>(
                 }
                 let Row { account, environment, id, sealed } = &row;
                 let (environment, (_, _, kind)) = (*environment, source.of);
-                let place = Place { account, environment, kind, id };
-                let Ok(plain) = keys.open(&place, &Sealed::from(sealed.clone())) else {
+                let context = SealContext { account, environment, kind, id };
+                let Ok(plain) = keys.open(&context, &Sealed::from(sealed.clone())) else {
                     source.damaged = source.damaged.saturating_add(1);
                     progress.damaged = progress.damaged.saturating_add(1);
                     continue;
                 };
-                let new = keys.seal(&place, &plain, ports);
+                let new = keys.seal(&context, &plain, ports);
                 let new = new.map_err(|error| StorageError::new(format!("sealing: {error}")))?;
                 writes.push(source.replace(&row, &new));
                 left = left.saturating_sub(1);
@@ -114,9 +136,9 @@ pub async fn reseal<P: Db + Random>(
         if !writes.is_empty() {
             let count = writes.len() as u64;
             ports.batch(writes).await?;
-            progress.resealed = progress.resealed.saturating_add(count);
+            progress.reencrypted = progress.reencrypted.saturating_add(count);
         }
-        // Behind damaged rows there may be good ones.
+        // Damaged rows may hide good ones behind them.
         if progress.damaged == damaged {
             progress.is_done = left > 0;
             break;

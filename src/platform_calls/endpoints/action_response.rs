@@ -1,0 +1,266 @@
+//! The JSON response of a call: what the platform returned, the parts that the caller selected, within its budget.
+
+use std::collections::BTreeMap;
+
+use base64ct::{Base64, Encoding as _};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::paged::{add_next, is_page};
+use super::run::invalid_input;
+use crate::catalog::detail::Pagination;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::{Code, Problem};
+use crate::platform_calls::budget::{
+    MOST_POINTER_BYTES, MOST_STEPS, Part, cut, minified, selected,
+};
+use crate::platform_calls::charset;
+use crate::platform_calls::client::PlatformResponse;
+use crate::platform_calls::headers::{SOURCE, to_caller};
+use crate::platform_calls::pages::MAX_BODY;
+use crate::platform_calls::schema;
+use crate::ports::{Http, HttpError, Ports, StreamingResponse};
+use crate::storage::metering::Metered;
+use crate::util::json;
+use crate::util::media_type::{essence, is_json};
+
+/// The maximum number of bytes of a platform's response that are returned.
+pub const MAX_ANSWER: usize = 8 << 20;
+/// The maximum number of JSON Pointers in `select`.
+pub const MAX_POINTERS: usize = 20;
+
+/// The response of a platform.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallResult {
+    status: u16,
+    headers: BTreeMap<String, String>,
+    body: Box<RawValue>,
+    /// Whether the body was too large to be returned, and is null.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    body_too_large: bool,
+    /// What was left out to respect `maxBytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<Omitted>,
+}
+
+impl CallResult {
+    /// Replaces the body by a shorter one.
+    fn cut_to(&mut self, body: String, parts: Vec<Part>) {
+        self.body = RawValue::from_string(body).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        self.omitted = Some(Omitted { parts, hint: HINT });
+    }
+}
+
+/// What was left out of a response.
+#[derive(Debug, Serialize)]
+struct Omitted {
+    parts: Vec<Part>,
+    hint: &'static str,
+}
+
+/// How to get the rest.
+const HINT: &str = "Ask for fewer items with the action's own parameters, for some members only with `select`, such as `[\"/items/*/id\"]`, or for more with `maxBytes`.";
+/// The headers that are kept under any limit.
+const ESSENTIAL_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
+/// The range of `maxBytes`.
+pub const MAX_BYTES_RANGE: std::ops::RangeInclusive<u64> = 500..=8 << 20;
+/// What the caller wants of the response: the members `select` and `maxBytes`.
+#[derive(Debug, Default)]
+pub(super) struct ResponseOptions {
+    select: Vec<String>,
+    max_bytes: Option<usize>,
+}
+
+impl ResponseOptions {
+    pub(super) fn select(&self) -> &[String] {
+        &self.select
+    }
+
+    pub(super) const fn max_bytes(&self) -> Option<usize> {
+        self.max_bytes
+    }
+
+    /// Parses the options of an agent's request: an object with `select` and `maxBytes`.
+    pub(super) fn from_agent(text: &str) -> Result<Self, Problem> {
+        let mut members = serde_json::from_str(text).unwrap_or_default();
+        Self::take_from(&mut members).map_err(invalid_input)
+    }
+
+    /// Removes `select` and `maxBytes` from a body.
+    pub(super) fn take_from(body: &mut Value) -> Result<Self, Vec<schema::Fault>> {
+        let mut options = Self::default();
+        let mut faults = Vec::new();
+        let mut fault = |name: &str, what: String| {
+            faults.push(schema::Fault { pointer: format!("/{name}"), what, suggestion: None });
+        };
+        let Some(members) = body.as_object_mut() else { return Ok(options) };
+        match members.remove("select").as_ref().map(Value::as_array) {
+            None => {}
+            Some(Some(given)) if given.len() <= MAX_POINTERS && given.iter().all(is_pointer) => {
+                let pointers = given.iter().filter_map(Value::as_str);
+                options.select = pointers.map(str::to_owned).collect();
+            }
+            Some(_) => fault(
+                "select",
+                format!(
+                    "must be a list of at most {MAX_POINTERS} JSON Pointers, such as `/items/*/id`, of at most {MOST_STEPS} steps and {MOST_POINTER_BYTES} bytes"
+                ),
+            ),
+        }
+        match members.remove("maxBytes").as_ref().map(Value::as_u64) {
+            None => {}
+            Some(Some(max_bytes)) if MAX_BYTES_RANGE.contains(&max_bytes) => {
+                options.max_bytes = usize::try_from(max_bytes).ok()
+            }
+            Some(_) => fault(
+                "maxBytes",
+                format!(
+                    "must be a whole number from {} to {}",
+                    MAX_BYTES_RANGE.start(),
+                    MAX_BYTES_RANGE.end()
+                ),
+            ),
+        }
+        if faults.is_empty() { Ok(options) } else { Err(faults) }
+    }
+
+    /// Applies the options to a response.
+    fn apply(&self, mut result: CallResult, is_bytes: bool) -> CallResult {
+        if !self.select.is_empty() && !is_bytes {
+            let json = selected(result.body.get(), &self.select);
+            result.body = RawValue::from_string(json).unwrap_or(result.body);
+        }
+        let Some(max_bytes) = self.max_bytes else { return result };
+        let json = minified(result.body.get());
+        if let Ok(body) = RawValue::from_string(json.clone()) {
+            result.body = body;
+        }
+        let length = |result: &CallResult| json::bytes(result).len();
+        if length(&result) <= max_bytes {
+            return result;
+        }
+        let headers = json::bytes(&result.headers).len();
+        if headers > max_bytes / 4 {
+            result.headers.retain(|name, _| ESSENTIAL_HEADERS.contains(&name.as_str()));
+        }
+        // The list of what was left out also counts.
+        let mut budget = max_bytes;
+        for _ in 0..6 {
+            let (body, parts) =
+                if is_bytes { omit_body(&json) } else { cut(&json, budget, "/body") };
+            result.cut_to(body, parts);
+            let excess = length(&result).saturating_sub(max_bytes);
+            if excess == 0 {
+                return result;
+            }
+            budget = budget.saturating_sub(excess);
+        }
+        // Numbers and member names are never cut, so the body may still be too long, and so may the headers.
+        let (body, parts) = omit_body(&json);
+        result.cut_to(body, parts);
+        if length(&result) > max_bytes {
+            result.headers.clear();
+        }
+        result
+    }
+}
+
+/// Replaces the whole body by `null`.
+fn omit_body(json: &str) -> (String, Vec<Part>) {
+    let (unit, total) = ("bytes", json.len());
+    let part = Part { pointer: "/body".to_owned(), unit, omitted: total, total };
+    ("null".to_owned(), vec![part])
+}
+
+fn is_pointer(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| {
+        let is_short = text.len() <= MOST_POINTER_BYTES && text.matches('/').count() <= MOST_STEPS;
+        is_short && (text.is_empty() || text.starts_with('/'))
+    })
+}
+
+/// A body that is not text.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BinaryBody<'a> {
+    base64: String,
+    content_type: &'a str,
+}
+
+/// Renders a platform's response as a JSON document.
+pub(super) async fn render_response<P: Ports>(
+    answer: PlatformResponse,
+    server: &str,
+    method: &str,
+    pagination: &[Pagination],
+    options: &ResponseOptions,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let (mut continuation, url) = (answer.continuation(server), answer.url);
+    let (result, is_bytes) = read_response(answer.incoming, ports).await?;
+    let json = result.body.get();
+    if is_page(pagination, method, result.status, &continuation)
+        && json.len() <= MAX_BODY
+        && let Ok(body) = serde_json::from_str(json)
+    {
+        add_next(&mut continuation, pagination, server, &url, &body);
+    }
+    let result = options.apply(result, is_bytes);
+    let mut response = Response::json(json::bytes(&result), NO_STORE);
+    for (name, value) in continuation {
+        response.add(name, value);
+    }
+    response.add(SOURCE, "platform");
+    Ok(response)
+}
+
+/// Reads a platform's response. The flag is whether its body is not text.
+async fn read_response<P: Ports>(
+    answer: StreamingResponse,
+    ports: &Metered<'_, P>,
+) -> Result<(CallResult, bool), Problem> {
+    let content_type = answer.header("content-type").unwrap_or_default().to_owned();
+    let StreamingResponse { status, headers, body } = answer;
+    let (bytes, body_too_large) = match ports.read(body, MAX_ANSWER).await {
+        Ok(bytes) => (bytes, false),
+        Err(HttpError::TooLarge) => (Vec::new(), true),
+        Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerLeft) => {
+            let detail = format!(
+                "The platform responded with {status}, but closed the connection before the end."
+            );
+            return Err(Problem::new(Code::PlatformUnreachable, detail));
+        }
+    };
+    let (body, is_bytes) = document(&content_type, &bytes, ports);
+    let headers = to_caller(headers).into_iter().collect();
+    Ok((CallResult { status, headers, body, body_too_large, omitted: None }, is_bytes))
+}
+
+/// A body as JSON: itself, a string, bytes in base64, or null if empty. The flag is whether it is in base64.
+fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValue>, bool) {
+    let raw = |text: String| RawValue::from_string(text).ok();
+    let null = || RawValue::NULL.to_owned();
+    if bytes.is_empty() {
+        return (null(), false);
+    }
+    let essence = essence(content_type);
+    let is_text = essence.is_empty()
+        || essence.starts_with("text/")
+        || ["xml", "yaml", "javascript", "x-www-form-urlencoded", "json", "csv", "ndjson"]
+            .iter()
+            .any(|kind| essence.ends_with(kind));
+    let (charset, from) = charset::of(content_type, bytes);
+    let text = Some(bytes.get(from..).unwrap_or_default()).filter(|_| is_text);
+    let Some(text) = text.and_then(|bytes| ports.decode(&charset, bytes)) else {
+        let base64 = Base64::encode_string(bytes);
+        return (raw(json::text(&BinaryBody { base64, content_type })).unwrap_or_else(null), true);
+    };
+    if is_json(&essence)
+        && let Some(document) = raw(text.clone())
+    {
+        return (document, false);
+    }
+    (raw(json::text(&text)).unwrap_or_else(null), false)
+}
