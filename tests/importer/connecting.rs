@@ -475,15 +475,15 @@ fn faults_of_overridden_methods_state_their_position() {
     }
     for (wishes, fault) in [
         ("servers = ['http://a.example']", "catalog.toml:1:12: `acme-store`: `servers`: `http://a.example` is not an `https` URL"),
-        ("servers = ['https://{x}.example']", "no field stands for `{x}` in `https://{x}.example`"),
+        ("servers = ['https://{x}.example']", "no field for `{x}` in `https://{x}.example`"),
         ("verify = '/me'", "`/me` is not a method and a path, such as `GET /user`"),
         ("auth = [{ id = 'x', type = 'api_key', name = 'k' }]", "the method `x`: `in` is missing"),
         ("auth = [{ id = 'x', type = 'bearer' }, { id = 'x', type = 'bearer' }]", "two methods have the id `x`"),
-        ("auth = [{ id = 'x', type = 'bearer', fields = [{ name = 'other' }] }]", "the field `other` stands in no URL"),
-        ("auth = [{ id = 'x', type = 'bearer' }]\nservers = ['https://{shop}.example']", "`servers`: no field stands for `{shop}` in `https://{shop}.example`"),
-        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\nservers = ['https://{shop}.example']", "the method `x`: no field stands for `{shop}` in `https://{shop}.example`"),
-        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\nverify = 'GET /{shop}'", "the method `x`: no field stands for `{shop}` in `GET /{shop}`"),
-        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\naccount = { request = 'GET /{shop}', id = '/id' }", "the method `x`: no field stands for `{shop}` in `GET /{shop}`"),
+        ("auth = [{ id = 'x', type = 'bearer', fields = [{ name = 'other' }] }]", "the field `other` is used in no URL"),
+        ("auth = [{ id = 'x', type = 'bearer' }]\nservers = ['https://{shop}.example']", "`servers`: no field for `{shop}` in `https://{shop}.example`"),
+        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\nservers = ['https://{shop}.example']", "the method `x`: no field for `{shop}` in `https://{shop}.example`"),
+        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\nverify = 'GET /{shop}'", "the method `x`: no field for `{shop}` in `GET /{shop}`"),
+        ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\naccount = { request = 'GET /{shop}', id = '/id' }", "the method `x`: no field for `{shop}` in `GET /{shop}`"),
     ] {
         let told = overridden("", wishes).unwrap_err();
         assert!(told.contains(fault), "{wishes}\n{told}");
@@ -555,7 +555,7 @@ fn rejects_stated_method_without_fields_for_any_server() {
         sources: vec![folder.clone()],
         ..with_providers("", &format!("[platforms.acme]\n{wishes}"))
     };
-    let fault = "the method `x`: no field stands for `{shop}` in `https://{shop}.acme.example`";
+    let fault = "the method `x`: no field for `{shop}` in `https://{shop}.acme.example`";
     let error = gather(&job("auth = [{ id = 'x', type = 'bearer' }]"), &Silent).unwrap_err();
     assert!(format!("{error:#}").contains(fault), "{error:#}");
     for wishes in [
@@ -654,13 +654,13 @@ fn reports_faults_of_providers() {
         ("[platforms.A]\nname = \"A\"".to_owned(), "[platforms.A]: the name must be 1–64 of a-z, 0-9 and -"),
         ("[platforms.a]\nname = \" A\"".to_owned(), "[platforms.a]: `name` must be one line of 1 to 120 characters"),
         ("[platforms.a]\nname = \"A\"\nverify = \"/me\"".to_owned(), "`/me` is not a method and a path, such as `GET /user`"),
-        ("[platforms.a]\nname = \"A\"\nverify = \"GET /{x}\"".to_owned(), "no field stands for `{x}` in `GET /{x}`"),
+        ("[platforms.a]\nname = \"A\"\nverify = \"GET /{x}\"".to_owned(), "no field for `{x}` in `GET /{x}`"),
         ("[platforms.a]\nname = \"A\"\naccount = { request = \"GET /\", id = \"id\" }".to_owned(), "`id` and `name` are JSON Pointers"),
         ("[platforms.a]\nname = \"A\"\ndocumentation = \"javascript:x\"".to_owned(), "`documentation` is not an `https` URL"),
         ("[platforms.a]\nname = \"A\"\nlogo = \"../a\"".to_owned(), "`logo` must be a slug of simple-icons: a-z, 0-9 and _"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"http://a.example\"]".to_owned(), "`servers`: `http://a.example` is not an `https` URL"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"http://127.0.0.1.a.example\"]".to_owned(), "is not an `https` URL"),
-        ("[platforms.a]\nname = \"A\"\nservers = [\"https://{x}.example\"]".to_owned(), "no field stands for `{x}`"),
+        ("[platforms.a]\nname = \"A\"\nservers = [\"https://{x}.example\"]".to_owned(), "no field for `{x}`"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"https://a.example/?x=1\"]".to_owned(), "`servers`: `https://a.example/?x=1` is not a base address, such as `https://api.acme.example/v1`"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"https://a.example#x\"]".to_owned(), "`https://a.example#x` is not a base address"),
         ("[platforms.a]\nname = \"A\"\nservers = [\"https://a.example/v 1\"]".to_owned(), "`https://a.example/v 1` is not a base address"),
@@ -674,12 +674,12 @@ fn reports_faults_of_providers() {
         (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\nclientIdParameter = \"token_type_hint\""), "`token_type_hint` cannot be the `clientIdParameter`: requests have another parameter of that name"),
         (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\nclientIdParameter = \"app\"\ntokenParameters = { app = \"1\" }"), "`app` cannot be the `clientIdParameter`: requests have another parameter of that name"),
         (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\nclientIdParameter = \"a b\""), "`a b` cannot be the `clientIdParameter`"),
-        (method("type = \"bearer\"\nfields = [{ name = \"other\" }]"), "the field `other` stands in no URL"),
+        (method("type = \"bearer\"\nfields = [{ name = \"other\" }]"), "the field `other` is used in no URL"),
         (method("type = \"api_key\"\nin = \"header\"\nname = \"a b\""), "the method `x`: its `name` cannot be that of a header or parameter"),
         (method("type = \"api_key\"\nin = \"cookie\"\nname = \"a;b\""), "the method `x`: its `name` cannot be that of a header or parameter"),
         (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example/a b\""), "`x`: `https://t.example/a b` is not an `https` URL"),
-        (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\ntokenParameters = { audience = \"{audience}\" }"), "the method `x`: no field stands for `{audience}` in `{audience}`"),
-        (method("type = \"oauth2\"\ngrant = \"authorization_code\"\nauthorizationUrl = \"https://t.example\"\ntokenUrl = \"https://t.example\"\nauthorizationParameters = { to = \"a-{b}\" }"), "the method `x`: no field stands for `{b}` in `a-{b}`"),
+        (method("type = \"oauth2\"\ngrant = \"client_credentials\"\ntokenUrl = \"https://t.example\"\ntokenParameters = { audience = \"{audience}\" }"), "the method `x`: no field for `{audience}` in `{audience}`"),
+        (method("type = \"oauth2\"\ngrant = \"authorization_code\"\nauthorizationUrl = \"https://t.example\"\ntokenUrl = \"https://t.example\"\nauthorizationParameters = { to = \"a-{b}\" }"), "the method `x`: no field for `{b}` in `a-{b}`"),
         (method("type = \"bearer\"").replace("2026-11-22", "soon"), "`source` and `read` say where and on which day it was read"),
         (method("type = \"bearer\"").replace("id = \"x\"", "id = \"X!\""), "its id must be 1 to 50 of a-z, 0-9 and -"),
     ] {
@@ -799,7 +799,7 @@ fn reports_faults_of_quirks() {
         ),
         ("expiresUnit = \"ms\"", "expiresUnit = \"h\"", "unknown variant `h`"),
         ("redirectUri = \"{ruName}\"", "redirectUri = \"a name\"", "needs a variable"),
-        (", { name = \"ruName\" }", "", "no field stands for `{ruName}` in `{ruName}`"),
+        (", { name = \"ruName\" }", "", "no field for `{ruName}` in `{ruName}`"),
         ("[\"scope\"]", "[\"client_secret\"]", "`client_secret` cannot be repeated"),
         ("[\"scope\"]", "[\"auth_code\"]", "`auth_code` cannot be repeated"),
         ("\"Api-Version\"", "Authorization", "`tokenHeaders`: `Authorization` cannot be"),

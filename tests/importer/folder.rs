@@ -145,7 +145,7 @@ fn check_reports_each_fault() {
     for segment in segments {
         for (damage, fault) in [
             (&(|| fs::remove_file(segment).unwrap()) as &dyn Fn(), "No such file"),
-            (&|| flip(segment), "its content is not what its name says"),
+            (&|| flip(segment), "its content does not match its name"),
         ] {
             import();
             damage();
@@ -158,7 +158,7 @@ fn check_reports_each_fault() {
         (Box::new(|| fs::remove_file(out.join("current.json")).unwrap()) as Box<dyn Fn()>, "make one with `npm run catalog -- import FILE|DIR`"),
         (Box::new(|| fs::write(out.join("current.json"), "{").unwrap()), "current.json: EOF"),
         (Box::new(|| fs::write(out.join("current.json"), "{\"format\": 9, \"connectors\": \"00000000000000000000000000000000\"}").unwrap()), "import again"),
-        (Box::new(|| flip(record)), "its content is not what its name says"),
+        (Box::new(|| flip(record)), "its content does not match its name"),
         (Box::new(|| fs::remove_file(record).unwrap()), "No such file"),
         (Box::new(|| fs::remove_file(version).unwrap()), "No such file"),
         (Box::new(|| fs::write(version, fs::read_to_string(version).unwrap().replace("\"actionRows\": 8", "\"actionRows\": 9")).unwrap()), "not the manifest"),

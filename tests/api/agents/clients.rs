@@ -136,8 +136,10 @@ fn metadata_documents_are_cached_and_shown_by_host() {
     let (api, id) = app();
     serve(&api, 200, &document());
     let (_, page) = at_consent(&api, &id, CLIENT, &json!({}));
-    for shown in ["“Example Agent” (nobody has", "<dt>Published by</dt><dd>agent.example</dd>"]
-    {
+    for shown in [
+        "“Example Agent” (this name is not verified)",
+        "<dt>Published by</dt><dd>agent.example</dd>",
+    ] {
         assert!(text(&page).contains(shown), "{}", text(&page));
     }
     at_consent(&api, &id, CLIENT, &json!({}));

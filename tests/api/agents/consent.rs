@@ -254,11 +254,12 @@ fn users_can_revoke_only_their_own_earlier_grants() {
         let client = register(&api, &id);
         let own = Agent::new(&api, &id, &ALL);
         let (of_bob, bobs) = at_consent(&api, &id, &client, &json!({"identity": "bob"}));
-        assert!(!text(&bobs).contains("let in before"), "{}", text(&bobs));
+        assert!(!text(&bobs).contains("Agents with access to your accounts"), "{}", text(&bobs));
         let (browser, page) = at_consent(&api, &id, &client, &json!({}));
         let listed = text(&page);
         assert!(
-            listed.contains("let in before") && listed.contains("End “Sample Agent”"),
+            listed.contains("Agents with access to your accounts")
+                && listed.contains("End “Sample Agent”"),
             "{listed}"
         );
         let ended = hidden(&page, "end");

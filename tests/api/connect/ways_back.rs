@@ -117,10 +117,10 @@ fn an_unreachable_platform_is_not_blamed() {
 fn errors_of_the_app_are_not_blamed_on_the_user() {
     let api = api_with_home();
     for (error, turn) in [
-        ("invalid_scope", "tell the people who run the app"),
-        ("invalid_request", "tell the people who run the app"),
-        ("unauthorized_client", "tell the people who run the app"),
-        ("unsupported_response_type", "tell the people who run the app"),
+        ("invalid_scope", "Contact the people who run the app."),
+        ("invalid_request", "Contact the people who run the app."),
+        ("unauthorized_client", "Contact the people who run the app."),
+        ("unsupported_response_type", "Contact the people who run the app."),
         ("temporarily_unavailable", "Nothing is wrong with your account."),
         ("server_error", "Nothing is wrong with your account."),
         ("access_denied", "If you still want to connect, go back to the app and start again."),

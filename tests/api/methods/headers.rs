@@ -344,15 +344,11 @@ fn faults_of_templates_are_named() {
     let oauth = "type = 'oauth2'\ngrant = 'client_credentials'\ntokenUrl = 'https://a.example/t'\n";
     let with = |more: &str| format!("{oauth}{more}");
     for (platform, method, fault) in [
-        (
-            "",
-            "type = 'bearer'\nheaders = { X = '{y}' }".to_owned(),
-            "no field stands for `{y}` in `{y}`",
-        ),
+        ("", "type = 'bearer'\nheaders = { X = '{y}' }".to_owned(), "no field for `{y}` in `{y}`"),
         (
             "",
             "type = 'bearer'\nheaders = { X = '{accessToken}' }".to_owned(),
-            "no field stands for `{accessToken}`",
+            "no field for `{accessToken}`",
         ),
         (
             "",
@@ -377,12 +373,8 @@ fn faults_of_templates_are_named() {
             with("headers = { S = '{clientId}' }\nfields = [{ name = 'clientId' }]"),
             "`clientId` cannot be the name of a field",
         ),
-        ("", "type = 'basic'\nusername = '{k}'".to_owned(), "no field stands for `{k}`"),
-        (
-            "headers = { X = '{y}' }",
-            "type = 'bearer'".to_owned(),
-            "no field stands for `{y}` in `{y}`",
-        ),
+        ("", "type = 'basic'\nusername = '{k}'".to_owned(), "no field for `{k}`"),
+        ("headers = { X = '{y}' }", "type = 'bearer'".to_owned(), "no field for `{y}` in `{y}`"),
         (
             "headers = { 'X-Vault-Server' = 'y' }",
             "type = 'bearer'".to_owned(),
