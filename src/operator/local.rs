@@ -25,7 +25,7 @@ const SCRIPT: &str = "scripts/storage/helper.mjs";
 /// The file in the storage folder that says how to reach the helper.
 const RECORD: &str = "storage-helper.json";
 
-/// A helper that does not connect_to within this time counts as absent.
+/// A helper that does not `connect_to` within this time counts as absent.
 const GREETING: Duration = Duration::from_secs(5);
 /// A helper may be exiting just when it is contacted; its successor lives for several seconds.
 const ATTEMPTS: u8 = 3;

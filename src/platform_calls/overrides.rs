@@ -1,7 +1,7 @@
 //! Headers and parameters that override the HTTP method. The service sends none of them, because limits are checked
 //! against the actual method.
 //!
-//! Rails, Laravel, Symfony, Slim and Express read `X-HTTP-Method-Override` or `_method`, ASP.NET and SharePoint
+//! Rails, Laravel, Symfony, Slim and Express read `X-HTTP-Method-Override` or `_method`, ASP.NET and `SharePoint`
 //! `X-HTTP-Method`, Salesforce `_HttpMethod`, and Facebook's Graph API `method`.
 
 /// The names in lower case, reduced to letters.

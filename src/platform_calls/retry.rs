@@ -5,7 +5,7 @@ use crate::ports::StreamingResponse;
 use crate::util::rfc3339::parse;
 
 /// The headers in which platforms announce the end of a rate limit, the most precise first. GitHub, Discord, Twitter,
-/// OpenAI, Okta and the IETF draft (draft-ietf-httpapi-ratelimit-headers) use them.
+/// `OpenAI`, Okta and the IETF draft (draft-ietf-httpapi-ratelimit-headers) use them.
 const RESETS: [&str; 7] = [
     "x-ratelimit-reset-after",
     "ratelimit-reset",

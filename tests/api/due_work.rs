@@ -211,10 +211,10 @@ fn tables() {
             let (most, times) = unevenness(all);
             if most == 0 { "–".to_owned() } else { format!("{most}, {times:.2} × the mean") }
         };
-        let [refreshed, checked] =
+        let [refresh_rate, check_rate] =
             [&refreshes, &checks].map(|all| ratio(all.iter().sum(), seconds));
         println!(
-            "| {name} | {refreshed:.1} | {checked:.1} | {} | {} |",
+            "| {name} | {refresh_rate:.1} | {check_rate:.1} | {} | {} |",
             busiest(&refreshes),
             busiest(&checks)
         );

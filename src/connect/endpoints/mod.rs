@@ -56,6 +56,7 @@ pub fn encrypt_error(error: SealError) -> Problem {
 }
 
 /// The error if a secret can't be decrypted. The log says which key is missing.
+#[expect(clippy::needless_pass_by_value, reason = "so that `map_err` takes the function itself")]
 pub fn decrypt_error(error: OpenError) -> Problem {
     let detail = "The service can't decrypt stored credentials. Its operator can find the cause in the log, by `requestId`.";
     let problem = Problem::unavailable(format!("decrypting: {error}"));

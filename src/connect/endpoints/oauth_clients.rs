@@ -1,5 +1,7 @@
 //! `/v1/oauth-clients`: the app's OAuth clients at platforms.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::auth::Principal;
@@ -197,34 +199,17 @@ pub async fn store<P: Ports>(
         methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
     let chosen: Vec<_> = chosen.collect();
     let warning = if scopes == "[]" { no_scopes(&connector.name, &chosen) } else { None };
-    let fields: Vec<_> = chosen.iter().flat_map(|method| &method.fields).collect();
-    let matcher = Matcher::new(ports);
-    for (name, value) in &variables {
-        let Some(field) = fields.iter().find(|field| field.name == *name) else {
-            body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
-            continue;
-        };
-        if let Some(what) = objection(field, value, &matcher) {
-            body.invalid(&["variables", name], &what);
-        }
-    }
+    check_variables(&mut body, &variables, &chosen, ports);
     if let Some(what) = secret.as_deref().and_then(|secret| unusable_key(secret, &chosen)) {
         body.invalid(&["clientSecret"], what);
     }
     body.finish()?;
-    let sealed = match &secret {
-        Some(secret) => {
-            let place = place(&principal.account, principal.environment, platform);
-            Some(
-                context
-                    .config
-                    .vault_keys
-                    .seal(&place, secret.as_bytes(), ports)
-                    .map_err(encrypt_error)?,
-            )
-        }
-        None => None,
-    };
+    let seal_context = place(&principal.account, principal.environment, platform);
+    let sealed = secret
+        .as_ref()
+        .map(|secret| context.config.vault_keys.seal(&seal_context, secret.as_bytes(), ports))
+        .transpose()
+        .map_err(encrypt_error)?;
     let new = NewClient {
         platform,
         auth_method: auth_method.as_deref(),
@@ -268,4 +253,24 @@ pub async fn store<P: Ports>(
         response.status = 201;
     }
     Ok(response)
+}
+
+/// Reports each variable that no method has, and each value that its field rejects.
+fn check_variables<P: Ports>(
+    body: &mut BodyReader,
+    variables: &BTreeMap<String, String>,
+    methods: &[&&AuthMethod],
+    ports: &Metered<'_, P>,
+) {
+    let matcher = Matcher::new(ports);
+    for (name, value) in variables {
+        let mut fields = methods.iter().flat_map(|method| &method.fields);
+        let Some(field) = fields.find(|field| field.name == *name) else {
+            body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
+            continue;
+        };
+        if let Some(what) = objection(field, value, &matcher) {
+            body.invalid(&["variables", name], &what);
+        }
+    }
 }

@@ -8,14 +8,14 @@
 //! covers a combination of tags, since there are too many combinations. Which index finds its rows at the lowest cost
 //! depends on the data: of two tags, one may be on three connections and the other on all of them.
 //!
-//! SQLite's own planner can't decide this. It plans when a statement is prepared, without the values of the parameters,
+//! `SQLite`'s own planner can't decide this. It plans when a statement is prepared, without the values of the parameters,
 //! and its statistics are of the whole database, not of one account. The service can't decide it either: it would have to
 //! read the counters first, and a request sends storage one batch.
 //!
 //! # The solution
 //!
 //! The batch contains every plan that can produce the rows, each with a guard. The guard computes the cost of all plans
-//! from the counters, and is true for one plan only: the cheapest one, if it is affordable. SQLite evaluates the guard
+//! from the counters, and is true for one plan only: the cheapest one, if it is affordable. `SQLite` evaluates the guard
 //! once, before the first row, so a plan that is not chosen reads a few counters and stops. If even the cheapest plan
 //! costs more than a list may, no plan returns rows. The first statement of the batch returns the cost and the counters,
 //! from which the endpoint then explains the refusal (`query_too_broad`).
@@ -33,7 +33,7 @@
 //! | [`QueryPlan::Union`] | any tag's rows in list order, merged with `UNION` | any tag is enough |
 //! | [`QueryPlan::AnyTag`] | any tag's rows, and looks up each connection for its columns | the tags are selective |
 //!
-//! A merge reads its inputs in list order, so its page stops early. SQLite merges only the terms of a compound `SELECT`,
+//! A merge reads its inputs in list order, so its page stops early. `SQLite` merges only the terms of a compound `SELECT`,
 //! and D1 accepts at most [`MAX_MERGED`] of these. More tags of a union are merged in groups.
 //!
 //! # The costs

@@ -145,7 +145,7 @@ impl Sql<'_> {
     }
 
     /// Adds the condition that the connection of `table` (`c`, or the tag row `t`) has all the tags. Each tag is a
-    /// scalar subquery. `EXISTS` becomes a join, and with twenty of these SQLite plans for a second.
+    /// scalar subquery. `EXISTS` becomes a join, and with twenty of these `SQLite` plans for a second.
     fn all_tags(&mut self, table: &str, tags: &[String]) -> &mut Self {
         for tag in tags {
             self.push(" AND (");

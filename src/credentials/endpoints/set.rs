@@ -93,6 +93,49 @@ fn method_for<'c>(
     })
 }
 
+/// Fills in the fields that decide who receives the OAuth client's secret. Only the client or the catalog may choose their
+/// values, so any other is reported.
+fn resolve_recipient_fields(
+    body: &mut BodyReader,
+    given: &mut BTreeMap<String, String>,
+    method: &AuthMethod,
+    connector: &Connector,
+    client: Option<&OauthClient>,
+) {
+    if let Kind::OAuth2(oauth) = &method.kind {
+        let variables = client.map(OauthClient::variables).unwrap_or_default();
+        for name in recipient_fields(oauth, &method.fields, &connector.servers) {
+            match (variables.get(name), given.get(name)) {
+                (Some(own), None) => {
+                    given.insert(name.to_owned(), own.clone());
+                }
+                (Some(own), Some(value)) if own == value => {}
+                (_, Some(value)) if !is_listed(&method.fields, name, value) => {
+                    body.invalid(&["fields", name], DECIDES);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The secrets of a request, without those of another type of credentials, which are reported.
+fn read_secrets(body: &mut BodyReader, kind: CredentialType) -> BTreeMap<&'static str, String> {
+    let mut secrets = BTreeMap::new();
+    for (name, of) in SECRETS {
+        match body.text(name) {
+            Some(_) if of != kind => {
+                body.invalid(&[name], &format!("does not belong to the type `{}`", kind.as_str()));
+            }
+            Some(secret) => {
+                secrets.insert(name, secret);
+            }
+            None => {}
+        }
+    }
+    secrets
+}
+
 /// Stores the credentials.
 async fn set<P: Ports>(
     context: &Context<'_>,
@@ -116,33 +159,8 @@ async fn set<P: Ports>(
     let mut given = body.text_members("fields").unwrap_or_default();
     given.retain(|_, value| !value.is_empty());
     let client = client.filter(|client| client.is_for(&method.id));
-    if let Kind::OAuth2(oauth) = &method.kind {
-        let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
-        for name in recipient_fields(oauth, &method.fields, &connector.servers) {
-            match (variables.get(name), given.get(name)) {
-                (Some(own), None) => {
-                    given.insert(name.to_owned(), own.clone());
-                }
-                (Some(own), Some(value)) if own == value => {}
-                (_, Some(value)) if !is_listed(&method.fields, name, value) => {
-                    body.invalid(&["fields", name], DECIDES);
-                }
-                _ => {}
-            }
-        }
-    }
-    let mut secrets = BTreeMap::new();
-    for (name, of) in SECRETS {
-        match body.text(name) {
-            Some(_) if of != kind => {
-                body.invalid(&[name], &format!("does not belong to the type `{}`", kind.as_str()));
-            }
-            Some(secret) => {
-                secrets.insert(name, secret);
-            }
-            None => {}
-        }
-    }
+    resolve_recipient_fields(&mut body, &mut given, method, &connector, client.as_ref());
+    let mut secrets = read_secrets(&mut body, kind);
     let scopes = body.texts("scopes").unwrap_or_default();
     let expires_at = body.text("expiresAt").and_then(|text| rfc3339::parse(&text));
     let tokens = if kind == CredentialType::OAuth2 {

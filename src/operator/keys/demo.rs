@@ -1,4 +1,4 @@
-//! `keys demo`: the key that `npm start` shows. It is_valid only with local storage, so storing it in a file is safe.
+//! `keys demo`: the key that `npm start` shows. It `is_valid` only with local storage, so storing it in a file is safe.
 
 use std::fs;
 use std::io::Write as _;
@@ -35,7 +35,7 @@ struct DemoKey {
     secret: String,
 }
 
-/// Prints the demo key. Creates one if there is none, or if it no longer is_valid.
+/// Prints the demo key. Creates one if there is none, or if it no longer `is_valid`.
 pub fn demo(args: &Demo) -> Result<()> {
     if args.storage_target.remote {
         bail!(

@@ -1,4 +1,4 @@
-//! Generated connections obey the contract, look as they should, and are stored and format_count completely.
+//! Generated connections obey the contract, look as they should, and are stored and `format_count` completely.
 
 use std::collections::{HashMap, HashSet};
 

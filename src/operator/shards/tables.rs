@@ -71,7 +71,7 @@ impl RowView {
     }
 
     /// Added to an id of the source to get that of this database.
-    fn from_source(self) -> i64 {
+    fn offset_from_source(self) -> i64 {
         self.to_source().saturating_neg()
     }
 }
@@ -274,7 +274,8 @@ impl Table {
                 (Some(Value::String(text)), _) => StringLiteral(text).to_string(),
                 (Some(value), Some(column)) => {
                     let number = value.as_i64().context("the key of a row")?;
-                    let shift = if self.event == Some(*column) { of.from_source() } else { 0 };
+                    let shift =
+                        if self.event == Some(*column) { of.offset_from_source() } else { 0 };
                     number.saturating_add(shift).to_string()
                 }
                 _ => String::new(),

@@ -112,7 +112,7 @@ impl ResponseOptions {
         match members.remove("maxBytes").as_ref().map(Value::as_u64) {
             None => {}
             Some(Some(max_bytes)) if MAX_BYTES_RANGE.contains(&max_bytes) => {
-                options.max_bytes = usize::try_from(max_bytes).ok()
+                options.max_bytes = usize::try_from(max_bytes).ok();
             }
             Some(_) => fault(
                 "maxBytes",

@@ -109,7 +109,7 @@ pub enum Phase {
 /// The result of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveResult {
-    /// RowCopy rows, including repeated copies.
+    /// `RowCopy` rows, including repeated copies.
     pub rows: u64,
     /// Rows of the account, counted on both sides.
     pub total: u64,
@@ -141,7 +141,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
             let columns = columns(self.source)?;
             copied = self.copy(&row, &columns, |done, all| report(Phase::Copy, done, all))?;
             self.compare(&row, &columns, &mut copied, |done, all| {
-                report(Phase::Compare, done, all)
+                report(Phase::Compare, done, all);
             })?;
             self.switch(&row, &columns, &mut copied)?;
         }
