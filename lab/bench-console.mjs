@@ -41,7 +41,7 @@ function options() {
   return { rounds, connections };
 }
 
-/** The views, with the condition for each to be ready. */
+/** The views to measure, each with its readiness check. */
 const views = (secret) => ({
   "sign-in: typed text is there": { path: "/", ready: (page) => typed(page, FIELD, "sk_test_") },
   "overview: numbers drawn": { path: "/", secret, ready: (page) => painted(page, NUMBERS) },

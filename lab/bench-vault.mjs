@@ -193,8 +193,8 @@ async function beside(vault, secret, { query }) {
   return waits.sort((a, b) => a - b)[Math.ceil(waits.length * 0.99) - 1];
 }
 
-/** Requests to single connections, and the summary. */
-async function singles(vault, rounds) {
+/** Measures requests for one connection, and for the summary. */
+async function measureSingleRequests(vault, rounds) {
   const { platforms } = (await vault.send("/v1/vault/summary")).body;
   const [{ platform }] = platforms;
   const stamped = Date.now();
@@ -239,7 +239,7 @@ async function measureSize(program, { size, shards }, { rounds, onlyLife }) {
         results[list.name] = await measureList(vault, list, rounds);
         results[list.name].beside = await beside(vault, other, list);
       }
-      if (!onlyLife) Object.assign(results, await singles(vault, rounds));
+      if (!onlyLife) Object.assign(results, await measureSingleRequests(vault, rounds));
       detail("events, refreshes, deliveries");
       const measured = (times, send, most) => measure(times, send, () => most);
       Object.assign(results, await life(vault, measured, { rounds, size, shards }));

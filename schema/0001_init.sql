@@ -506,7 +506,7 @@ CREATE TABLE connect_attempts (
   expires_at          INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The pending attempts of an identity and of an account, which are limited.
+-- Count pending attempts, to enforce the limits of an identity and of an account.
 CREATE INDEX connect_attempts_by_identity ON connect_attempts (account, environment, identity, expires_at)
   WHERE status = 'pending';
 CREATE INDEX connect_attempts_by_account ON connect_attempts (account, expires_at) WHERE status = 'pending';
@@ -774,7 +774,7 @@ CREATE TABLE agent_grants (
   actions       TEXT,
   -- Ids, separated by commas. NULL: all connections of the identity.
   connections   TEXT,
-  -- A hash of the client's id, and the id itself if it is the URL of a metadata document.
+  -- SHA-256 of the client's id. `client_url` is the id itself, if it is the URL of a metadata document.
   client_hash   TEXT    NOT NULL,
   client_url    TEXT,
   client_name   TEXT,
@@ -798,7 +798,7 @@ CREATE TABLE agent_grants (
   confirm TEXT CHECK (confirm IN ('write', 'destructive'))
 ) STRICT, WITHOUT ROWID;
 
--- The lists of active grants, newest first: of a tenant, and of an identity.
+-- List active grants, newest first, by tenant or by identity.
 CREATE INDEX agent_grants_listed ON agent_grants (account, environment, created_at DESC, id DESC)
   WHERE state = 'active';
 CREATE INDEX agent_grants_of_identity ON agent_grants (account, environment, identity, created_at DESC, id DESC)
@@ -1025,7 +1025,7 @@ END;
 -- are empty and no statement reads a row of them.
 ------------------------------------------------------------------------------------------------------------------------
 
--- The move of an account: a row in each of the two databases. The operator's command writes it.
+-- An account that is being moved: one row in each of the two databases, written by `shards move`.
 CREATE TABLE account_moves (
   account     TEXT    PRIMARY KEY NOT NULL,
   -- The database that serves the account: copying, then fenced. The other one: arriving, until a request or the command

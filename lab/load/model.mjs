@@ -51,7 +51,7 @@ export class Model {
   /** Requests a page of a list, and compares it. */
   async list(ask) {
     const row = oneOf(this.rows);
-    // The list of this platform changes concurrently.
+    // Other requests change the connections of `#platform`, so only unique fields filter its rows.
     const name = oneOf(row.platform === this.#platform ? ["identity", "key"] : LISTED);
     const filter = `${name}=${encodeURIComponent(row[name])}`;
     const all = this.#lists.get(filter) ?? [];

@@ -11,13 +11,13 @@ const DOCUMENT = join(root, "www", "public", "v1", "openapi.json");
 const PACKAGE = join(root, "python");
 const SOURCES = join(PACKAGE, "src", "connector_vault");
 const OUT = join(root, "target", "python-package");
-/** The name of the set of Python packages for generating, checking and testing. */
-const SET = "package";
+/** The Python environment with the tools that generate, check and test the package. */
+const ENVIRONMENT = "package";
 
 /** Installs that set, and returns the path of one of its programs. */
 export async function packageProgram(name) {
-  await pythonPackages(SET, join("python", "requirements.txt"));
-  return pythonProgram(SET, name);
+  await pythonPackages(ENVIRONMENT, join("python", "requirements.txt"));
+  return pythonProgram(ENVIRONMENT, name);
 }
 
 // Keywords that a client must not enforce, because a later release of the service may allow more.

@@ -1,4 +1,8 @@
 //! Token restrictions: which of its key's connections a token can reach.
+//!
+//! Where they are enforced: `ConnectionFilter::restrict_to` for lists, `Sql::guard_connection` for statements on one
+//! connection, `connections::endpoints::create` and `connect::endpoints::start` for new connections, and
+//! `Connection::is_within` for rows that were read already.
 
 use crate::terms::IdentityType;
 use crate::util::name_set::Names;

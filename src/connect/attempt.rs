@@ -143,7 +143,7 @@ impl Attempt {
                     return Status::Pending;
                 }
                 failed(
-                    Failure::Interrupted.as_str(),
+                    AttemptErrorCode::Interrupted.as_str(),
                     "The service was interrupted while it exchanged the code. Try again.",
                 )
             }
@@ -158,7 +158,7 @@ impl Attempt {
 
 /// The error code of a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum AttemptErrorCode {
     /// The user denied access at the platform.
     Denied,
     /// The user signed in with another account than before.
@@ -181,7 +181,7 @@ pub enum Failure {
     Interrupted,
 }
 
-impl Failure {
+impl AttemptErrorCode {
     pub const ALL: [Self; 12] = [
         Self::Denied,
         Self::AccountMismatch,

@@ -112,7 +112,7 @@ impl AuthMethod {
                     values.insert(field.name.clone(), value.clone());
                 }
                 // The platform returns it later.
-                None if self.oauth2().is_some_and(|oauth| oauth.says(&field.name)) => {}
+                None if self.oauth2().is_some_and(|oauth| oauth.provides_field(&field.name)) => {}
                 None if field.required => fault(&field.name, "is required".to_owned()),
                 None => {}
             }

@@ -45,7 +45,7 @@ impl ResolvedOAuth {
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
         Self::fill(oauth, targets, value, |filled| match filled {
-            Err(FillError::Missing(name)) if oauth.says(&name) => Ok(String::new()),
+            Err(FillError::Missing(name)) if oauth.provides_field(&name) => Ok(String::new()),
             filled => filled,
         })
     }

@@ -56,7 +56,7 @@ pub fn secret(text: &str) -> Option<&'static str> {
     (!is_value(text)).then_some("must have 1 to 16384 characters and no control character")
 }
 
-/// The value of a field. An empty value counts as missing.
+/// Checks the name and the value of a field. An empty value is allowed: it counts as missing.
 pub fn field(name: &str, value: &str) -> Option<&'static str> {
     if !is_visible(name, 64) {
         return Some("is not the name of a field");

@@ -78,7 +78,7 @@ impl ConnectionFilter {
     }
 
     /// Restricts the filter to what a token may see. A filter that asks for anything else then matches nothing.
-    pub fn confine(&mut self, to: &TokenRestriction) {
+    pub fn restrict_to(&mut self, to: &TokenRestriction) {
         let mut contradicts =
             *self.identity.get_or_insert_with(|| to.identity.clone()) != to.identity;
         if let Some(own) = to.identity_type {
@@ -169,9 +169,9 @@ mod tests {
         }
     }
 
-    fn confined(filter: &ConnectionFilter) -> ConnectionFilter {
+    fn restricted(filter: &ConnectionFilter) -> ConnectionFilter {
         let mut filter = filter.clone();
-        filter.confine(&token());
+        filter.restrict_to(&token());
         filter
     }
 

@@ -22,7 +22,7 @@ use crate::connect::client::OauthClient;
 use crate::connect::endpoints::connector;
 use crate::connect::endpoints::platform::{self, PlatformAuth, Verdict};
 use crate::connect::method::Connector;
-use crate::credentials::lifecycle::machine::{Failure, FailureOutcome, after_failure};
+use crate::credentials::lifecycle::machine::{FailureOutcome, HealthFailure, after_failure};
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::lifecycle::statements::{CredentialsKey, FailureReason};
 use crate::credentials::lifecycle::timing::{is_valid, is_young, next_check};
@@ -217,7 +217,7 @@ impl Check<'_> {
             Finding::Unknown => {
                 // After a failure, the next attempt stays scheduled, since this one was inconclusive.
                 let before = row.failure_history();
-                let next = after_failure(before, Failure::Unavailable, None, now, jitter);
+                let next = after_failure(before, HealthFailure::Unavailable, None, now, jitter);
                 let waiting = Some(next).filter(|_| before.attempts > 0);
                 vec![key.release_lease(row.version, request, check_at, waiting.as_ref())]
             }
@@ -254,15 +254,17 @@ impl Check<'_> {
         };
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, self.now) {
             // The token has expired, and there is no refresh token.
-            return bad(Failure::GrantRejected, None, None);
+            return bad(HealthFailure::GrantRejected, None, None);
         }
         match platform::verify(ports, platform_auth).await {
             Verdict::Accepted => Finding::Good,
-            Verdict::Rejected(status) => bad(Failure::CredentialsRejected, Some(status), None),
+            Verdict::Rejected(status) => {
+                bad(HealthFailure::CredentialsRejected, Some(status), None)
+            }
             // The response concerns the request, not the credentials.
             Verdict::Inconclusive(_) | Verdict::NotChecked => Finding::Unknown,
             Verdict::Unavailable { status, retry_after_ms } => {
-                bad(Failure::Unavailable, status, retry_after_ms)
+                bad(HealthFailure::Unavailable, status, retry_after_ms)
             }
         }
     }

@@ -43,7 +43,7 @@ const TABLES: [(&str, &str, Kind); 5] = [
 ];
 
 /// How often a run selects further rows after it has found damaged ones.
-const LOOKS: u32 = 10;
+const MAX_SELECTS_PER_RUN: u32 = 10;
 
 /// The result of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub async fn reencrypt<P: Db + Random>(
     let mut sources: Vec<Source<'_>> =
         others.flat_map(|key| TABLES.map(|of| Source { key, of, damaged: 0 })).collect();
     progress.is_done = sources.is_empty();
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_SELECTS_PER_RUN {
         let mut left = limit.saturating_sub(progress.reencrypted);
         if left == 0 || sources.is_empty() {
             break;

@@ -59,7 +59,7 @@ use crate::connect::resolved_oauth::apply_platform_values;
 use crate::connect::revocations::enqueue;
 use crate::credentials::Sealed;
 use crate::credentials::endpoints::read::failed;
-use crate::credentials::lifecycle::machine::{Failure, PROBE_MS, after_failure};
+use crate::credentials::lifecycle::machine::{HealthFailure, PROBE_MS, after_failure};
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::lifecycle::statements::{
     Breaker, CredentialsKey, FailureReason, RefreshedCredentials, Suspicion,
@@ -214,7 +214,7 @@ impl Refresh<'_> {
         ports: &Metered<'_, P>,
     ) -> Result<Current, Problem> {
         let (key, request, now) = (self.key(), self.request, ports.now());
-        let failure = Failure::from(error.kind);
+        let failure = HealthFailure::from(error.kind);
         let after =
             after_failure(row.failure_history(), failure, error.retry_after_ms, now, ports.byte());
         let detail = error.description.as_deref().or(error.code.as_deref());
@@ -402,15 +402,15 @@ impl Refresh<'_> {
     /// What an error means for the breaker. Only errors that the platform has sent count.
     fn breaker_update(
         &self,
-        failure: Failure,
+        failure: HealthFailure,
         error: &TokenError,
         credentials: &Credentials,
         now: u64,
     ) -> Option<Statement> {
         let (status, breaker) = (error.http_status?, self.breaker()?);
         match failure {
-            Failure::ClientRejected => Some(breaker.open(now)),
-            Failure::Unauthorized => {
+            HealthFailure::ClientRejected => Some(breaker.open(now)),
+            HealthFailure::Unauthorized => {
                 let status = status.to_string();
                 let code = error.code.as_deref().unwrap_or(&status);
                 let account = hash(&self.affected_party(error, credentials));

@@ -11,7 +11,7 @@ use crate::connect::statements::{select_client_for, select_credentials};
 use crate::connections::model::{Connection, ConnectionId};
 use crate::connections::statements::one;
 use crate::credentials::endpoints::read::failed;
-use crate::credentials::lifecycle::machine::{Failure, after_failure};
+use crate::credentials::lifecycle::machine::{HealthFailure, after_failure};
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::lifecycle::statements::{CredentialsKey, FailureReason};
 use crate::credentials::lifecycle::timing::{is_due, is_valid};
@@ -159,8 +159,13 @@ impl UsableCredentials {
         let key =
             CredentialsKey { account, environment: *environment, connection: &self.connection.id };
         let request = context.request_id;
-        let after =
-            after_failure(row.failure_history(), Failure::GrantRejected, None, now, ports.byte());
+        let after = after_failure(
+            row.failure_history(),
+            HealthFailure::GrantRejected,
+            None,
+            now,
+            ports.byte(),
+        );
         let why = FailureReason { detail: None, status: None };
         let batch = vec![
             key.take_lease(row.version, request, now),

@@ -26,7 +26,8 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// Reads `limit` and `page`.
+    /// Reads `limit` and `page`. `QueryReader::new` has checked both: an invalid value is an error of `finish`, not a
+    /// default.
     pub fn read(query: &QueryReader<'_>) -> Self {
         let limit = query.integer(LIMIT.name).unwrap_or(DEFAULT_LIMIT);
         Self { limit, page: query.integer(PAGE.name).unwrap_or(1) }

@@ -1,4 +1,5 @@
-//! The query parameters of each list. A new parameter is added here, and read in its list's module.
+//! The query parameters of each list, each with its check, which `query.rs` applies. A new parameter is added here, and
+//! read in its list's module. `limit` and `page` are in `paging.rs`.
 
 use super::paging::{LIMIT, PAGE};
 use super::query::{Check, Parameter};
@@ -74,14 +75,14 @@ pub const ATTEMPTS_PARAMETERS: [Parameter; 5] = [
     parameter("platform", Check::Length(MAX_PLATFORM)),
     parameter("identity", Check::Length(MAX_IDENTITY)),
     LIMIT,
-    parameter("before", Check::Rule(like_attempt)),
+    parameter("before", Check::Rule(check_attempt_id)),
 ];
 
 /// The parameters of the list of grants to agents.
 pub const GRANT_PARAMETERS: [Parameter; 3] = [
     parameter("identity", Check::Length(MAX_IDENTITY)),
     LIMIT,
-    parameter("before", Check::Rule(like_attempt)),
+    parameter("before", Check::Rule(check_attempt_id)),
 ];
 
 /// The maximum time that a request waits for an attempt to end, in seconds.
@@ -99,10 +100,10 @@ pub(crate) const NEWEST_FIRST: &str = "newest";
 /// The parameters of the list of events.
 pub const EVENT_PARAMETERS: [Parameter; 5] = [
     parameter("types", Check::Items(EventType::NAMES.len(), 64)),
-    parameter("connection", Check::Rule(like_connection)),
+    parameter("connection", Check::Rule(check_connection_id)),
     parameter("order", Check::OneOf(&["oldest", NEWEST_FIRST])),
     LIMIT,
-    parameter("after", Check::Rule(like_event)),
+    parameter("after", Check::Rule(check_event_id)),
 ];
 
 /// The parameters of the audit log.
@@ -110,21 +111,21 @@ pub const AUDIT_PARAMETERS: [Parameter; 8] = [
     parameter("actor", Check::Length(MAX_IDENTITY)),
     parameter("actions", Check::Items(AuditAction::NAMES.len(), 64)),
     parameter("target", Check::Length(MAX_IDENTITY)),
-    parameter("connection", Check::Rule(like_connection)),
-    parameter("from", Check::Rule(like_time)),
-    parameter("to", Check::Rule(like_time)),
+    parameter("connection", Check::Rule(check_connection_id)),
+    parameter("from", Check::Rule(check_time)),
+    parameter("to", Check::Rule(check_time)),
     LIMIT,
-    parameter("before", Check::Rule(like_entry)),
+    parameter("before", Check::Rule(check_audit_id)),
 ];
 
 /// The parameters of the list of API keys.
-pub const KEY_PARAMETERS: [Parameter; 2] = [LIMIT, parameter("before", Check::Rule(like_key))];
+pub const KEY_PARAMETERS: [Parameter; 2] = [LIMIT, parameter("before", Check::Rule(check_key_id))];
 
 /// The parameters of the deliveries of a webhook.
 pub const DELIVERY_PARAMETERS: [Parameter; 3] = [
     parameter("state", Check::OneOf(&DeliveryState::NAMES)),
     LIMIT,
-    parameter("before", Check::Rule(like_event)),
+    parameter("before", Check::Rule(check_event_id)),
 ];
 
 /// The parameters of the connection list.
@@ -144,45 +145,45 @@ pub const CONNECTION_PARAMETERS: [Parameter; 16] = [
     parameter("include", Check::OneOf(&["account"])),
     LIMIT,
     PAGE,
-    parameter("after", Check::Rule(like_cursor)),
+    parameter("after", Check::Rule(check_cursor)),
 ];
 
 const fn parameter(name: &'static str, check: Check) -> Parameter {
     Parameter { name, check, is_required: false }
 }
 
-fn like_connection(text: &str) -> Option<&'static str> {
+fn check_connection_id(text: &str) -> Option<&'static str> {
     ConnectionId::parse(text).is_none().then_some("is not the id of a connection")
 }
 
-fn like_attempt(text: &str) -> Option<&'static str> {
+fn check_attempt_id(text: &str) -> Option<&'static str> {
     ConnectionId::parse(text)
         .is_none()
         .then_some("is not the id of an attempt: pass `next` of the page before")
 }
 
-fn like_key(text: &str) -> Option<&'static str> {
+fn check_key_id(text: &str) -> Option<&'static str> {
     ConnectionId::parse(text)
         .is_none()
         .then_some("is not the id of an API key: pass `next` of the page before")
 }
 
-fn like_event(text: &str) -> Option<&'static str> {
+fn check_event_id(text: &str) -> Option<&'static str> {
     EventId::parse(text)
         .is_none()
         .then_some("is not the id of an event: pass `next` of the page before")
 }
 
-fn like_entry(text: &str) -> Option<&'static str> {
+fn check_audit_id(text: &str) -> Option<&'static str> {
     AuditId::parse(text)
         .is_none()
         .then_some("is not the id of an entry of the audit: pass `next` of the page before")
 }
 
-fn like_time(text: &str) -> Option<&'static str> {
+fn check_time(text: &str) -> Option<&'static str> {
     rfc3339::parse(text).is_none().then_some("is not a time such as `2027-01-15T08:00:00Z`")
 }
 
-fn like_cursor(text: &str) -> Option<&'static str> {
+fn check_cursor(text: &str) -> Option<&'static str> {
     (!Cursor::has_shape(text)).then_some(NO_CURSOR)
 }

@@ -147,7 +147,7 @@ impl Resource {
             .any(|endpoint| matches!(endpoint, Endpoint::Keyed(keyed) if property(keyed)))
     }
 
-    /// Whether no endpoint of this path needs more than [`Access::Catalog`].
+    /// Whether every endpoint of this path is public or needs only [`Access::Catalog`].
     pub fn is_catalog(&self) -> bool {
         self.endpoints().all(|endpoint| match endpoint {
             Endpoint::Open(_) => true,

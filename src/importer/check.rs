@@ -77,7 +77,7 @@ impl<'a> Opened<'a> {
 
     fn section(&self, place: SectionRef) -> Result<Rc<Section>> {
         let blob: Rc<dyn Blob> = Rc::new(self.folder.read_segment(place.segment)?);
-        Section::open(&blob, place).map(Rc::new).map_err(said)
+        Section::open(&blob, place).map(Rc::new).map_err(storage_error)
     }
 
     fn list(&self, list: ListRef, kind: Kind) -> Result<List> {
@@ -89,7 +89,7 @@ impl<'a> Opened<'a> {
     fn rows<T: DeserializeOwned>(&self, list: ListRef, kind: Kind) -> Result<Vec<T>> {
         let (id, len) = (list.id, list.rows);
         let list = self.list(list, kind)?;
-        let array = [b"[", &*list.json(0..len).map_err(said)?, b"]"].concat();
+        let array = [b"[", &*list.json(0..len).map_err(storage_error)?, b"]"].concat();
         let rows: Vec<T> = serde_json::from_slice(&array)
             .with_context(|| format!("the list {id}: a row is not what it should be"))?;
         if rows.len() != len {
@@ -102,7 +102,7 @@ impl<'a> Opened<'a> {
     pub fn connectors(&self) -> Result<Vec<ConnectorEntry>> {
         let list = self.current.connectors()?;
         let marks = self.list(list.clone(), Kind::Connector)?;
-        let marks = marks.columns().map_err(said)?.attributes.to_vec();
+        let marks = marks.columns().map_err(storage_error)?.attributes.to_vec();
         let rows: Vec<Connector> = self.rows(list, Kind::Connector)?;
         let entry = |(connector, mark)| ConnectorEntry { connector, authkit: mark & AUTHKIT != 0 };
         Ok(rows.into_iter().zip(marks).map(entry).collect())
@@ -121,7 +121,7 @@ impl<'a> Opened<'a> {
         let missing = || anyhow!("the catalog does not have the platform {platform}");
         let place = self.current.pack(platform).ok_or_else(missing)?;
         let pack = self.section(place)?;
-        match pack::find(&pack, place.segment, platform).map_err(said)? {
+        match pack::find(&pack, place.segment, platform).map_err(storage_error)? {
             Some(NameEntry::Platform(found)) => found.actions.ok_or_else(missing),
             Some(NameEntry::Alias(_)) | None => Err(missing()),
         }
@@ -132,14 +132,14 @@ impl<'a> Opened<'a> {
         let mut details = Details::default();
         for place in self.current.packs() {
             let pack = self.section(place)?;
-            let names = pack::names(&pack).map_err(said)?;
+            let names = pack::names(&pack).map_err(storage_error)?;
             for nth in 0..names.len() {
                 let name = String::from_utf8_lossy(names.get(nth)).into_owned();
-                match pack::get(&pack, place.segment, nth).map_err(said)? {
+                match pack::get(&pack, place.segment, nth).map_err(storage_error)? {
                     NameEntry::Platform(found) => {
-                        let detail = serde_json::from_slice(found.detail().map_err(said)?)
+                        let detail = serde_json::from_slice(found.detail().map_err(storage_error)?)
                             .with_context(|| format!("{name}: its detail cannot be read"))?;
-                        let units = found.units().map_err(said)?;
+                        let units = found.units().map_err(storage_error)?;
                         let known = details.0.entry(name).or_default();
                         (known.detail, known.units) = (detail, units);
                     }
@@ -241,7 +241,7 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") }
 }
 
-fn said(error: StorageError) -> anyhow::Error {
+fn storage_error(error: StorageError) -> anyhow::Error {
     anyhow!(error.cause)
 }
 

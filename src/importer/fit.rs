@@ -20,11 +20,11 @@ const RESERVED: [&str; 6] = ["local", "localhost", "example", "test", "invalid",
 /// The first server of a document on another host than those of an entry. Returns `None` when they have a host in
 /// common, or one of them does not state its host.
 pub fn stranger<'a>(document: &'a [Server], entry: &[Server]) -> Option<&'a str> {
-    if entry.iter().any(|server| !says(&server.url)) {
+    if entry.iter().any(|server| !identifies_owner(&server.url)) {
         return None;
     }
     let known: Vec<String> = entry.iter().filter_map(|server| host(&server.url)).collect();
-    let said = document.iter().filter(|server| says(&server.url));
+    let said = document.iter().filter(|server| identifies_owner(&server.url));
     let said: Vec<(&str, String)> =
         said.filter_map(|server| Some((server.url.as_str(), host(&server.url)?))).collect();
     let is_own = said.iter().any(|(_, one)| known.iter().any(|other| is_same(one, other)));
@@ -57,7 +57,7 @@ fn host(url: &str) -> Option<String> {
 }
 
 /// Whether the host of a URL identifies its owner.
-fn says(url: &str) -> bool {
+fn identifies_owner(url: &str) -> bool {
     let Some(host) = host(url) else { return false };
     let is_below = |domain: &&str| {
         host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))

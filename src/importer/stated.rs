@@ -630,7 +630,7 @@ impl AuthEntry {
         };
         let own = auth::default_fields(&kind);
         let is_said = |name: &str| match &kind {
-            Kind::OAuth2(oauth) => oauth.says(name),
+            Kind::OAuth2(oauth) => oauth.provides_field(name),
             _ => false,
         };
         let given = fields.into_iter().flatten();

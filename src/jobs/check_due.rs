@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::queue::{MESSAGES, Message, enqueue};
+use super::queue::{MAX_MESSAGES_PER_SEND, Message, enqueue};
 use crate::credentials::check::{BATCH_SIZE, CLAIM_MS, Due, check_all};
 use crate::credentials::lifecycle::statements::claim_due;
 use crate::http::problem::Problem;
@@ -12,9 +12,9 @@ use crate::storage::metering::Metered;
 use crate::util::json;
 
 /// How many connections one statement claims for the queue.
-const QUEUED: usize = 1000;
+const CLAIMED_PER_STATEMENT: usize = 1000;
 /// How many such statements one run sends at most: 4,000 connections a minute, 5.7 million a day.
-const STATEMENTS: usize = 4;
+const MAX_STATEMENTS_PER_RUN: usize = 4;
 
 /// The checks of one run.
 #[derive(Debug, Default)]
@@ -43,14 +43,14 @@ pub(super) async fn check_due<P: Ports + Queue>(
 
 async fn enqueue_due_checks<P: Ports + Queue>(ports: &Metered<'_, P>) -> Result<(), Problem> {
     let now = ports.now();
-    for _ in 0..STATEMENTS {
+    for _ in 0..MAX_STATEMENTS_PER_RUN {
         let until = now.saturating_add(CLAIM_MS);
-        let sets = ports.batch(vec![claim_due(now, until, QUEUED)]).await?;
+        let sets = ports.batch(vec![claim_due(now, until, CLAIMED_PER_STATEMENT)]).await?;
         let due: Vec<Due> = all_rows(&sets, 0)?;
-        for some in messages(&due).chunks(MESSAGES) {
+        for some in messages(&due).chunks(MAX_MESSAGES_PER_SEND) {
             enqueue(ports.inner(), some.to_vec(), Duration::ZERO).await?;
         }
-        if due.len() < QUEUED {
+        if due.len() < CLAIMED_PER_STATEMENT {
             break;
         }
     }

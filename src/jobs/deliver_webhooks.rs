@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::queue::{MESSAGES, Message, enqueue};
+use super::queue::{MAX_MESSAGES_PER_SEND, Message, enqueue};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::ports::{Db, Ports, Queue, first_row};
@@ -27,7 +27,7 @@ pub(super) async fn deliver_all_due<P: Ports + Queue>(
     service: &Service,
     ports: &P,
 ) -> Result<Vec<String>, Problem> {
-    let most = MESSAGES.saturating_mul(deliver::BATCH_SIZE);
+    let most = MAX_MESSAGES_PER_SEND.saturating_mul(deliver::BATCH_SIZE);
     let sets = Metered::new(ports).batch(vec![count_due(ports.now(), most as u64)]).await?;
     let due = first_row::<Count>(&sets, 0)?.map_or(0, |count| count.total);
     let others = due.div_ceil(deliver::BATCH_SIZE).saturating_sub(1);

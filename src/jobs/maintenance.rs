@@ -8,7 +8,7 @@ use crate::ports::{Ports, StorageError};
 use crate::storage::metering::Metered;
 
 /// How many rows one run re-encrypts at most.
-const REENCRYPTED: u64 = 200;
+const MAX_ROWS_PER_RUN: u64 = 200;
 
 /// The result of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub async fn maintain<P: Ports>(
     let (config, catalog, ports) = (service.config(), service.catalog(), Metered::new(ports));
     // A running instance may not have the first key yet.
     let sealed = if may_reencrypt {
-        reencrypt(&ports, &config.vault_keys, REENCRYPTED).await?
+        reencrypt(&ports, &config.vault_keys, MAX_ROWS_PER_RUN).await?
     } else {
         Progress::default()
     };

@@ -12,7 +12,7 @@ use crate::ports::{Clock, Ports, Queue, StorageError, with_timeout};
 use crate::storage::metering::{Metered, STORAGE_MS};
 
 /// How many messages are sent at once, which is how many of this size the platform accepts.
-pub(super) const MESSAGES: usize = 50;
+pub(super) const MAX_MESSAGES_PER_SEND: usize = 50;
 
 /// A message of the queue. The names and the shape are stored: a deployment must understand the previous one's messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

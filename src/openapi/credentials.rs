@@ -7,7 +7,7 @@ use super::schema::{
     text_or_null, time, time_or_null,
 };
 use super::string_schemas::described;
-use crate::connect::attempt::Failure;
+use crate::connect::attempt::HealthFailure;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::{AttemptStatus, CredentialType, IdentityType, State};
 
@@ -119,7 +119,10 @@ fn attempt_error() -> Node {
     let error = record(
         "The error of a failed attempt.",
         vec![
-            ("code", names("The reason, for programs.", Failure::ALL.map(Failure::as_str))),
+            (
+                "code",
+                names("The reason, for programs.", HealthFailure::ALL.map(HealthFailure::as_str)),
+            ),
             ("detail", string("The reason, for people.")),
         ],
     );

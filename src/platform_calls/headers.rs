@@ -31,7 +31,7 @@ const OF_A_CONNECTION: [&str; 9] = [
 
 /// Request headers that are not for the platform: those of proxies on the way to this service, those of the calling
 /// page, and those that only the vault sends.
-const OF_A_REQUEST: [&str; 13] = [
+const DROPPED_REQUEST_HEADERS: [&str; 13] = [
     "authorization",
     "cdn-loop",
     "content-length",
@@ -48,12 +48,12 @@ const OF_A_REQUEST: [&str; 13] = [
 ];
 
 /// Prefixes of such headers.
-const FAMILIES_OF_A_REQUEST: [&str; 5] =
+const DROPPED_REQUEST_PREFIXES: [&str; 5] =
     ["access-control-", "cf-", "sec-", "x-forwarded-", "x-vault-"];
 
 /// Response headers that describe the response, and keep their names. Browsers and caches might interpret any other
 /// header, now or in a later version, as if this service had sent it.
-const OF_AN_ANSWER: [&str; 25] = [
+const PASSED_RESPONSE_HEADERS: [&str; 25] = [
     "accept-patch",
     "accept-post",
     "accept-ranges",
@@ -85,7 +85,7 @@ const OF_AN_ANSWER: [&str; 25] = [
 const COOKIES: [&str; 2] = ["set-cookie", "set-cookie2"];
 
 /// `x-` headers that browsers and proxies interpret.
-const OBEYED: [&str; 10] = [
+const INTERPRETED_HEADERS: [&str; 10] = [
     "x-content-type-options",
     "x-dns-prefetch-control",
     "x-download-options",
@@ -99,10 +99,10 @@ const OBEYED: [&str; 10] = [
 ];
 
 /// Prefixes of such headers.
-const OBEYED_FAMILIES: [&str; 4] = ["x-accel-", "x-lighttpd-", "x-litespeed-", "x-vault-"];
+const INTERPRETED_PREFIXES: [&str; 4] = ["x-accel-", "x-lighttpd-", "x-litespeed-", "x-vault-"];
 
 /// The prefix of all other response headers.
-const RENAMED: &str = "x-platform-";
+const RENAMED_PREFIX: &str = "x-platform-";
 
 fn is_one_of(name: &str, names: &[&str], families: &[&str]) -> bool {
     names.contains(&name) || families.iter().any(|family| name.starts_with(family))
@@ -123,7 +123,7 @@ pub fn may_be_sent(name: &str) -> bool {
     !name.is_empty()
         && name.bytes().all(is_token)
         && !OF_A_CONNECTION.contains(&name)
-        && !is_one_of(name, &OF_A_REQUEST, &FAMILIES_OF_A_REQUEST)
+        && !is_one_of(name, &DROPPED_REQUEST_HEADERS, &DROPPED_REQUEST_PREFIXES)
 }
 
 /// The headers of a caller's request that are forwarded; `secrets` are those that carry the caller's key. Names are in
@@ -142,13 +142,15 @@ pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String
 
 /// Whether a response header keeps its name. Platforms return limits and ids in headers of many names.
 fn keeps_its_name(name: &str) -> bool {
-    if is_one_of(name, &OBEYED, &OBEYED_FAMILIES) || is_one_of(name, &[], &FAMILIES_OF_A_REQUEST) {
+    if is_one_of(name, &INTERPRETED_HEADERS, &INTERPRETED_PREFIXES)
+        || is_one_of(name, &[], &DROPPED_REQUEST_PREFIXES)
+    {
         return false;
     }
     let is_custom = name.starts_with("x-");
     let is_limit = name.contains("ratelimit") || name.contains("rate-limit");
     let is_id = name.ends_with("request-id") || name.ends_with("requestid");
-    OF_AN_ANSWER.contains(&name) || is_custom || is_limit || is_id
+    PASSED_RESPONSE_HEADERS.contains(&name) || is_custom || is_limit || is_id
 }
 
 /// The headers of a platform's response that are forwarded. Those that describe the response keep their names. All
@@ -165,7 +167,7 @@ pub fn to_caller(answered: Vec<(String, String)>) -> Vec<(String, String)> {
     let renamed = |(name, value): (String, String)| match name.as_str() {
         "x-request-id" => ("x-platform-request-id".to_owned(), value),
         other if keeps_its_name(other) => (name, value),
-        other => (format!("{RENAMED}{}", other.strip_prefix("x-").unwrap_or(other)), value),
+        other => (format!("{RENAMED_PREFIX}{}", other.strip_prefix("x-").unwrap_or(other)), value),
     };
     answered.into_iter().filter(|(name, _)| passes(name)).map(renamed).collect()
 }

@@ -1,5 +1,4 @@
-//! What each kind of request reads from the catalog's storage: never more than two values one after the other, and none
-//! that its answer does not need.
+//! Which KV values each request reads: at most two in sequence, and none that the response does not need.
 
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::Sizes;

@@ -295,7 +295,7 @@ impl World {
         self.publish_platforms(sizes, &catalog.iter().map(platform).collect::<Vec<_>>())
     }
 
-    /// Publishes platforms with all that is stored about them. Returns the segments.
+    /// Publishes platforms as given, without defaults. Returns the ids of the segments.
     pub fn publish_platforms(&self, sizes: Sizes, platforms: &[Platform]) -> Vec<SegmentId> {
         let parts: Vec<_> =
             platforms.iter().map(|platform| (platform, write::actions(platform, sizes))).collect();

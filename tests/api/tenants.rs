@@ -182,7 +182,7 @@ impl Crowd {
         self.assert_only_own(who, true);
     }
 
-    /// A filter, as likely to be about another tenant's connections as about one's own.
+    /// A random filter with values of a random tenant, often not the caller's.
     fn filter(&mut self) -> Filter {
         let of = self.chance.below(self.tenants.len());
         let keys: Vec<String> = (0..=self.chance.below(3))

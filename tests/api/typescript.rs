@@ -14,7 +14,7 @@ use connector_vault::catalog::detail::{
 use connector_vault::catalog::list_search::MAX_CHARS;
 use connector_vault::catalog::model::Status;
 use connector_vault::catalog::write::{Platform, Sizes};
-use connector_vault::connect::attempt::Failure;
+use connector_vault::connect::attempt::AttemptErrorCode;
 use connector_vault::connections::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::connections::rules::MAX_TAGS;
 use connector_vault::http::body::{Field, FieldCheck};
@@ -97,7 +97,7 @@ fn names() -> String {
     let all = [
         ("ActionMethod", Method::NAMES.to_vec()),
         ("ActorType", ActorType::NAMES.to_vec()),
-        ("AttemptErrorCode", Failure::ALL.map(Failure::as_str).to_vec()),
+        ("AttemptErrorCode", AttemptErrorCode::ALL.map(AttemptErrorCode::as_str).to_vec()),
         ("AuditAction", AuditAction::NAMES.to_vec()),
         ("ConnectionState", State::ALL.map(State::as_str).to_vec()),
         ("ConnectorStatus", variants::<Status>()),

@@ -149,8 +149,8 @@ export interface Connections {
    */
   create(connection: NewConnection, options?: CallOptions): Promise<Connection>;
   /**
-   * The errors that `create` would find in this connection, without a request. If there are none, the array is empty. Only
-   * the service knows whether the platform exists, and whether the connection does.
+   * Validates a connection as `create` does, without a request. Returns the errors, or an empty array. Whether the platform
+   * exists, and whether the connection already does, only the service can check.
    */
   validateCreate(connection: NewConnection): readonly Fault[];
   /**

@@ -114,7 +114,7 @@ export interface CredentialsQuery {
 export interface ConnectionStatus {
   /** The state of the connection. */
   state: ConnectionState;
-  /** Since when it has been in that state (RFC 3339). */
+  /** When it entered this state (RFC 3339). */
   since: string;
   /** Why it is in that state; null if no reason is recorded. */
   reason: { code: string; detail: string; httpStatus: number | null } | null;

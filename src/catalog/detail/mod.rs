@@ -144,7 +144,7 @@ pub struct AuthMethod {
     pub fields: Vec<Field>,
     /// Templates of headers that every request to the platform has. `{name}` stands for the field, or for the member of
     /// the token response, with that name. With OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for
-    /// what they name.
+    /// the token and the client's values.
     pub headers: Parameters,
     /// Query parameters of every request to the platform: templates like those of `headers`.
     pub query: Parameters,

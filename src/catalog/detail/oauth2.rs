@@ -148,7 +148,7 @@ impl OAuth2 {
     }
 
     /// Whether the platform states the value of a field while it connects an account.
-    pub fn says(&self, field: &str) -> bool {
+    pub fn provides_field(&self, field: &str) -> bool {
         self.field_sources.iter().any(|source| source.field == field)
     }
 }

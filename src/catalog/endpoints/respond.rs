@@ -100,7 +100,7 @@ pub(super) async fn respond<P: Ports>(
                 Some(clients) => [seen.map_or("*", Names::as_str), "/", clients.as_str()].concat(),
             };
             let tag = etag::of_query(catalog.connectors_id()?, &place(request), &shown);
-            if let Some(response) = known(request, cache, &tag) {
+            if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
             let page = catalog.connectors(&filter, &|total| paging.positions(total)).await?;
@@ -117,7 +117,7 @@ pub(super) async fn respond<P: Ports>(
                 return Err(no_platform(platform, &catalog.platforms().await?, platforms));
             };
             let tag = etag::of_query(SegmentId::from_content(&connector), &request.origin, "");
-            if let Some(response) = known(request, cache, &tag) {
+            if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
             (tag, logos::absolute(connector, &request.origin))
@@ -137,7 +137,7 @@ pub(super) async fn respond<P: Ports>(
             permit(&action, limits)?;
             let form = if for_model { "model" } else { "" };
             let tag = etag::of_query(SegmentId::from_content(&action), form, "");
-            if let Some(response) = known(request, cache, &tag) {
+            if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
             (tag, if for_model { with_flat_input(&action)? } else { action })
@@ -145,7 +145,7 @@ pub(super) async fn respond<P: Ports>(
         CatalogQuery::SearchActions { filter, paging } => {
             let list = catalog.all_actions()?;
             let tag = etag::of_query(list.id, &request.query, &shown_of(platforms, limits));
-            if let Some(response) = known(request, cache, &tag) {
+            if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
             (tag, found(&catalog, list, &filter, paging, (platforms, limits)).await?)
@@ -160,7 +160,7 @@ pub(super) async fn respond<P: Ports>(
                 return Err(no_platform(platform, &catalog.platforms().await?, platforms));
             };
             let tag = etag::of_query(actions.id, &request.query, &limits.fingerprint());
-            if let Some(response) = known(request, cache, &tag) {
+            if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
             let page = if limits.is_none() {
@@ -331,7 +331,7 @@ fn not_found(code: Code, what: &str, suggestions: Vec<String>) -> Problem {
 
 /// A response that needs no rendering: a 304 if the client's copy is current, or the cached body. Returns `None` if
 /// neither applies.
-fn known(request: &Request, cache: &CatalogCache, tag: &str) -> Option<Response> {
+fn cached_response(request: &Request, cache: &CatalogCache, tag: &str) -> Option<Response> {
     let condition = request.header("if-none-match");
     if condition.is_some_and(|value| etag::matches(value, tag)) {
         let mut response = Response::empty(304);

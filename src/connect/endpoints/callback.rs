@@ -2,7 +2,7 @@
 
 use super::failure::{
     AttemptFailure, account_mismatch, authorization_failure, exchange_failure,
-    missing_platform_value, next_step, nothing_written, said,
+    missing_platform_value, next_step, nothing_written, platform_error_suffix,
 };
 use super::link::{BrowserContext, ensure_not_moved, final_return_url, with_return_link};
 use super::pages::{Notification, Page};
@@ -13,7 +13,7 @@ use super::{Browser, decrypt_error, hash, platform, redirect_uri};
 use crate::audit::statements::by_person;
 use crate::auth::statements::select_forward;
 use crate::catalog::detail::{AuthMethod, OAuth2, Server, SourceKind};
-use crate::connect::attempt::{Attempt, AttemptSecrets, Failure, Status, StoredStatus};
+use crate::connect::attempt::{Attempt, AttemptErrorCode, AttemptSecrets, Status, StoredStatus};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::{ResolvedOAuth, apply_platform_values};
@@ -109,9 +109,10 @@ impl<P: Ports> BrowserContext<'_, P> {
         let (client, previous) =
             (first_row::<OauthClient>(&sets, 2)?, first_row::<PreviousCredentials>(&sets, 3)?);
         let failed = match connector {
-            None => {
-                AttemptFailure::new(Failure::Changed, "The catalog no longer has this platform.")
-            }
+            None => AttemptFailure::new(
+                AttemptErrorCode::Changed,
+                "The catalog no longer has this platform.",
+            ),
             Some(connector) => {
                 let finish =
                     self.finish(request, &attempt, &callback, &connector, client, previous);
@@ -189,7 +190,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let changed = || {
             let detail =
                 "The app's settings for this platform have changed since you started. Start again.";
-            Ok(Err(AttemptFailure::new(Failure::Changed, detail)))
+            Ok(Err(AttemptFailure::new(AttemptErrorCode::Changed, detail)))
         };
         // The client must not have changed since the attempt started, since the code belongs to that client.
         let client = client.filter(|client| {
@@ -211,7 +212,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let resolved = match resolve(oauth, targets, &secrets, callback) {
             Ok(resolved) => resolved,
             // Without this value there is no token URL.
-            Err(FillError::Missing(name)) if oauth.says(&name) => {
+            Err(FillError::Missing(name)) if oauth.provides_field(&name) => {
                 return Ok(Err(missing_platform_value(&connector.name)));
             }
             Err(_) => return changed(),
@@ -273,7 +274,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         Ok(match written {
             StoreOutcome::Done(_) => Ok(()),
             StoreOutcome::KeyTaken(_) => Err(AttemptFailure::new(
-                Failure::ConnectionExists,
+                AttemptErrorCode::ConnectionExists,
                 "This account was connected in the meantime, perhaps in another tab.",
             )),
             StoreOutcome::NothingWritten => Err(nothing_written(attempt)),
@@ -367,8 +368,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         match attempt.status(self.now) {
             Status::Succeeded => self.succeeded_page(request, attempt, name),
             Status::Failed { code, detail } => {
-                let code = Failure::ALL.into_iter().find(|known| known.as_str() == code);
-                let code = code.unwrap_or(Failure::Interrupted);
+                let code = AttemptErrorCode::ALL.into_iter().find(|known| known.as_str() == code);
+                let code = code.unwrap_or(AttemptErrorCode::Interrupted);
                 self.failed_page(request, attempt, name, &AttemptFailure { code, detail })
             }
             Status::Pending if attempt.status == StoredStatus::Exchanging => {
@@ -398,7 +399,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         failed: &AttemptFailure,
     ) -> Response {
         let heading = match failed.code {
-            Failure::Denied => format!("{name} was not connected"),
+            AttemptErrorCode::Denied => format!("{name} was not connected"),
             _ => format!("{name} could not be connected"),
         };
         let mut page = self.page(200, &heading, &[&failed.detail, next_step(failed.code)]);
@@ -415,9 +416,9 @@ fn code<'c>(
 ) -> Result<&'c str, AttemptFailure> {
     let name = &connector.name;
     if callback.state.is_none() {
-        let said = callback.error.as_ref().map(said).unwrap_or_default();
-        let detail = format!("{name} did not grant access{said}.");
-        return Err(AttemptFailure::new(Failure::Denied, detail));
+        let suffix = callback.error.as_ref().map(platform_error_suffix).unwrap_or_default();
+        let detail = format!("{name} did not grant access{suffix}.");
+        return Err(AttemptFailure::new(AttemptErrorCode::Denied, detail));
     }
     let endpoints: Vec<&str> = resolved
         .authorization_url
@@ -427,14 +428,14 @@ fn code<'c>(
         .collect();
     if !check_issuer(callback.iss.as_deref(), resolved.oauth.issuer.as_deref(), &endpoints) {
         let detail = format!("The response did not come from {name}, so it was not used.");
-        return Err(AttemptFailure::new(Failure::IssuerMismatch, detail));
+        return Err(AttemptFailure::new(AttemptErrorCode::IssuerMismatch, detail));
     }
     match callback.outcome(&resolved.oauth.code_parameter) {
         Some(Outcome::Code(code)) => Ok(code),
         Some(Outcome::Error(error)) => Err(authorization_failure(name, error)),
         None => {
             let detail = format!("{name} sent you back without a code.");
-            Err(AttemptFailure::new(Failure::InvalidResponse, detail))
+            Err(AttemptFailure::new(AttemptErrorCode::InvalidResponse, detail))
         }
     }
 }
@@ -460,14 +461,14 @@ fn callback_values<'c>(
     method: &'c AuthMethod,
     oauth: &'c OAuth2,
 ) -> impl Iterator<Item = (String, String)> + 'c {
-    let said = |name: &str| callback.others.get(name).filter(|value| !value.is_empty());
+    let member = |name: &str| callback.others.get(name).filter(|value| !value.is_empty());
     let own = method
         .fields
         .iter()
-        .filter_map(move |field| Some((field.name.clone(), said(&field.name)?.clone())));
+        .filter_map(move |field| Some((field.name.clone(), member(&field.name)?.clone())));
     let sources = oauth.field_sources.iter().filter(|it| it.from == SourceKind::Callback);
     own.chain(sources.filter_map(move |source| {
-        let value = unfill(source.template.as_deref(), &source.field, said(&source.at)?)?;
+        let value = unfill(source.template.as_deref(), &source.field, member(&source.at)?)?;
         Some((source.field.clone(), value.to_owned()))
     }))
 }

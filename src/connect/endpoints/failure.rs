@@ -1,16 +1,16 @@
 //! Why an attempt fails at the callback, in words for the user.
 
-use crate::connect::attempt::{Attempt, Failure};
+use crate::connect::attempt::{Attempt, AttemptErrorCode};
 use crate::oauth::{TokenError, TokenErrorKind};
 
 /// Why an attempt failed: a code, and a message for the user.
 pub(super) struct AttemptFailure {
-    pub code: Failure,
+    pub code: AttemptErrorCode,
     pub detail: String,
 }
 
 impl AttemptFailure {
-    pub(super) fn new(code: Failure, detail: impl Into<String>) -> Self {
+    pub(super) fn new(code: AttemptErrorCode, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into() }
     }
 }
@@ -22,7 +22,7 @@ pub(super) fn nothing_written(attempt: &Attempt) -> AttemptFailure {
     } else {
         "The connection could not be created: the account has reached its limit."
     };
-    AttemptFailure::new(Failure::ConnectionNotFound, what)
+    AttemptFailure::new(AttemptErrorCode::ConnectionNotFound, what)
 }
 
 /// The failure if the user signed in with another account than before.
@@ -30,65 +30,68 @@ pub(super) fn account_mismatch(name: &str) -> AttemptFailure {
     let detail = format!(
         "You signed in to {name} with another account than before. The connection keeps the previous one. Sign in with that account, or connect this one separately."
     );
-    AttemptFailure::new(Failure::AccountMismatch, detail)
+    AttemptFailure::new(AttemptErrorCode::AccountMismatch, detail)
 }
 
 /// The failure if the platform did not return a required value, such as the server of the account.
 pub(super) fn missing_platform_value(name: &str) -> AttemptFailure {
     let detail =
         format!("{name} did not return the location of your account's data, so it can't be used.");
-    AttemptFailure::new(Failure::InvalidResponse, detail)
+    AttemptFailure::new(AttemptErrorCode::InvalidResponse, detail)
 }
 
 /// The failure if the platform redirected the user back with an error.
 pub(super) fn authorization_failure(name: &str, error: &TokenError) -> AttemptFailure {
-    let said = said(error);
+    let suffix = platform_error_suffix(error);
     match error.kind {
-        TokenErrorKind::Denied | TokenErrorKind::GrantRejected => {
-            AttemptFailure::new(Failure::Denied, format!("{name} did not grant access{said}."))
-        }
-        TokenErrorKind::ClientRejected | TokenErrorKind::Unauthorized => {
-            AttemptFailure::new(Failure::ClientRejected, format!("{name} rejects the app{said}."))
-        }
+        TokenErrorKind::Denied | TokenErrorKind::GrantRejected => AttemptFailure::new(
+            AttemptErrorCode::Denied,
+            format!("{name} did not grant access{suffix}."),
+        ),
+        TokenErrorKind::ClientRejected | TokenErrorKind::Unauthorized => AttemptFailure::new(
+            AttemptErrorCode::ClientRejected,
+            format!("{name} rejects the app{suffix}."),
+        ),
         TokenErrorKind::Temporary => AttemptFailure::new(
-            Failure::PlatformUnavailable,
-            format!("{name} has a problem{said}."),
+            AttemptErrorCode::PlatformUnavailable,
+            format!("{name} has a problem{suffix}."),
         ),
         TokenErrorKind::RequestRejected | TokenErrorKind::Unreadable => AttemptFailure::new(
-            Failure::RequestRejected,
-            format!("{name} rejects the app's request{said}."),
+            AttemptErrorCode::RequestRejected,
+            format!("{name} rejects the app's request{suffix}."),
         ),
     }
 }
 
 /// The failure if the platform did not exchange the code.
 pub(super) fn exchange_failure(name: &str, error: &TokenError) -> AttemptFailure {
-    let said = said(error);
+    let suffix = platform_error_suffix(error);
     match error.kind {
         TokenErrorKind::GrantRejected | TokenErrorKind::Denied => AttemptFailure::new(
-            Failure::CodeRejected,
-            format!("{name} no longer accepts its own code{said}."),
+            AttemptErrorCode::CodeRejected,
+            format!("{name} no longer accepts its own code{suffix}."),
         ),
-        TokenErrorKind::ClientRejected | TokenErrorKind::Unauthorized => {
-            AttemptFailure::new(Failure::ClientRejected, format!("{name} rejects the app{said}."))
-        }
+        TokenErrorKind::ClientRejected | TokenErrorKind::Unauthorized => AttemptFailure::new(
+            AttemptErrorCode::ClientRejected,
+            format!("{name} rejects the app{suffix}."),
+        ),
         TokenErrorKind::RequestRejected => AttemptFailure::new(
-            Failure::RequestRejected,
-            format!("{name} rejects the app's request{said}."),
+            AttemptErrorCode::RequestRejected,
+            format!("{name} rejects the app's request{suffix}."),
         ),
         TokenErrorKind::Temporary => AttemptFailure::new(
-            Failure::PlatformUnavailable,
-            format!("{name} can't be reached, or has a problem{said}."),
+            AttemptErrorCode::PlatformUnavailable,
+            format!("{name} can't be reached, or has a problem{suffix}."),
         ),
         TokenErrorKind::Unreadable => AttemptFailure::new(
-            Failure::InvalidResponse,
-            format!("{name} sent an unreadable response{said}."),
+            AttemptErrorCode::InvalidResponse,
+            format!("{name} sent an unreadable response{suffix}."),
         ),
     }
 }
 
 /// The platform's error code and description, as the end of a sentence.
-pub(super) fn said(error: &TokenError) -> String {
+pub(super) fn platform_error_suffix(error: &TokenError) -> String {
     let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
     let description =
         error.description.as_deref().map(|text| format!(": {}", text.trim_end_matches('.')));
@@ -97,18 +100,23 @@ pub(super) fn said(error: &TokenError) -> String {
 }
 
 /// The next step, as a sentence for the user.
-pub(super) const fn next_step(code: Failure) -> &'static str {
+pub(super) const fn next_step(code: AttemptErrorCode) -> &'static str {
     match code {
-        Failure::Denied | Failure::CodeRejected | Failure::Interrupted | Failure::Changed => {
+        AttemptErrorCode::Denied
+        | AttemptErrorCode::CodeRejected
+        | AttemptErrorCode::Interrupted
+        | AttemptErrorCode::Changed => {
             "If you still want to connect, go back to the app and start again."
         }
-        Failure::AccountMismatch | Failure::ConnectionExists | Failure::ConnectionNotFound => {
-            "Go back to the app. Nothing else was changed."
-        }
-        Failure::ClientRejected | Failure::RequestRejected | Failure::IssuerMismatch => {
+        AttemptErrorCode::AccountMismatch
+        | AttemptErrorCode::ConnectionExists
+        | AttemptErrorCode::ConnectionNotFound => "Go back to the app. Nothing else was changed.",
+        AttemptErrorCode::ClientRejected
+        | AttemptErrorCode::RequestRejected
+        | AttemptErrorCode::IssuerMismatch => {
             "You can't fix this yourself. Contact the people who run the app."
         }
-        Failure::PlatformUnavailable | Failure::InvalidResponse => {
+        AttemptErrorCode::PlatformUnavailable | AttemptErrorCode::InvalidResponse => {
             "Nothing is wrong with your account. Go back to the app and try again later."
         }
     }
@@ -116,7 +124,7 @@ pub(super) const fn next_step(code: Failure) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{authorization_failure, exchange_failure, said};
+    use super::{authorization_failure, exchange_failure, platform_error_suffix};
     use crate::oauth::TokenError;
     use crate::oauth::TokenErrorKind::{
         self, ClientRejected, Denied, GrantRejected, RequestRejected, Temporary, Unreadable,
@@ -142,7 +150,7 @@ mod tests {
             (Some("e"), Some("No"), " (e): No"),
             (Some("e"), Some("No."), " (e): No"),
         ] {
-            assert_eq!(said(&error(Denied, code, description)), expected);
+            assert_eq!(platform_error_suffix(&error(Denied, code, description)), expected);
         }
         for (kind, agreed, exchanged) in [
             (Denied, "did not grant access", "no longer accepts its own code"),

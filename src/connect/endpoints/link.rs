@@ -1,5 +1,7 @@
 //! `/connect/go/{secret}`: the link of an attempt. It works in a chat, on another device and in a webview. The page asks whether
 //! the user started the attempt, so that an attacker can't trick users into connecting their accounts by sending them a link.
+//! The confirmation binds the attempt to that browser by a cookie (`bind` in `connect::statements::attempts`), and the
+//! callback accepts no other browser (`claim`).
 
 use std::slice;
 

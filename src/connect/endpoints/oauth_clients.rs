@@ -27,7 +27,7 @@ use crate::util::json;
 use crate::util::patterns::Matcher;
 
 /// The number of scopes that the warning for a client without scopes suggests.
-const SUGGESTED: usize = 3;
+const MAX_SUGGESTED_SCOPES: usize = 3;
 
 #[derive(Deserialize)]
 struct Count {
@@ -102,7 +102,7 @@ fn no_client(platform: &str) -> Problem {
 fn no_scopes(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
     let known = methods.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
     let known: Vec<String> =
-        known.take(SUGGESTED).map(|scope| format!("`{}`", scope.name)).collect();
+        known.take(MAX_SUGGESTED_SCOPES).map(|scope| format!("`{}`", scope.name)).collect();
     (!known.is_empty()).then(|| {
         format!(
             "The client requests no scopes, so {platform} grants only what it grants by default. Set those that your calls need, such as {}: `authMethods` of the connector lists all.",

@@ -459,7 +459,7 @@ impl ConnectRequest<'_> {
         match resolved {
             Ok(resolved) => Some(resolved),
             // Only the platform returns this value, after the sign-in.
-            Err(FillError::Missing(name)) if oauth.says(&name) => {
+            Err(FillError::Missing(name)) if oauth.provides_field(&name) => {
                 body.invalid(&["fields", &name], "is required");
                 None
             }

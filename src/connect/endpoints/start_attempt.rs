@@ -160,7 +160,7 @@ async fn insert<P: Ports>(
     if open.is_stored == 1 {
         return Ok(());
     }
-    let sets = ports.batch(vec![statements::has_place(attempt, is_by_token)]).await?;
+    let sets = ports.batch(vec![statements::select_has_capacity(attempt, is_by_token)]).await?;
     let place = first_row::<ConnectionRoom>(&sets, 0)?;
     let is_full = place.is_some_and(|it| it.has_place == 0);
     Err(if is_full { connection_limit_reached(caller) } else { too_many(&open) })

@@ -58,7 +58,10 @@ pub(super) fn takes_fields(
     let Some(oauth) = method.oauth2() else { return true };
     let has = |name: &String| [given, variables].iter().any(|all| all.contains_key(name));
     method.fields.iter().any(|field| {
-        field.required && field.default.is_none() && !has(&field.name) && !oauth.says(&field.name)
+        field.required
+            && field.default.is_none()
+            && !has(&field.name)
+            && !oauth.provides_field(&field.name)
     })
 }
 

@@ -43,7 +43,7 @@ pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
 
 /// The condition that another connection is allowed, if the attempt creates one. Appends its parameters; the second is the
 /// account, the third the environment.
-fn place(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>) -> String {
+fn capacity_condition(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>) -> String {
     if new.reconnects == 1 {
         return "true".to_owned();
     }
@@ -60,11 +60,11 @@ fn place(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>) -> String {
 }
 
 /// Selects whether another connection is allowed, for an attempt that was not stored.
-pub fn has_place(new: &Attempt, is_by_token: bool) -> Statement {
+pub fn select_has_capacity(new: &Attempt, is_by_token: bool) -> Statement {
     let texts = [&new.id, &new.account, new.environment.as_str()];
     let mut params = texts.map(Param::text).to_vec();
-    let place = place(new, is_by_token, &mut params);
-    Statement { sql: format!("SELECT {place} AS has_place, ?1 AS id").into(), params }
+    let has_capacity = capacity_condition(new, is_by_token, &mut params);
+    Statement { sql: format!("SELECT {has_capacity} AS has_place, ?1 AS id").into(), params }
 }
 
 /// Inserts an attempt, unless its identity or account has too many open attempts or connections.
@@ -101,9 +101,9 @@ pub fn insert_attempt(
         Param::integer(now),
         Param::integer(new.expires_at),
     ];
-    let place = place(new, is_by_token, &mut params);
+    let has_capacity = capacity_condition(new, is_by_token, &mut params);
     let sql = format!(
-        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} AND {place} ON CONFLICT DO NOTHING"
+        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} AND {has_capacity} ON CONFLICT DO NOTHING"
     );
     Statement { sql: sql.into(), params }
 }

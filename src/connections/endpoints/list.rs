@@ -71,7 +71,7 @@ fn read_query(
         shows_account: reader.text("include").is_some(),
     };
     if let Some(restriction) = restriction {
-        filter.confine(restriction);
+        filter.restrict_to(restriction);
     }
     let mut paging = Paging::read(&reader);
     let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));

@@ -3,10 +3,18 @@
 //! part of a list's filter, and of `Sql::guard_connection` in statements on single connections. A new connection is
 //! checked before it is inserted, in `connections::endpoints::create`.
 //!
-//! `sql` builds the statements. `columns`, `order`, `count` and `source` add parts to it, and `search`, `plans`,
+//! `sql` builds the statements. `columns`, `order`, `count` and `conditions` add parts to it, and `search`, `plans`,
 //! `list`, `one` and `summary` combine these.
+//!
+//! | filter of a list | where its total is counted |
+//! |---|---|
+//! | columns, or one tag | `count`: counters that triggers keep |
+//! | identity, account at the platform, name, `q` | `search`: the matching rows |
+//! | several tags, or tags with columns | `plans` |
+//! | keys | `connections::endpoints::list`: the number of rows |
 
 mod columns;
+mod conditions;
 mod count;
 pub mod limits;
 pub mod list;
@@ -14,6 +22,5 @@ pub mod one;
 mod order;
 mod plans;
 mod search;
-mod source;
 pub(crate) mod sql;
 pub mod summary;

@@ -3,7 +3,7 @@
 //! are sorted.
 
 use super::columns::Columns;
-use super::source::NAME_OVERLAPS;
+use super::conditions::NAME_OVERLAPS;
 use super::sql::Sql;
 use crate::auth::statements::Guard;
 use crate::connections::filter::{ConnectionFilter, Start};

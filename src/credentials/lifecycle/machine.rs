@@ -38,7 +38,7 @@ pub const fn stored(is_proven: bool) -> State {
 
 /// Why a refresh or a check failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum HealthFailure {
     /// The platform is unreachable, returned a server error, or asked to wait.
     Unavailable,
     /// The platform's response can't be parsed.
@@ -57,7 +57,7 @@ pub enum Failure {
     RequestRejected,
 }
 
-impl Failure {
+impl HealthFailure {
     /// Every variant.
     pub const ALL: [Self; 8] = [
         Self::Unavailable,
@@ -101,7 +101,7 @@ impl Failure {
     }
 }
 
-impl From<TokenErrorKind> for Failure {
+impl From<TokenErrorKind> for HealthFailure {
     fn from(kind: TokenErrorKind) -> Self {
         match kind {
             TokenErrorKind::GrantRejected => Self::GrantRejected,
@@ -150,7 +150,7 @@ pub struct FailureOutcome {
 #[must_use]
 pub fn after_failure(
     before: FailureHistory,
-    failure: Failure,
+    failure: HealthFailure,
     retry_after_ms: Option<u64>,
     now: u64,
     jitter: u8,
@@ -169,7 +169,7 @@ pub fn after_failure(
     let index = usize::try_from(before.attempts).unwrap_or(usize::MAX);
     let longest = BACKOFF_MS.last().copied().unwrap_or(PROBE_MS);
     let pause = BACKOFF_MS.get(index).copied().unwrap_or(longest);
-    let is_client_rejected = failure.code() == Failure::ClientRejected.code();
+    let is_client_rejected = failure.code() == HealthFailure::ClientRejected.code();
     let pause = if is_client_rejected { pause.min(PROBE_MS) } else { pause };
     // 80 % to 120 % of the pause, in 255 steps. Whole percents would let connections that failed together retry in the
     // same minute again and again.
@@ -186,7 +186,7 @@ pub fn after_failure(
     FailureOutcome {
         state: if has_failed { State::Failed } else { State::Degraded },
         code: match failure {
-            Failure::GrantRejected if is_confirmed => ENDED,
+            HealthFailure::GrantRejected if is_confirmed => ENDED,
             _ => failure.code(),
         },
         attempts,
@@ -200,17 +200,17 @@ pub fn after_failure(
 /// Who must act: the API's member `actor`.
 #[must_use]
 pub fn actor(state: State, code: Option<&str>) -> &'static str {
-    let is = |failure: &Failure| failure.needs_account() && Some(failure.code()) == code;
+    let is = |failure: &HealthFailure| failure.needs_account() && Some(failure.code()) == code;
     match state {
         State::Failed => "user",
-        State::Degraded if Failure::ALL.iter().any(is) => "account",
+        State::Degraded if HealthFailure::ALL.iter().any(is) => "account",
         _ => "nobody",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Failure::{
+    use super::HealthFailure::{
         ClientRejected, CredentialsRejected, GrantRejected, RequestRejected, Unauthorized,
         Unavailable,
     };

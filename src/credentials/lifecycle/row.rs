@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::machine::{Failure, FailureHistory};
+use super::machine::{FailureHistory, HealthFailure};
 use crate::oauth::scopes::missing;
 use crate::terms::CredentialType;
 
@@ -61,7 +61,7 @@ impl CredentialsRow {
     /// nothing.
     #[must_use]
     pub fn waits_for_client(&self) -> bool {
-        self.reason_code.as_deref() == Some(Failure::ClientRejected.code())
+        self.reason_code.as_deref() == Some(HealthFailure::ClientRejected.code())
             && (self.reason_status.is_none() || self.failing_since.is_none())
     }
 

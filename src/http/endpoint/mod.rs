@@ -102,8 +102,8 @@ impl Keyed {
         )
     }
 
-    /// Whether the endpoint accepts and returns a bookmark in `x-vault-bookmark`: whether it uses the vault's database for
-    /// more than the key.
+    /// Whether the endpoint accepts and returns a bookmark in `x-vault-bookmark`. True for endpoints that use the
+    /// database for more than the key.
     pub fn takes_bookmark(self) -> bool {
         self.access() != Access::Catalog && !self.is_proxy()
     }

@@ -146,8 +146,8 @@ pub fn key(kid: &str, signer: &Signer) -> Value {
     signer.jwk(kid)
 }
 
-/// A service, and the request of a browser that comes back from the provider.
-pub fn coming_back() -> (Api, Request) {
+/// A service, and the callback request of a completed sign-in at the provider.
+pub fn callback_request() -> (Api, Request) {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
     let (browser, _, asked) = at_provider(&api, &id);

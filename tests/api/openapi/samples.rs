@@ -450,7 +450,7 @@ fn whoami_of_token() -> Response {
     response
 }
 
-/// The answer to a body that creates a connection.
+/// Creates a connection with this body, and returns the response.
 fn created(document: &str) -> Response {
     let scene = Scene::new();
     let request = with_body(scene.api.request("POST", CONNECTIONS), document);

@@ -110,7 +110,7 @@ export const idle = async () => {
   for (let i = 0; i < 6; i += 1) await new Promise(setImmediate);
 };
 
-/** Runs a call in simulated time: { value | error, requests, waits, took, timers }, in milliseconds since its start. */
+/** Runs a call on a simulated clock. Returns { value | error, requests, waits, took, timers }, times in milliseconds. */
 export async function timed(send, call, options = {}, tick = TICK_MS) {
   const clock = new Clock(Date.UTC(2026, 0, 1));
   try {

@@ -101,7 +101,7 @@ export function plugin({ React }: System): Plugin {
     );
   }
 
-  /** Responses with code samples before and headers after them. */
+  /** Wraps `Responses`: code samples above it, a table of response headers below. */
   function withSamples(Responses: Component): Component {
     return (props: any) => {
       const document = props.specSelectors.specJson();

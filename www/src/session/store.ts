@@ -214,7 +214,7 @@ export async function signIn(secret: string): Promise<void> {
   broadcast("signed-in");
 }
 
-/** The key belongs to another account than the session. */
+/** Thrown if the key belongs to a different account than the session. */
 export class OtherAccountError extends Error {
   constructor(readonly account: string) {
     super("The key is of another account.");
