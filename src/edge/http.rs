@@ -148,9 +148,9 @@ pub async fn passed_body(
 
 /// A response of another service. Dropping it ends the transfer, unless it is proxied to the caller.
 #[derive(Debug)]
-pub struct Answer(pub RefCell<Option<JsValue>>);
+pub struct PlatformBody(pub RefCell<Option<JsValue>>);
 
-impl Drop for Answer {
+impl Drop for PlatformBody {
     fn drop(&mut self) {
         if let Some(answer) = self.0.take() {
             discard(&answer);
@@ -228,7 +228,7 @@ fn split(url: &str) -> (&str, &str, &str) {
 pub fn response(response: &Response) -> Result<JsValue, JsValue> {
     let own = head(&response.headers);
     if let Some(passed) = &response.proxied {
-        let answer = passed.body.downcast_ref::<Answer>().and_then(|answer| answer.0.take());
+        let answer = passed.body.downcast_ref::<PlatformBody>().and_then(|answer| answer.0.take());
         // The last header of a name counts.
         let all = head(&passed.headers) + "\n" + &own;
         return respond_proxied(response.status, &all, &answer.unwrap_or_default());

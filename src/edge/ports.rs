@@ -249,7 +249,7 @@ impl Http for EdgePorts<'_> {
     }
 
     async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
-        let answer = body.downcast_ref::<http::Answer>().and_then(|answer| answer.0.take());
+        let answer = body.downcast_ref::<http::PlatformBody>().and_then(|answer| answer.0.take());
         let answer = answer.unwrap_or_default();
         let bytes = http::bytes(&answer, u32::try_from(most).unwrap_or(u32::MAX));
         let bytes = async { JsFuture::from(bytes?).await };
@@ -258,9 +258,9 @@ impl Http for EdgePorts<'_> {
     }
 
     fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
-        let answer = body.downcast_ref::<http::Answer>()?.0.borrow();
+        let answer = body.downcast_ref::<http::PlatformBody>()?.0.borrow();
         let copy = answer.as_ref()?.dyn_ref::<web_sys::Response>()?.clone().ok()?;
-        Some(Rc::new(http::Answer(RefCell::new(Some(copy.into())))))
+        Some(Rc::new(http::PlatformBody(RefCell::new(Some(copy.into())))))
     }
 
     fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
@@ -293,7 +293,7 @@ impl EdgePorts<'_> {
         Ok(StreamingResponse {
             status: response.status(),
             headers: http::headers(&http::lines(&answer)),
-            body: Rc::new(http::Answer(RefCell::new(Some(answer)))),
+            body: Rc::new(http::PlatformBody(RefCell::new(Some(answer)))),
         })
     }
 }

@@ -164,15 +164,16 @@ impl<P: Ports> Exchange<'_, P> {
         let Self { service, ports, request, request_id, now, .. } = *self;
         if matches!(open, Open::Mcp | Open::AgentMcp) {
             open::exists(open, service.config())?;
-            return Box::pin(mcp::answer(service, ports.inner(), request)).await;
+            return Box::pin(mcp::respond(service, ports.inner(), request)).await;
         }
         if agents::is_own(open) {
             let id = resource.arguments().first().map(String::as_str).unwrap_or_default();
-            return Box::pin(agents::answer(service, ports, request, (open, id), request_id)).await;
+            return Box::pin(agents::respond(service, ports, request, (open, id), request_id))
+                .await;
         }
         let (config, catalog, starts) = (service.config(), service.catalog(), service.starts());
         let context = BrowserContext { config, catalog, starts, ports, now, request_id };
-        Box::pin(open::answer(open, &context, request, resource.arguments())).await
+        Box::pin(open::respond(open, &context, request, resource.arguments())).await
     }
 
     /// The problem of a method that the path does not support. At open endpoints it is returned at once.

@@ -15,7 +15,7 @@ use crate::util::rfc3339::rfc3339;
 const SECURITY_TXT_MS: u64 = 180 * 24 * 60 * 60 * 1000;
 
 /// Responds at an open endpoint. `arguments` are the values of the path's parameters.
-pub(crate) async fn answer<P: Ports>(
+pub(crate) async fn respond<P: Ports>(
     endpoint: Open,
     context: &BrowserContext<'_, P>,
     request: &Request,

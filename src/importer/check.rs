@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::folder::{Folder, lay_out};
 use super::{platform, server};
-use crate::catalog::action::answer::answer;
+use crate::catalog::action::render::render;
 use crate::catalog::action::unit::{Deflated, Unit, UnitRef, UnitTable, Units, compare, inflate};
 use crate::catalog::detail::{AuthMethod, ConnectorDetail, urls, variables};
 use crate::catalog::format::current::Current;
@@ -167,7 +167,7 @@ impl<'a> Opened<'a> {
         let unit = Unit::open(&inflated).ok_or_else(damaged)?;
         let Some(action) = unit.action(key) else { return Ok(None) };
         let connector = serde_json::from_value(serde_json::to_value(detail)?)?;
-        let json = answer(&unit, &action, platform, &connector, &table.schemes, true);
+        let json = render(&unit, &action, platform, &connector, &table.schemes, true);
         let value: serde_json::Value = serde_json::from_slice(&json.map_err(|_| damaged())?)?;
         Ok(Some(serde_json::to_string_pretty(&value)?))
     }
@@ -400,7 +400,7 @@ fn unit_faults(rows: &[Action], detail: &ConnectorDetail, units: &Units) -> Vec<
                 continue;
             };
             let schemes = &units.schemes;
-            if answer(&unit, &action, "", &connector, schemes, true).is_err() {
+            if render(&unit, &action, "", &connector, schemes, true).is_err() {
                 faults.push(format!("a definition is missing in the detail of {key}"));
             }
         }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::check::{Known, Opened};
 use super::hash;
-use crate::catalog::action::answer::answer;
+use crate::catalog::action::render::render;
 use crate::catalog::action::unit::{Unit, inflate};
 use crate::catalog::detail::ConnectorDetail;
 use crate::catalog::model::Connector;
@@ -64,7 +64,7 @@ pub fn export(
                 if keys.contains(&*key) {
                     let action = unit.action(&key).ok_or_else(damaged)?;
                     let json =
-                        answer(&unit, &action, &row.platform, &connector, &units.schemes, false);
+                        render(&unit, &action, &row.platform, &connector, &units.schemes, false);
                     put(
                         out,
                         &Line::Action(serde_json::from_slice(&json.map_err(|_| damaged())?)?),

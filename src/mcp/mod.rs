@@ -39,7 +39,7 @@ pub(super) fn bearer(request: &Request) -> Option<&str> {
 }
 
 /// Handles a message. Fails when the request has no well-formed key or token.
-pub(super) async fn answer<P: Ports>(
+pub(super) async fn respond<P: Ports>(
     service: &Service,
     ports: &P,
     request: &Request,

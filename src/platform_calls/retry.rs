@@ -24,12 +24,12 @@ const MOST_MS: f64 = 7.0 * 24.0 * 3600.0 * 1000.0;
 /// The milliseconds until the request can be retried. Returns `None` unless the response is a temporary rejection that
 /// names the time.
 #[must_use]
-pub fn wait(answer: &StreamingResponse, now_ms: u64) -> Option<u64> {
-    if !matches!(answer.status, 429 | 503) {
+pub fn wait(response: &StreamingResponse, now_ms: u64) -> Option<u64> {
+    if !matches!(response.status, 429 | 503) {
         return None;
     }
-    let stated = answer.header("retry-after");
-    let resets = || RESETS.iter().find_map(|name| reset(answer.header(name)?, now_ms));
+    let stated = response.header("retry-after");
+    let resets = || RESETS.iter().find_map(|name| reset(response.header(name)?, now_ms));
     // The value may be a fraction of a second, or a date.
     stated
         .and_then(|text| reset(text, now_ms))
@@ -120,8 +120,8 @@ mod tests {
             (200, "x-ratelimit-reset", "5", None),
         ] {
             let headers = vec![(name.to_owned(), value.to_owned())];
-            let answer = StreamingResponse { status, headers, body: Rc::new(()) };
-            assert_eq!(wait(&answer, NOON), expected, "{status} {name}: {value}");
+            let response = StreamingResponse { status, headers, body: Rc::new(()) };
+            assert_eq!(wait(&response, NOON), expected, "{status} {name}: {value}");
         }
     }
 }

@@ -125,10 +125,10 @@ impl<P: Ports> Db for Metered<'_, P> {
         }
         loop {
             add(&self.db_calls, 1);
-            let answer = with_timeout(self, STORAGE_MS, self.run(statements.clone())).await;
+            let outcome = with_timeout(self, STORAGE_MS, self.run(statements.clone())).await;
             // Not retried: the caller has already waited long enough.
-            let answer = answer.ok_or_else(|| StorageError::new("D1: timed out"))?;
-            match answer {
+            let outcome = outcome.ok_or_else(|| StorageError::new("D1: timed out"))?;
+            match outcome {
                 // Otherwise a missing result set would look like one without rows.
                 Ok(sets) if sets.len() != statements.len() => {
                     let cause =
@@ -191,8 +191,8 @@ impl<P: Ports> Metered<'_, P> {
             return self.ports.batch(statements).await;
         };
         let since = if allows_replica { since.as_str() } else { FIRST_PRIMARY };
-        let answer = self.ports.batch_since(statements.clone(), since).await;
-        let (sets, bookmark) = match answer {
+        let outcome = self.ports.batch_since(statements.clone(), since).await;
+        let (sets, bookmark) = match outcome {
             // A restored database does not know bookmarks from after the backup.
             Err(error)
                 if error.retry == Retry::Never
@@ -201,7 +201,7 @@ impl<P: Ports> Metered<'_, P> {
                 add(&self.db_calls, 1);
                 self.ports.batch_since(statements, FIRST_PRIMARY).await?
             }
-            answer => answer?,
+            outcome => outcome?,
         };
         if let Some(bookmark) = bookmark {
             // The request's next read must not see older rows than this one.
@@ -309,7 +309,7 @@ impl<P: Blobs + Clock> Blobs for Metered<'_, P> {
             tries = tries.saturating_sub(1);
             match with_timeout(self, STORAGE_MS, self.ports.get(key)).await {
                 Some(Err(_)) if tries > 0 => {}
-                Some(answer) => return answer,
+                Some(outcome) => return outcome,
                 None => return Err(StorageError::new(format!("KV, `{key}`: timed out"))),
             }
         }

@@ -1,6 +1,6 @@
 //! What an action takes and answers, from documents of every version.
 
-use connector_vault::catalog::action::answer::answer;
+use connector_vault::catalog::action::render::render;
 use connector_vault::catalog::action::unit::{Unit, inflate};
 use connector_vault::catalog::write::Platform;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ pub fn shown(platform: &Platform, key: &str) -> Value {
         let schemes = &platform.units.schemes;
         let connector = serde_json::to_value(&platform.detail).unwrap();
         let connector = serde_json::from_value(connector).unwrap();
-        let json = answer(&unit, &action, name, &connector, schemes, true).unwrap();
+        let json = render(&unit, &action, name, &connector, schemes, true).unwrap();
         Some(serde_json::from_slice(&json).unwrap())
     });
     found.unwrap()

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use connector_vault::catalog::action::answer::answer;
+use connector_vault::catalog::action::render::render;
 use connector_vault::catalog::action::unit::{Unit, inflate};
 use connector_vault::catalog::write::Platform;
 use connector_vault::platform_calls::flat::Flat;
@@ -39,7 +39,7 @@ pub fn check_all(platform: &Platform, counted: &mut Counted) {
             let action = unit.action(&key).unwrap();
             let name = &platform.connector.platform;
             let schemes = &platform.units.schemes;
-            let json = answer(&unit, &action, name, &connector, schemes, false).unwrap();
+            let json = render(&unit, &action, name, &connector, schemes, false).unwrap();
             let detail: Value = serde_json::from_slice(&json).unwrap();
             check(&format!("{name}/{key}"), &detail["input"], counted);
         }

@@ -142,7 +142,8 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
         found.push(...rows);
         const next = /[?&]after=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
         const after = next && decodeURIComponent(next);
-        if (!after) return found;
+        // As in `core/pages.ts`: the loop ends even if a proxy returns the same page again.
+        if (!after || rows.length === 0 || after === filters.get("after")) return found;
         filters.set("after", after);
       }
     },

@@ -242,15 +242,19 @@ export class PagedList<Row> implements List<Row> {
   }
 }
 
-/** The filters of the next page; undefined after an empty page, whatever its counts are. */
+/**
+ * The filters of the next page; undefined after an empty page, whatever its counts are, and if a proxy returns the same
+ * page again: a loop over all rows must end.
+ */
 function nextFilters(
   { rows, pages, page }: Envelope<unknown>,
   after: string | undefined,
   filters: ListFilters,
 ): ListFilters | undefined {
-  const { page: _, after: cursor, ...rest } = filters;
-  if (rows.length === 0) return undefined;
+  const { page: requested, after: cursor, ...rest } = filters;
+  if (rows.length === 0 || (after !== undefined && after === cursor)) return undefined;
   if (after !== undefined) return { ...rest, after };
   // In a list with cursors, the last page has none.
-  return cursor === undefined && page < pages ? { ...rest, page: page + 1 } : undefined;
+  const isRepeated = requested !== undefined && page < Number(requested);
+  return cursor === undefined && page < pages && !isRepeated ? { ...rest, page: page + 1 } : undefined;
 }

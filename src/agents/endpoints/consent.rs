@@ -91,7 +91,8 @@ impl<P: Ports> AgentContext<'_, P> {
             );
         }
         paragraphs.push(
-            "If you did not start this yourself, or don't know the program, decline.".to_owned(),
+            "If somebody sent you here, or you did not start this yourself, or don't know the program, decline."
+                .to_owned(),
         );
         let page = Page {
             heading: format!("Let “{name}” use your accounts?"),

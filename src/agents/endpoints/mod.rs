@@ -103,7 +103,7 @@ pub(super) struct AgentContext<'a, P> {
 }
 
 /// Handles a request to one of these endpoints.
-pub(crate) async fn answer<P: Ports>(
+pub(crate) async fn respond<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
     request: &Request,

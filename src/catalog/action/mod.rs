@@ -2,10 +2,10 @@
 //!
 //! [`stored`] is the stored form. [`unit`] is a compressed value with the details of some actions of a platform and the
 //! definitions that they share; `store` distributes units over segments. [`constant`] finds parameters with a constant
-//! value, and [`answer`] renders the JSON of the API.
+//! value, and [`render`] renders the JSON of the API.
 
-pub mod answer;
 pub mod constant;
+pub mod render;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod store;
 pub mod stored;

@@ -151,10 +151,10 @@ impl Scorer {
     ) -> Result<(), StorageError> {
         let mut platform_matches = vec![TermMatch::default(); self.platforms.len()];
         // A word that the catalog does not have is as rare as the rarest of its synonyms.
-        let (mut platform_match, mut other) = (None, None);
+        let (mut first_rarity, mut other) = (None, None);
         for (index, (stem, worth)) in term.stems.iter().enumerate() {
             if let Some(postings) = vocabulary.get(stem)? {
-                let rarity = if index == 0 { &mut platform_match } else { &mut other };
+                let rarity = if index == 0 { &mut first_rarity } else { &mut other };
                 *rarity = (*rarity).max(Some(postings.rarity));
                 self.take(&postings, *worth, &mut platform_matches);
             }
@@ -165,7 +165,7 @@ impl Scorer {
                 self.take(&postings, PREFIX_WEIGHT, &mut platform_matches);
             }
         }
-        let rarity = u16::from(platform_match.or(other).unwrap_or(self.unknown));
+        let rarity = u16::from(first_rarity.or(other).unwrap_or(self.unknown));
         let rarity = if term.is_common { rarity.saturating_mul(3) / 16 } else { rarity };
         self.all = self.all.saturating_add(rarity);
         self.finish_term(&platform_matches, rarity, term);

@@ -172,10 +172,10 @@ impl ListRef {
             let after = self.titles.partition_point(|first| **first <= *word.as_bytes());
             after.saturating_sub(1)
         };
-        let row_filter: Vec<usize> = words.map(index).collect();
+        let word_indexes: Vec<usize> = words.map(index).collect();
         let with_words = self.parts.iter().filter(|part| part.role == Role::Words).enumerate();
         let with_words =
-            with_words.filter(|(index, _)| row_filter.contains(index)).map(|(_, part)| *part);
+            with_words.filter(|(index, _)| word_indexes.contains(index)).map(|(_, part)| *part);
         with_words.chain(self.chosen(&[Role::Features], 0..0)).collect()
     }
 

@@ -10,7 +10,7 @@ use std::task::Poll;
 
 pub use search::{MAX_COUNTED, SearchFilter};
 
-use crate::catalog::action::answer::answer;
+use crate::catalog::action::render::render;
 use crate::catalog::action::unit::Unit;
 use crate::catalog::action_search::EVERY_ACTION;
 use crate::catalog::cache::CatalogCache;
@@ -255,7 +255,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         };
         let connector = serde_json::from_slice(&detail)
             .map_err(|_| StorageError::new("a connector's detail is not what it should be"))?;
-        let json = answer(&unit, &action, &own, &connector, &table.schemes, with_responses);
+        let json = render(&unit, &action, &own, &connector, &table.schemes, with_responses);
         json.map(ActionLookup::Found).map_err(|_| damaged())
     }
 

@@ -64,9 +64,9 @@ fn platform_notes(
             }
         }
     } else {
-        let connectors_by_name = named_without_actions(query, vocabulary, platforms)?;
+        let named_platforms = named_without_actions(query, vocabulary, platforms)?;
         platform_notes.empty =
-            connectors_by_name.into_iter().map(|index| platforms.name(index).to_owned()).collect();
+            named_platforms.into_iter().map(|index| platforms.name(index).to_owned()).collect();
     }
     let is_seen = |name: &String| filter.visible.as_ref().is_none_or(|visible| visible.has(name));
     platform_notes.empty.retain(is_seen);
@@ -195,11 +195,11 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
         let platform_notes = platform_notes(filter, query, &vocabulary, &platforms)?;
         let mut allowed: Option<Vec<bool>> = None;
         for names in [&filter.platforms, &filter.visible].into_iter().flatten() {
-            let connectors_by_name = platforms.with_names(names)?;
+            let named_platforms = platforms.with_names(names)?;
             let both =
-                |known: Vec<bool>| known.into_iter().zip(&connectors_by_name).map(|(a, b)| a && *b);
+                |known: Vec<bool>| known.into_iter().zip(&named_platforms).map(|(a, b)| a && *b);
             allowed = Some(
-                allowed.map_or_else(|| connectors_by_name.clone(), |known| both(known).collect()),
+                allowed.map_or_else(|| named_platforms.clone(), |known| both(known).collect()),
             );
         }
         let filter = score::Filter { method: filter.method, platforms: allowed.as_deref() };

@@ -171,7 +171,7 @@ impl<P: Ports> BrowserContext<'_, P> {
 
     fn invalid_callback_page(&self) -> Page {
         let paragraphs = [
-            "The platform sent you back without the required information. Nothing was connected.",
+            "The platform sent you back with information that is missing or can't be read. Nothing was connected.",
             "Go back to the app and start again.",
         ];
         self.page(400, INCOMPLETE, &paragraphs)

@@ -184,18 +184,18 @@ impl KeyTable {
     /// Replaces a key. Returns the new and the old row, or `None`, without a change, if the old key has changed since
     /// it was read.
     pub fn replace(&self, replacement: &Replacement<'_>) -> Result<Option<(Row, Row)>> {
-        let answers = self.0.change(&replace(replacement))?;
-        Ok(answers.rows(0)?.pop().zip(answers.rows(1)?.pop()))
+        let results = self.0.change(&replace(replacement))?;
+        Ok(results.rows(0)?.pop().zip(results.rows(1)?.pop()))
     }
 
     /// Revokes a key in whichever database has it.
     pub fn revoke(shards: &Shards, id: &str, now: Moment) -> Result<Revoked> {
         for database in &shards.0 {
-            let answers = database.change(&revoke(id, now))?;
-            if let Some(row) = answers.rows(0)?.pop() {
+            let results = database.change(&revoke(id, now))?;
+            if let Some(row) = results.rows(0)?.pop() {
                 return Ok(Revoked::Now(row));
             }
-            if let Some(row) = answers.rows(1)?.pop() {
+            if let Some(row) = results.rows(1)?.pop() {
                 return Ok(Revoked::Before(row));
             }
         }

@@ -83,8 +83,8 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stopped)).context("waiting for signals")?;
     }
-    let answers = database.query(&[statements::before(&args.account, args.environment)])?;
-    let before: Before = answers.rows(0)?.pop().context("the database counts nothing")?;
+    let results = database.query(&[statements::before(&args.account, args.environment)])?;
+    let before: Before = results.rows(0)?.pop().context("the database counts nothing")?;
     let tenant = format!(
         "account {} ({}) {}",
         args.account,

@@ -45,13 +45,13 @@ pub fn list(args: &List) -> Result<()> {
     let mut all = Vec::new();
     let shards = Shards::open(&args.storage_target)?;
     for database in &shards.0 {
-        let answers = database.query(std::slice::from_ref(&sql))?;
+        let results = database.query(std::slice::from_ref(&sql))?;
         let held: DatabaseContent =
-            answers.rows(0)?.pop().context("the database counts nothing")?;
+            results.rows(0)?.pop().context("the database counts nothing")?;
         all.push(Shown {
             shard: database.shard.number(),
             binding: database.shard.binding(),
-            bytes: answers.size,
+            bytes: results.size,
             accounts: held.accounts,
             connections: held.connections,
             rows_read: if args.storage_target.remote { database.rows_read()? } else { None },

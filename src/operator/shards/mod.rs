@@ -126,10 +126,10 @@ impl Shards {
         );
         let mut loads = Vec::new();
         for database in &self.0 {
-            let answers = database.query(std::slice::from_ref(&sql))?;
+            let results = database.query(std::slice::from_ref(&sql))?;
             let room: DatabaseLoad =
-                answers.rows(0)?.pop().context("the database counts nothing")?;
-            loads.push(DatabaseLoad { size: answers.size, ..room });
+                results.rows(0)?.pop().context("the database counts nothing")?;
+            loads.push(DatabaseLoad { size: results.size, ..room });
         }
         let most = self.max_bytes()?;
         let chosen = choose(&loads, most.saturating_mul(FULL).div_ceil(100))

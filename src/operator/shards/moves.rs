@@ -159,8 +159,8 @@ fn size(database: &Database, account: &str) -> Result<(Size, u64)> {
     let sql = format!(
         "SELECT {account} IN ({ACCOUNTS}) AS lives, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE account = {account} AND dimension = 'all') AS connections, (SELECT count(*) FROM events WHERE account = {account}) AS events"
     );
-    let answers = database.query(&[sql])?;
-    Ok((answers.rows(0)?.pop().context("the database counts nothing")?, answers.size))
+    let results = database.query(&[sql])?;
+    Ok((results.rows(0)?.pop().context("the database counts nothing")?, results.size))
 }
 
 fn check_room(shards: &Shards, source: &Database, target: &Database, account: &str) -> Result<()> {

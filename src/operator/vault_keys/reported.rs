@@ -25,9 +25,9 @@ pub fn reported(shards: &Shards) -> Result<Vec<Vec<Report>>> {
     let silent = REPEATED_MS.saturating_add(MAX_DELAY_MS.saturating_mul(turns));
     let read = |database: &crate::operator::d1::Database| {
         let clock = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now".to_owned();
-        let answers = database.query(&[clock, interpolate(&reports(0))])?;
-        let now = answers.rows::<Now>(0)?.first().map_or(0, |row| row.now);
-        let mut all: Vec<Report> = answers.rows(1)?;
+        let results = database.query(&[clock, interpolate(&reports(0))])?;
+        let now = results.rows::<Now>(0)?.first().map_or(0, |row| row.now);
+        let mut all: Vec<Report> = results.rows(1)?;
         all.retain(|report| report.last_at() >= now.saturating_sub(silent));
         Ok(all)
     };

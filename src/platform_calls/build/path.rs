@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::texts::{StoreOutcome, joined, simple, texts};
+use super::texts::{Encoder, joined, simple, texts};
 use crate::catalog::action::stored::Parameter;
 use crate::util::percent::encode;
 
@@ -12,7 +12,7 @@ pub(super) fn in_path<S>(parameter: &Parameter<S>, value: &Value) -> String {
     if parameter.content_type.is_some() {
         return encode(&value.to_string());
     }
-    let written: StoreOutcome<'_> = &encode;
+    let written: Encoder<'_> = &encode;
     match parameter.style.as_str() {
         "label" => {
             format!(".{}", joined(value, *explode, if *explode { "." } else { "," }, written))

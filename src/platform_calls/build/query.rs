@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::texts::{StoreOutcome, joined, plain, simple};
+use super::texts::{Encoder, joined, plain, simple};
 use crate::catalog::action::stored::Parameter;
 use crate::util::percent::encode;
 
@@ -54,7 +54,7 @@ fn encode_reserved(text: &str) -> String {
 pub(super) fn in_pairs<S>(parameter: &Parameter<S>, value: &Value, pairs: &mut Pairs<'_>) {
     let Parameter { explode, style, .. } = parameter;
     let name = encode(&parameter.name);
-    let written: StoreOutcome<'_> =
+    let written: Encoder<'_> =
         if parameter.allow_reserved { &encode_reserved } else { &encode };
     if parameter.content_type.is_some() {
         return pairs.push(&name, &written(&value.to_string()));
@@ -83,7 +83,7 @@ pub(super) fn in_pairs<S>(parameter: &Parameter<S>, value: &Value, pairs: &mut P
 
 /// The style `deepObject`: `name[member]=value`. OpenAPI does not define lists in it. They are written as Stripe reads
 /// them: `name[]=item`, or `name[0][member]=value` if an item is a list or an object.
-fn deep(pairs: &mut Pairs<'_>, name: &str, value: &Value, written: StoreOutcome<'_>) {
+fn deep(pairs: &mut Pairs<'_>, name: &str, value: &Value, written: Encoder<'_>) {
     match value {
         Value::Object(members) => {
             for (member, value) in members {

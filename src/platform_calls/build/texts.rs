@@ -17,10 +17,10 @@ pub(super) fn plain(value: &Value) -> String {
 }
 
 /// Encodes a string for its location.
-pub(super) type StoreOutcome<'w> = &'w dyn Fn(&str) -> String;
+pub(super) type Encoder<'w> = &'w dyn Fn(&str) -> String;
 
 /// The items or members of a value: name and value of a member, an item with an empty name.
-pub(super) fn texts(value: &Value, written: StoreOutcome<'_>) -> Vec<(String, String)> {
+pub(super) fn texts(value: &Value, written: Encoder<'_>) -> Vec<(String, String)> {
     let one = |name: &str, value: &Value| (written(name), written(&plain(value)));
     match value {
         Value::Array(items) => items.iter().map(|item| one("", item)).collect(),
@@ -34,7 +34,7 @@ pub(super) fn joined(
     value: &Value,
     explode: bool,
     between: &str,
-    written: StoreOutcome<'_>,
+    written: Encoder<'_>,
 ) -> String {
     let texts = texts(value, written).into_iter().map(|(name, text)| match (value, explode) {
         (Value::Object(_), true) => format!("{name}={text}"),
@@ -45,6 +45,6 @@ pub(super) fn joined(
 }
 
 /// The style `simple`.
-pub(super) fn simple(value: &Value, explode: bool, written: StoreOutcome<'_>) -> String {
+pub(super) fn simple(value: &Value, explode: bool, written: Encoder<'_>) -> String {
     joined(value, explode, ",", written)
 }

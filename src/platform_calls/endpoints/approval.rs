@@ -64,7 +64,7 @@ impl AskedApproval {
     }
 
     /// Returns the response once the call has run, and its status before that.
-    pub async fn answer<P: Ports>(
+    pub async fn respond<P: Ports>(
         self,
         context: &Context<'_>,
         (connection, key): (&str, &str),

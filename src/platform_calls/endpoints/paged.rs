@@ -33,12 +33,12 @@ pub fn add_next(
 }
 
 /// The JSON of a proxied response. Returns `None` for other media types, or when it is too long to be searched.
-pub async fn short_json(answer: &StreamingResponse, ports: &impl Http) -> Option<Value> {
-    let length = answer.header("content-length").and_then(|length| length.parse().ok());
+pub async fn short_json(response: &StreamingResponse, ports: &impl Http) -> Option<Value> {
+    let length = response.header("content-length").and_then(|length| length.parse().ok());
     let is_long = length.is_some_and(|length: usize| length > MAX_BODY);
-    if is_long || !is_json(&essence(answer.header("content-type")?)) {
+    if is_long || !is_json(&essence(response.header("content-type")?)) {
         return None;
     }
-    let body = ports.read(ports.copy(&answer.body)?, MAX_BODY).await.ok()?;
+    let body = ports.read(ports.copy(&response.body)?, MAX_BODY).await.ok()?;
     serde_json::from_slice(&body).ok()
 }

@@ -89,25 +89,32 @@ impl ProxyCall<'_> {
         let call = Call { method: request.method.clone(), url, headers, payload };
         let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
-        let answer = client.send(call).await?;
+        let platform_response = client.send(call).await?;
         if let Some(options) = options {
-            return render_response(answer, &server, &request.method, &pagination, &options, ports)
-                .await;
+            return render_response(
+                platform_response,
+                &server,
+                &request.method,
+                &pagination,
+                &options,
+                ports,
+            )
+            .await;
         }
-        let mut continuation = answer.continuation(&server);
-        if is_page(&pagination, &request.method, answer.incoming.status, &continuation)
-            && let Some(body) = short_json(&answer.incoming, ports).await
+        let mut continuation = platform_response.continuation(&server);
+        if is_page(&pagination, &request.method, platform_response.incoming.status, &continuation)
+            && let Some(body) = short_json(&platform_response.incoming, ports).await
         {
-            add_next(&mut continuation, &pagination, &server, &answer.url, &body);
+            add_next(&mut continuation, &pagination, &server, &platform_response.url, &body);
         }
-        let mut response = Response::empty(answer.incoming.status);
+        let mut response = Response::empty(platform_response.incoming.status);
         response.add("cache-control", NO_STORE);
         response.add("content-security-policy", "default-src 'none'; sandbox");
         response.add(SOURCE, "platform");
         for (name, value) in continuation {
             response.add(name, value);
         }
-        let StreamingResponse { headers, body, .. } = answer.incoming;
+        let StreamingResponse { headers, body, .. } = platform_response.incoming;
         response.proxied = Some(Proxied { headers: to_caller(headers), body });
         Ok(response)
     }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::action_response::{ResponseOptions, render_response};
 use super::approval::{self, ApprovalRequest, AskedApproval};
 use crate::auth::Principal;
-use crate::catalog::action::answer::ACCEPT;
+use crate::catalog::action::render::ACCEPT;
 use crate::catalog::endpoints::respond::no_action;
 use crate::catalog::reader::{ActionLookup, Catalog};
 use crate::connect::endpoints::start::platform_removed;
@@ -97,7 +97,7 @@ impl RunAction<'_> {
         let cache = context.service.catalog();
         let connection = credentials.connection(results)?;
         if let Some(approval) = approval {
-            return approval.answer(context, (&connection.id, key), results, ports).await;
+            return approval.respond(context, (&connection.id, key), results, ports).await;
         }
         let catalog = Catalog::open(cache, ports).await?;
         let platform = connection.platform;
@@ -178,8 +178,16 @@ impl RunAction<'_> {
         let call = Call { method, url, headers, payload: Payload::Bytes(&built.body) };
         let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
-        let answer = client.send(call).await?;
-        render_response(answer, &server, action.method.as_str(), &pagination, &options, ports).await
+        let platform_response = client.send(call).await?;
+        render_response(
+            platform_response,
+            &server,
+            action.method.as_str(),
+            &pagination,
+            &options,
+            ports,
+        )
+        .await
     }
 }
 

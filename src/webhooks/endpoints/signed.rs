@@ -183,10 +183,10 @@ async fn tested<P: Ports>(
         data: Of { webhook: Named { id: &webhook.id } },
     });
     let message = Message { id: &id, body: &body, url: &webhook.url, secrets: &secrets };
-    let answer = send(ports, context.config.targets(), &message).await;
+    let outcome = send(ports, context.config.targets(), &message).await;
     let tested = Tested {
-        delivered: answer.is_success(),
-        http_status: answer.status(),
+        delivered: outcome.is_success(),
+        http_status: outcome.status(),
         error: answer.error(),
         duration_ms: ports.now().saturating_sub(context.now),
     };

@@ -53,6 +53,12 @@ export function misreports() {
           assert.deepEqual([empty.value, empty.requests.length], [[], 1]);
         }
       });
+
+      test(`${what}: the same page again ends the iteration`, async () => {
+        const again = () => json({ rows: rows(1), total: 1e9, pages: 1e7, page: 1 }, 200, linked("same"));
+        const { error, requests } = await collect(again, list);
+        assert.deepEqual([error, requests.length], [undefined, 2]);
+      });
     }
 
     test("connections: iteration follows the cursor, not the total", async () => {

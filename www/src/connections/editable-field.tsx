@@ -87,7 +87,7 @@ export function EditableField<Values extends object>({
   if (conflict)
     return (
       <ConflictChoice
-        clash={conflict}
+        conflict={conflict}
         part={part}
         label={label}
         isBusy={isBusy}
@@ -113,7 +113,7 @@ export function EditableField<Values extends object>({
 }
 
 interface ConflictChoiceProps<Values> extends Pick<Props<Values>, "part" | "label" | "format"> {
-  clash: Conflict<Values>;
+  conflict: Conflict<Values>;
   isBusy: boolean;
   onSave: (values: Values) => void;
   onKeepTheirs: () => void;
@@ -121,7 +121,7 @@ interface ConflictChoiceProps<Values> extends Pick<Props<Values>, "part" | "labe
 
 /** Edit conflict: lets the user choose between two values of the same field. */
 function ConflictChoice<Values extends object>({
-  clash: { base, theirs, mine },
+  conflict: { base, theirs, mine },
   part,
   label,
   isBusy,

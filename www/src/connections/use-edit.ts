@@ -40,10 +40,9 @@ type SaveResult<Values> = { stored: Connection } | { conflict: Conflict<Values> 
 async function saveMerging<Values>(
   vault: ConnectorVault,
   part: EditablePart<Values>,
-  { values, base: over }: SaveRequest<Values>,
+  request: SaveRequest<Values>,
 ): Promise<SaveResult<Values>> {
-  let base = over;
-  let mine = values;
+  let { base, values: mine } = request;
   for (let tries = 1; ; tries += 1) {
     try {
       return { stored: await part.save(vault, base, mine) };
@@ -106,13 +105,13 @@ export function useEdit<Values>(
     isChanged: isKept,
     isBusy: saving.isPending,
     error: saving.error instanceof NotFoundError ? null : saving.error,
-    conflict: conflict,
+    conflict,
     edit: (values: Values) => {
       if (saving.isError) saving.reset();
       change({ base: draft.base, values });
     },
-    save: (values: Values = draft.values, over: Connection = draft.base) =>
-      saving.run({ values, base: over, draft: findDraft(connection.id, part.name) }),
+    save: (values: Values = draft.values, base: Connection = draft.base) =>
+      saving.run({ values, base, draft: findDraft(connection.id, part.name) }),
     /** Discards the draft. Returns false during a save, which can't be cancelled. */
     discard: (current?: Connection) => {
       if (saving.isInFlight()) return false;

@@ -31,11 +31,11 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
             self.catch_up_until_few(state, columns, copied)?;
             loop {
                 let place = (self.account, after.as_deref(), None);
-                let answers = self.source.run(&[
+                let results = self.source.run(&[
                     table.compared(own, RowView::Source(shift), place, Some(ROWS_PER_COMPARISON))?,
                     format!("SELECT DISTINCT key, '' AS row FROM account_changes WHERE account = {account} AND relation = '{}'", table.name),
                 ])?;
-                let (here, logged) = (rows::<RowCopy>(&answers, 0)?, rows::<RowCopy>(&answers, 1)?);
+                let (here, logged) = (rows::<RowCopy>(&results, 0)?, rows::<RowCopy>(&results, 1)?);
                 let last = here.last().filter(|_| here.len() == ROWS_PER_COMPARISON);
                 let last = last.map(|copied| copied.key.clone());
                 let place = (self.account, after.as_deref(), last.as_deref());

@@ -140,9 +140,9 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
             changes.tables.push(TableChanges { table, columns, keys, copies: Vec::new() });
         }
         if !sql.is_empty() {
-            let answers = self.source.run(&sql)?;
+            let results = self.source.run(&sql)?;
             for (at, changed) in changes.tables.iter_mut().enumerate() {
-                changed.copies = rows(&answers, at)?;
+                changed.copies = rows(&results, at)?;
             }
         }
         Ok(Some(changes))

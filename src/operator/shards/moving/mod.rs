@@ -213,12 +213,12 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
     /// Undoes a move before its switch: the source stops logging, and the copy is removed.
     pub fn undo(&self) -> Result<()> {
         let account = StringLiteral(self.account);
-        let answers = self.source.run(&[
+        let results = self.source.run(&[
             format!("DELETE FROM account_moves WHERE account = {account} AND step IN ('copying', 'fenced')"),
             format!("DELETE FROM account_changes WHERE account = {account} AND account NOT IN (SELECT account FROM account_moves)"),
             format!("SELECT count(*) AS n FROM account_moves WHERE account = {account} AND step = 'left'"),
         ])?;
-        if one::<Number>(&answers, 2)?.n > 0 {
+        if one::<Number>(&results, 2)?.n > 0 {
             bail!("the account has already moved: to move it back, start another move");
         }
         if move_state(self.target, self.account)?.is_some_and(|row| row.step == "arriving") {

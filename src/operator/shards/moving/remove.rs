@@ -29,13 +29,13 @@ pub(super) fn remove(database: &impl MoveDatabase, account: &str, step: &str) ->
             let key = table.names().join(", ");
             let (all, found) =
                 (table.account_condition(account), table.account_condition_after_lookup(account));
-            let answers = database.run(&[
+            let results = database.run(&[
                 format!("UPDATE account_moves SET writing = '' WHERE account = {named} AND step = '{step}'"),
                 format!("DELETE FROM {} WHERE {found} AND ({key}) IN (SELECT {key} FROM {} WHERE {all} LIMIT {PAGE}) AND EXISTS (SELECT 1 FROM account_moves WHERE account = {named} AND step = '{step}')", table.name, table.name),
                 format!("UPDATE account_moves SET writing = NULL WHERE account = {named} AND step = '{step}'"),
                 format!("SELECT count(*) AS n FROM (SELECT 1 FROM {} WHERE {all} LIMIT 1)", table.name),
             ])?;
-            if one::<Number>(&answers, 3)?.n == 0 {
+            if one::<Number>(&results, 3)?.n == 0 {
                 break;
             }
             ensure!(

@@ -65,16 +65,16 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         ];
         let at = sql.len();
         sql.append(&mut count(self.account));
-        let answers = self.source.run(&sql)?;
-        if one::<Number>(&answers, 1)?.n == 0 {
+        let results = self.source.run(&sql)?;
+        if one::<Number>(&results, 1)?.n == 0 {
             return Ok(None);
         }
         Ok(Some(FenceSnapshot {
-            logged: one::<Number>(&answers, 2)?.n,
-            newest: one::<Number>(&answers, 3)?.n,
-            shifts: rows(&answers, 4)?,
-            keys: rows(&answers, 5)?,
-            counts: counted(&answers, at)?,
+            logged: one::<Number>(&results, 2)?.n,
+            newest: one::<Number>(&results, 3)?.n,
+            shifts: rows(&results, 4)?,
+            keys: rows(&results, 5)?,
+            counts: counted(&results, at)?,
         }))
     }
 
@@ -116,10 +116,10 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         let at = sql.len();
         sql.push(keys.select(columns, RowView::Source(0), &keys.account_condition(self.account)));
         sql.append(&mut count(self.account));
-        let answers = self.target.run(&sql)?;
-        let back: Vec<RowCopy> = rows(&answers, at)?;
+        let results = self.target.run(&sql)?;
+        let back: Vec<RowCopy> = rows(&results, at)?;
         ensure!(back == fenced.keys, "the keys are not the same in both databases: undo the move");
-        let there = counted(&answers, at.saturating_add(1))?;
+        let there = counted(&results, at.saturating_add(1))?;
         let here = &fenced.counts;
         ensure!(
             here == &there || fenced.logged > 0 && self.counts()? == there,

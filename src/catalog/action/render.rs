@@ -178,7 +178,7 @@ pub struct BrokenUnit;
 
 /// Renders an action of a unit. `platform` is the platform's current name; `schemes` maps each security scheme of the
 /// document to the ids of the connector's methods that satisfy it.
-pub fn answer(
+pub fn render(
     unit: &Unit<'_>,
     action: &StoredAction<&RawValue>,
     platform: &str,
