@@ -189,18 +189,18 @@ mod tests {
             ])),
             ..ConnectionFilter::default()
         };
-        let narrowed = confined(&asked);
+        let narrowed = restricted(&asked);
         assert_eq!(narrowed.keys, Some(keys(&[["alpha", "l", "ann"]])));
         assert!(!narrowed.finds_nothing());
         let foreign = keys(&[["alpha", "l", "bob"], ["gamma", "l", "ann"]]);
         let asked = ConnectionFilter { keys: Some(foreign), ..ConnectionFilter::default() };
-        assert!(confined(&asked).finds_nothing());
+        assert!(restricted(&asked).finds_nothing());
     }
 
     #[test]
     fn a_token_that_asks_for_more_finds_nothing() {
         let all = ConnectionFilter::default();
-        let narrowed = confined(&all);
+        let narrowed = restricted(&all);
         assert_eq!(narrowed.identity.as_deref(), Some("ann"));
         assert_eq!(narrowed.identity_type, Some(IdentityType::User));
         assert_eq!(narrowed.platforms, token().platforms);
@@ -220,7 +220,7 @@ mod tests {
                 true,
             ),
         ] {
-            assert_eq!(confined(&filter).finds_nothing(), finds_nothing, "{filter:?}");
+            assert_eq!(restricted(&filter).finds_nothing(), finds_nothing, "{filter:?}");
         }
     }
 }

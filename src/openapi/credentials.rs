@@ -7,7 +7,7 @@ use super::schema::{
     text_or_null, time, time_or_null,
 };
 use super::string_schemas::described;
-use crate::connect::attempt::HealthFailure;
+use crate::connect::attempt::AttemptErrorCode;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::{AttemptStatus, CredentialType, IdentityType, State};
 
@@ -121,7 +121,10 @@ fn attempt_error() -> Node {
         vec![
             (
                 "code",
-                names("The reason, for programs.", HealthFailure::ALL.map(HealthFailure::as_str)),
+                names(
+                    "The reason, for programs.",
+                    AttemptErrorCode::ALL.map(AttemptErrorCode::as_str),
+                ),
             ),
             ("detail", string("The reason, for people.")),
         ],

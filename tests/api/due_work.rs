@@ -3,7 +3,9 @@
 
 use std::collections::VecDeque;
 
-use connector_vault::credentials::lifecycle::machine::{Failure, FailureHistory, after_failure};
+use connector_vault::credentials::lifecycle::machine::{
+    FailureHistory, HealthFailure, after_failure,
+};
 use connector_vault::credentials::lifecycle::timing::{is_due, next_check};
 use connector_vault::terms::State;
 
@@ -155,7 +157,8 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
         }
         tries.push(some.len());
         for one in some {
-            let after = after_failure(all[one], Failure::Unavailable, None, now, byte(&mut chance));
+            let after =
+                after_failure(all[one], HealthFailure::Unavailable, None, now, byte(&mut chance));
             assert_eq!(after.state, State::Degraded);
             all[one].attempts = after.attempts;
             let [at, alternative_at] =

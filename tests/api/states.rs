@@ -3,7 +3,7 @@
 use std::fs;
 
 use connector_vault::credentials::lifecycle::machine::{
-    BACKOFF_MS, CONFIRMATION_MS, Failure, FailureHistory, FailureOutcome, GRACE_PERIOD_MS,
+    BACKOFF_MS, CONFIRMATION_MS, FailureHistory, FailureOutcome, GRACE_PERIOD_MS, HealthFailure,
     NOT_CHECKED, WORKS, actor, after_failure, stored,
 };
 use connector_vault::terms::State;
@@ -19,18 +19,20 @@ const MINUTE_MS: u64 = 60_000;
 const DAY_MS: u64 = 1440 * MINUTE_MS;
 
 /// What a failure is called.
-const fn what(failure: Failure) -> &'static str {
+const fn what(failure: HealthFailure) -> &'static str {
     match failure {
-        Failure::Unavailable => "the platform can't be reached, or answers 408, 425, 429 or 5xx",
-        Failure::Unreadable => "the platform's response can't be read",
-        Failure::GrantRejected => "the platform refuses the refresh token",
-        Failure::CredentialsRejected => "the platform rejects the API key, token or password",
-        Failure::Denied => "the platform denies access",
-        Failure::ClientRejected => "the platform rejects the OAuth client, or there is none",
-        Failure::Unauthorized => {
+        HealthFailure::Unavailable => {
+            "the platform can't be reached, or answers 408, 425, 429 or 5xx"
+        }
+        HealthFailure::Unreadable => "the platform's response can't be read",
+        HealthFailure::GrantRejected => "the platform refuses the refresh token",
+        HealthFailure::CredentialsRejected => "the platform rejects the API key, token or password",
+        HealthFailure::Denied => "the platform denies access",
+        HealthFailure::ClientRejected => "the platform rejects the OAuth client, or there is none",
+        HealthFailure::Unauthorized => {
             "the platform does not serve the OAuth client, perhaps for this connection only (`unauthorized_client`, or an unknown code with 401)"
         }
-        Failure::RequestRejected => "the platform rejects the token request",
+        HealthFailure::RequestRejected => "the platform rejects the token request",
     }
 }
 
@@ -87,11 +89,11 @@ fn table() -> String {
         success("new", "it is created without credentials, and without a `state`", State::Unknown),
         success("any but `failed`", "a refresh or a check succeeds", WORKS),
     ];
-    for of in Failure::ALL {
+    for of in HealthFailure::ALL {
         lines.push(failure(&well, what(of), &first(of)));
     }
     let (mut ends, mut wears_out) = (Vec::new(), Vec::new());
-    for of in Failure::ALL {
+    for of in HealthFailure::ALL {
         let early = again(of, CONFIRMATION_MS - 1);
         assert_eq!((early.state, early.code), (State::Degraded, of.code()), "{of:?}");
         let after = again(of, CONFIRMATION_MS);
@@ -143,7 +145,7 @@ fn the_openapi_document_lists_every_reason() {
         .lines()
         .find(|line| line.contains("The reason, for programs") && line.contains("invalid_answer"))
         .unwrap();
-    for failure in Failure::ALL {
+    for failure in HealthFailure::ALL {
         assert!(reason.contains(&format!("`{}`", failure.code())), "{}", failure.code());
     }
     for code in ["grant_ended", "reported"] {

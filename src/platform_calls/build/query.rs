@@ -54,8 +54,7 @@ fn encode_reserved(text: &str) -> String {
 pub(super) fn in_pairs<S>(parameter: &Parameter<S>, value: &Value, pairs: &mut Pairs<'_>) {
     let Parameter { explode, style, .. } = parameter;
     let name = encode(&parameter.name);
-    let written: Encoder<'_> =
-        if parameter.allow_reserved { &encode_reserved } else { &encode };
+    let written: Encoder<'_> = if parameter.allow_reserved { &encode_reserved } else { &encode };
     if parameter.content_type.is_some() {
         return pairs.push(&name, &written(&value.to_string()));
     }

@@ -30,12 +30,7 @@ pub(super) fn texts(value: &Value, written: Encoder<'_>) -> Vec<(String, String)
 }
 
 /// Joins items, or names and values, with a separator. Exploded members have an equals sign.
-pub(super) fn joined(
-    value: &Value,
-    explode: bool,
-    between: &str,
-    written: Encoder<'_>,
-) -> String {
+pub(super) fn joined(value: &Value, explode: bool, between: &str, written: Encoder<'_>) -> String {
     let texts = texts(value, written).into_iter().map(|(name, text)| match (value, explode) {
         (Value::Object(_), true) => format!("{name}={text}"),
         (Value::Object(_), false) => format!("{name}{between}{text}"),

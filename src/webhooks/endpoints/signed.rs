@@ -187,7 +187,7 @@ async fn tested<P: Ports>(
     let tested = Tested {
         delivered: outcome.is_success(),
         http_status: outcome.status(),
-        error: answer.error(),
+        error: outcome.error(),
         duration_ms: ports.now().saturating_sub(context.now),
     };
     Ok(Response::json(json::bytes(&tested), NO_STORE))

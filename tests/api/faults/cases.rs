@@ -129,7 +129,7 @@ fn of_open(open: Open) -> Case {
 /// A request to an endpoint of the sign-in for agents.
 fn of_agents(open: Open) -> Option<Case> {
     if open == Open::AgentCallback {
-        let (api, request) = agents::provider::coming_back();
+        let (api, request) = agents::provider::callback_request();
         let case = of_connect("AgentCallback", Endpoint::Open(open), api, request);
         return Some(case);
     }
