@@ -42,7 +42,7 @@ fn paths() {
 }
 
 #[test]
-fn a_reader_of_a_path_that_is_none_gets_a_page() {
+fn unknown_paths_show_readers_a_page() {
     let api = Api::with_catalog();
     let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     for (method, path, accept, is_page) in [
@@ -67,7 +67,7 @@ fn a_reader_of_a_path_that_is_none_gets_a_page() {
             (true, "HEAD") => assert!(response.body.is_empty()),
             (true, _) => {
                 let page = String::from_utf8(response.body).expect("UTF-8");
-                assert!(page.contains("There is no such page"), "{page}");
+                assert!(page.contains("This page does not exist"), "{page}");
                 assert!(page.contains(r#"href="/connections""#), "{page}");
             }
             (false, _) => assert_eq!(body(&response)["code"], "route_not_found", "{path}"),

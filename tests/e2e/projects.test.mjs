@@ -372,7 +372,7 @@ describe("the packed package", () => {
       ]);
       assert.match(
         hover("error.retryAfter")[1],
-        /^How many seconds to wait before the next try; undefined if the service did not say\.$/,
+        /^How many seconds to wait before a retry; undefined if the service did not say\.$/,
       );
     });
   });

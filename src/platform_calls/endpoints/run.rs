@@ -33,7 +33,7 @@ use crate::terms::Method;
 use crate::util::json;
 use crate::util::nearest::shown;
 
-/// An action that is to be run.
+/// A request to run an action.
 #[derive(Debug)]
 struct RunAction<'a> {
     context: &'a Context<'a>,

@@ -124,7 +124,7 @@ export function consoleHealth(world) {
           [status, headers] = [429, { "retry-after": "48" }];
           document = { status, code: "too_many_requests", title: "Too many requests", detail: "…", requestId: "r" };
           await check.click();
-          await state.getByText("Check in 48 seconds.").waitFor();
+          await state.getByText("Try again in 48 seconds.").waitFor();
         },
         { expects: [409, 429] },
       );

@@ -63,7 +63,7 @@ export function storage(world) {
         [old("A".repeat(32)), "`current` is damaged"],
         [old("0".repeat(32), { more: 1 }), "`current` is damaged"],
         [JSON.stringify({ format: 2, connectors: "0".repeat(32) }), "`current` is damaged"],
-        [record.with(6, record[6] + 1), "`current` is damaged: it has another format"],
+        [record.with(6, record[6] + 1), "the catalog has format 5, but this service reads format 4"],
         [record.with(40, record[40] ^ 1), "`current` is damaged: its checksum is wrong"],
         [record.subarray(0, record.length - 1), "`current` is damaged: its checksum is wrong"],
         [record.subarray(0, 9), "`current` is damaged: it is cut short"],

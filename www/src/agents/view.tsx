@@ -143,7 +143,7 @@ function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => 
       {onDisable && (
         <div class="buttons">
           <button type="button" class="danger" onClick={onDisable}>
-            Switch off
+            Turn off
           </button>
         </div>
       )}
