@@ -23,7 +23,7 @@ function minutesToLive() {
   return minutes;
 }
 
-/** Runs `npm start` while `use` runs, which gets the printed key. */
+/** Starts `npm start`, waits until it is ready, calls `use` with the printed key, and stops it. */
 async function whileStarted(args, use) {
   const child = spawn("npm", ["start", "--", ...args], {
     cwd: root,

@@ -1028,8 +1028,8 @@ END;
 -- An account that is being moved: one row in each of the two databases, written by `shards move`.
 CREATE TABLE account_moves (
   account     TEXT    PRIMARY KEY NOT NULL,
-  -- The database that serves the account: copying, then fenced. The other one: arriving, until a request or the command
-  -- finds that the account has left the first. After the switch, in the first one: left.
+  -- In the source: copying, then fenced, then left after the switch. In the target: arriving, until a request or the
+  -- command finds that the account has left the source.
   step        TEXT    NOT NULL CHECK (step IN ('copying', 'fenced', 'left', 'arriving')),
   -- The shard number of the other database.
   other       INTEGER NOT NULL,

@@ -27,7 +27,7 @@ function timed(command, args) {
   return result;
 }
 
-/** Measures both in rounds. */
+/** In each round, times an import, and a plain parse of the same documents. */
 export function benchImport({ folder, program }) {
   return task(`Import: ${ROUNDS} rounds`, async (detail) =>
     Array.from({ length: ROUNDS }, (_, round) => {

@@ -460,8 +460,8 @@ fn check_headers(headers: &Parameters, methods: &[AuthMethod], fault: &mut dyn F
     }
 }
 
-/// Checks that the URL of a server is `https`, that a document may state it, and that a method has a field for each of
-/// its variables.
+/// Checks that the URL of a server uses `https` and is absolute, and that a method has a field for each of its
+/// variables.
 fn check_server(url: &str, methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
     if !is_secure(url) {
         fault(format!("`servers`: `{url}` is not an `https` URL"));

@@ -119,11 +119,11 @@ fn fill(world: &World, from: &World, schema: &World) {
     }
     let others: Vec<&String> =
         tables.iter().filter(is_plain).filter(|table| *table != "connections").collect();
-    // What the triggers of the schema made of the connections gives way to what there was.
+    // The copied rows replace those that the triggers of the schema derived from the connections.
     for table in &others {
         world.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
     }
-    // Webhooks after events, of which their triggers would make deliveries once more.
+    // Webhooks come after events: their triggers would create deliveries for these events again.
     for table in others.iter().filter(|table| **table != AUDIT) {
         copy(table);
     }

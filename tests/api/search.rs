@@ -327,7 +327,7 @@ fn corrects_misspelt_words_when_nothing_matches() {
         ("delete+repositry", "github reposDelete"),
         ("leter", "post letters"),
         ("mrge+reqests", "gitlab getMerges"),
-        // The first letter is right, and not more is wrong than a mistake or two.
+        // Not corrected: a wrong first letter, and too many mistakes.
         ("essue", ""),
         ("lexxxr", ""),
         ("qqqqq", ""),

@@ -95,7 +95,7 @@ fn every_kind_of_request_is_a_use() {
         assert_eq!((response.status, cost(&response)), (status, (1, 1)), "{request:?}");
         assert_eq!(last_used(&api.world, &key), Some(today(&api.world)), "{request:?}");
     }
-    // Who deletes is written before and erased after, whatever there is to delete.
+    // A deletion writes its actor first and erases it at the end, even if there is nothing to delete.
     let key = full();
     let unknown = api.send(&as_key(&key, "DELETE", &at(UNKNOWN_ID)));
     assert_eq!((unknown.status, cost(&unknown)), (404, (1, 3)));
@@ -245,7 +245,7 @@ fn a_database_that_takes_no_use_still_answers() {
     // Writes happen once, and an unknown connection is not mistaken for one that an earlier try deleted.
     let key = || api.world.key("acme", Environment::Test, &Scope::ALL, None);
     let unknown = api.send(&as_key(&key(), "DELETE", &at(UNKNOWN_ID)));
-    // Who deletes is written before and erased after, whatever there is to delete.
+    // A deletion writes its actor first and erases it at the end, even if there is nothing to delete.
     assert_eq!((unknown.status, cost(&unknown)), (404, (2, 2)));
     let patched = api.send(&patch_as(&key(), &id, &json!({"tags": ["x"]})));
     assert_eq!((patched.status, &body(&patched)["version"]), (200, &json!("2")));
@@ -261,7 +261,7 @@ fn a_database_that_takes_no_use_still_answers() {
 }
 
 #[test]
-fn a_database_out_of_order_is_told_as_ever() {
+fn an_unreachable_database_is_reported_as_unavailable() {
     let api = Api::with_catalog();
     api.world.db_fails.set(true);
     let response = api.get(CONNECTIONS);

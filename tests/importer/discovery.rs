@@ -82,7 +82,7 @@ fn multi_segment_parameter_becomes_one_per_segment() {
     let query = action["input"]["properties"]["query"]["properties"].as_object().unwrap();
     let mut names: Vec<&str> = query.keys().map(String::as_str).collect();
     names.sort_unstable();
-    // Credentials, JSONP and uploads are not for callers.
+    // Parameters for credentials, JSONP and uploads are not part of the input.
     assert_eq!(names, ["fields", "pageSize", "pageToken", "prettyPrint", "quotaUser"]);
     assert_eq!(query["pageSize"]["type"], "integer");
     let scope = "https://www.googleapis.com/auth/cloud-platform";

@@ -35,9 +35,10 @@ const MAX_CORRECTED_WORDS: usize = 3;
 
 const MAX_CORRECTED_BYTES: usize = 32;
 
-/// The number of corrections of a word, and how much they count, in sixteenths.
+/// The maximum number of corrections of a word.
 const MAX_CORRECTIONS: usize = 3;
 
+/// The weight of a corrected word, in sixteenths.
 const CORRECTION_WEIGHT: u8 = 14;
 
 fn vocabulary(loaded: &List) -> Vocabulary<'_> {

@@ -21,8 +21,9 @@ pub enum ListStatements {
     /// Select the number of matches that were read, as `walked`, and the number of rows, as `total`; and the page. The
     /// search stops after more matches than the limit.
     Searched(Statement, Statement, u64),
-    /// Selects the cost of the list in rows, as `cost`, and how many connections match its `tags` and `columns`. Then
-    /// a pair of statements for each plan, as in `Counted`, of which only the chosen plan's returns rows.
+    /// First, a statement that selects what the list costs (`cost`, in rows) and how many connections match its `tags`
+    /// and its `columns`. Then a pair of statements for each plan, like `Counted`; only the chosen plan's pair returns
+    /// rows.
     Plans(Statement, Vec<(Statement, Statement)>),
 }
 

@@ -458,7 +458,7 @@ impl Crowd {
     ) -> Option<Value> {
         let is_valid = self.is_valid(who);
         let is_allowed = is_allowed && is_valid && self.may(who, name);
-        // A call records when a grant or a key was last used: only what belongs to platforms and connections is compared.
+        // A call updates the last use of its grant or key, so only the number of attempts is compared.
         let before = self.attempts();
         let path = self.own_path(who);
         let answer = self.tool(who, &path, name, arguments);

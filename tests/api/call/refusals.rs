@@ -29,7 +29,7 @@ fn api() -> Api {
     api
 }
 
-/// Who is answered with what, whatever is asked of them; `ask` makes the request of a key.
+/// The expected response for each kind of caller; `ask` adds what is requested to a caller's request.
 fn of_callers(api: &Api, ask: &dyn Fn(Request) -> Request, method: &str, path: &str) -> Vec<Case> {
     let key = |account: &str, environment, scopes: &[Scope]| -> ApiKey {
         api.world.key(account, environment, scopes, None)

@@ -53,7 +53,7 @@ export function connectPlaces(world) {
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login…").waitFor();
         await expectAccessible(page.frames()[1], "waiting");
-        // The browser blocks cookies in a frame of another site, so the link asks again.
+        // Browsers block cookies in a cross-site frame, so the page of the link asks for confirmation again.
         await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
         await agree(popup);
         await heading(frame, "Login is connected").waitFor();

@@ -10,7 +10,7 @@ const START_MS = 600_000;
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 
 /**
- * Runs `npm start` while `use` runs, which gets `output`, the printed `key`, and the `port`.
+ * Starts `npm start`, waits until it is ready, calls `use` with its output, demo key and port, and stops it.
  * @template T
  * @param {import("./workspace.mjs").State} state
  * @param {(started: { output: string, key: string, port: number }) => Promise<T>} use

@@ -1,5 +1,5 @@
-// Starts the WebAssembly module. Each entry of the package gets it from another source, so "wasm" stands for `embedded.ts`,
-// `loaded.ts` or `compiled.ts`. The function `ready` there starts the module if necessary.
+// Starts the WebAssembly module. Each entry point of the package loads it from a different place, so the import "wasm"
+// resolves to `embedded.ts`, `loaded.ts` or `compiled.ts`. The function `ready` there starts the module if necessary.
 import { initSync } from "glue";
 import { ValidationError, VaultError } from "../errors.js";
 import type { LoadedModule } from "./module.js";
