@@ -91,7 +91,7 @@ impl<P: Ports> AgentContext<'_, P> {
             );
         }
         paragraphs.push(
-            "If somebody sent you here, or you did not start this yourself, or don't know the program, decline."
+            "If someone sent you this link, or you did not start this yourself, or don't know the program, decline."
                 .to_owned(),
         );
         let page = Page {
