@@ -54,7 +54,7 @@ CREATE INDEX api_keys_by_creator ON api_keys (created_by) WHERE created_by IS NO
 
 -- Revoking a key also revokes every key that it created, directly or not, because a leaked key may have created others.
 -- It is a trigger so that it also holds for the operator's commands. The last condition leaves out a rotation that
--- replaces and revokes at once: the replacement takes over the created keys.
+-- replaces and revokes in one statement: the replacement takes over the created keys.
 CREATE TRIGGER api_keys_revoked AFTER UPDATE OF revoked_at ON api_keys
 WHEN NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL AND NEW.replaced_by IS OLD.replaced_by BEGIN
   UPDATE api_keys SET revoked_at = NEW.revoked_at WHERE revoked_at IS NULL AND id IN (
@@ -668,7 +668,7 @@ CREATE TABLE deliveries (
   event_id        INTEGER NOT NULL,
   state           TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
   attempts        INTEGER NOT NULL DEFAULT 0,
-  -- 0: at once. NULL: the delivery is over.
+  -- 0: immediately. NULL: the delivery is over.
   next_attempt_at INTEGER DEFAULT 0,
   -- The last attempt: when it was, the status of the response or why there was none, and how long it took.
   attempted_at    INTEGER,
@@ -933,7 +933,7 @@ WHEN NEW.replaced_by IS NOT NULL AND OLD.replaced_by IS NULL BEGIN
   INSERT INTO audited VALUES (NEW.account, NEW.environment, 'key.rotated', 'key', NEW.id);
 END;
 
--- A rotation that replaces and revokes at once has the entry of a rotation only.
+-- A rotation that replaces and revokes in one statement has the entry of a rotation only.
 CREATE TRIGGER api_keys_revoked_audit AFTER UPDATE OF revoked_at ON api_keys
 WHEN NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL AND NEW.replaced_by IS OLD.replaced_by BEGIN
   INSERT INTO audited VALUES (NEW.account, NEW.environment, 'key.revoked', 'key', NEW.id);

@@ -4,7 +4,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`util`] | JSON, percent-encoding, timestamps, suggestions, patterns: tools that know nothing of the service |
+//! | [`util`] | JSON, percent-encoding, timestamps, suggestions, patterns: tools that know nothing about the service |
 //! | [`terms`] | words that requests, rows and responses share: environments, scopes, identity types, states, methods |
 //! | [`ports`] | what the core needs from outside: a database, a value store, time, randomness, a rate limit, HTTP |
 //! | [`targets`] | which addresses credentials and users may be sent to |

@@ -1,4 +1,4 @@
-// Prevents two processes in one clone from doing the same work at once. For example, `npm run keys` must wait while the first
+// Prevents two processes in one clone from doing the same work concurrently. For example, `npm run keys` must wait while the first
 // `npm start` installs packages, instead of deleting node_modules.
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

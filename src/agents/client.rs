@@ -272,7 +272,7 @@ fn redirect_uri(uri: &str) -> Option<&'static str> {
             let authority = authority.unwrap_or_default();
             let (host, port) = authority.split_once(':').unwrap_or((authority, "443"));
             let is_port = port.parse::<u16>().is_ok_and(|port| port > 0);
-            (Host::of(host) != Host::Public || !is_port).then_some(
+            (Host::parse(host) != Host::Public || !is_port).then_some(
                 "An https redirect URI must have a public host name, without a user name or an IP address.",
             )
         }

@@ -1,6 +1,6 @@
 //! Refresh tokens: signed, and rotated by generation. The grant's row has the newest generation that was used.
 //!
-//! A client whose response was lost, or that sends two requests at once, uses a token twice. Both responses contain the same
+//! A client whose response was lost, or that sends two requests concurrently, uses a token twice. Both responses contain the same
 //! successor, since the token of a generation is deterministic. A token stays valid until [`GRACE_MS`] after the first use of
 //! its successor. An older one must be a copy, so its use revokes the grant.
 

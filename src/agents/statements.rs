@@ -234,7 +234,7 @@ impl Step<'_> {
     }
 }
 
-/// Marks the consent page of a grant as opened. Changes nothing in another browser than that of the agent's request.
+/// Marks the consent page of a grant as opened. Changes nothing unless the browser is that of the agent's request.
 pub fn open(step: Step<'_>, secret_hash: &str) -> Statement {
     statement(
         format!(

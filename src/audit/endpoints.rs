@@ -30,7 +30,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         target: query.text("target"),
         connection: connection.map(|id| id.as_str().to_owned()),
         actions,
-        // Expired entries are not view, even if they have not been deleted yet.
+        // Expired entries are not returned, even if they have not been deleted yet.
         from: time("from").unwrap_or_default().max(oldest),
         to: time("to"),
     };

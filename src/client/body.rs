@@ -14,7 +14,7 @@ pub fn check(text: &str, parsed: &JsValue, known: &[Field]) -> Result<(), Failur
     if text.len() > MAX_BODY {
         return Err(too_large().into());
     }
-    Ok(BodyReader::of(value(parsed), known)?.finish()?)
+    Ok(BodyReader::from_value(value(parsed), known)?.finish()?)
 }
 
 /// Converts the two levels of a body that its reader inspects.

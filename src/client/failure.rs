@@ -22,7 +22,7 @@ impl Failure {
     pub fn argument(name: &str, detail: String) -> Self {
         let location = Location::Parameter(name.to_owned());
         let code = Code::InvalidParameter;
-        Self(Problem::of_fault(Fault { code, location, detail, suggestion: None }))
+        Self(Problem::from_fault(Fault { code, location, detail, suggestion: None }))
     }
 }
 

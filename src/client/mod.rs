@@ -10,7 +10,7 @@
 //! | [`keys`] | parsing of connection and connector keys |
 //! | [`failure`] | problems as JavaScript receives them |
 //!
-//! Nothing here panics, whatever JavaScript passes. Invalid arguments are thrown as plain objects with the members of
+//! Nothing here panics, even if JavaScript passes invalid values. Invalid arguments are thrown as plain objects with the members of
 //! the problem that the service would respond with.
 
 pub mod body;

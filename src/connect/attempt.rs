@@ -161,7 +161,7 @@ impl Attempt {
 pub enum AttemptErrorCode {
     /// The user denied access at the platform.
     Denied,
-    /// The user signed in with another account than before.
+    /// The user signed in with a different account than before.
     AccountMismatch,
     /// In the meantime, another connection was created with the same key.
     ConnectionExists,

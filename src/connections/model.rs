@@ -92,7 +92,11 @@ pub struct PlatformAccount<'a> {
 impl<'a> PlatformAccount<'a> {
     /// From the columns of a row. Returns `None` when the account is not known. `names`: whether names are shown.
     #[must_use]
-    pub fn of(id: Option<&'a String>, name: Option<&'a String>, names: bool) -> Option<Self> {
+    pub fn from_columns(
+        id: Option<&'a String>,
+        name: Option<&'a String>,
+        names: bool,
+    ) -> Option<Self> {
         let name = name.filter(|_| names).map(String::as_str);
         id.map(|id| Self { id, name })
     }
@@ -103,7 +107,7 @@ impl Connection {
     #[must_use]
     pub fn account(&self, names: bool) -> Option<PlatformAccount<'_>> {
         let (id, name) = (&self.platform_account_id, &self.platform_account_name);
-        PlatformAccount::of(id.as_ref(), name.as_ref(), names)
+        PlatformAccount::from_columns(id.as_ref(), name.as_ref(), names)
     }
 
     /// The connection's key.

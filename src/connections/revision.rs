@@ -21,7 +21,7 @@ impl Precondition {
     /// The precondition for the connection `id`; [`Self::Any`] without a condition. Weak tags never match, as RFC 9110
     /// requires for `If-Match`.
     #[must_use]
-    pub fn of(condition: Option<Condition<'_>>, id: &str) -> Self {
+    pub fn new(condition: Option<Condition<'_>>, id: &str) -> Self {
         let Some(Condition::OneOf(tags)) = condition else { return Self::Any };
         let version = |tag: &EntityTag<'_>| {
             let version = tag.opaque.strip_prefix('"')?.strip_prefix(id)?.strip_prefix('-')?;
@@ -59,7 +59,7 @@ mod tests {
             (Some("\"od-7\""), false),
         ] {
             let condition = value.map(|value| Condition::parse(value).unwrap());
-            assert_eq!(Precondition::of(condition, "id").holds(7), expected, "{value:?}");
+            assert_eq!(Precondition::new(condition, "id").holds(7), expected, "{value:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ const HALF: usize = 16;
 /// The length of a secret in characters, the same as that of [`Random::secret`].
 const LENGTH: usize = 43;
 
-/// What a secret is for. A secret of another purpose is rejected.
+/// What a secret is for. A secret for a different purpose is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A link that sends a user to a platform.

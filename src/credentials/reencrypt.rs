@@ -5,7 +5,7 @@
 //! Many systems encrypt data with keys that a master key wraps, and rotate by wrapping these keys again. Here each row
 //! is encrypted with a key that is derived from the operator's key (see [`super::seal`]). There is no wrapped key to
 //! store, to cache or to lose. The price is that a rotation has to write each row once. It does so in the background,
-//! a few rows a minute, or all at once by `vault-keys reseal`.
+//! a few rows a minute, or all together by `vault-keys reseal`.
 //!
 //! # Why no cursor
 //!

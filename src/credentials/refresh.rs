@@ -28,7 +28,7 @@
 //! 5. Or record the failure, and use the old token if it is still valid. Use never fails because a refresh did, as long as
 //!    the token works. The caller that asked for a new token, with `refresh=true`, gets the error.
 //!
-//! After a crash between the token request and step 4, nothing is known of the new tokens. The lease expires after half a
+//! After a crash between the token request and step 4, nothing is known about the new tokens. The lease expires after half a
 //! minute, and the next request tries the old refresh token again. Many platforms accept that for a short time, for this
 //! very reason.
 //!

@@ -11,7 +11,7 @@
 //!
 //! # Nonces
 //!
-//! Nonces are random, of 96 bits. A counter would have to be coordinated between isolates that know nothing of each
+//! Nonces are random, of 96 bits. A counter would have to be coordinated between isolates that know nothing about each
 //! other. NIST SP 800-38D (section 8.3) allows 2^32 messages for each key with random nonces, which keeps the
 //! probability of a repeated nonce below 2^-32. An account that refreshes 100,000 connections every hour reaches that
 //! in five years, and each new operator key starts from zero.

@@ -50,7 +50,7 @@ pub struct UsableCredentials {
 
 impl CredentialsQuery {
     /// Adds the statements for a connection.
-    pub fn of(
+    pub fn new(
         context: &Context<'_>,
         id: &ConnectionId,
         statements: &mut Statements,

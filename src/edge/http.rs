@@ -114,7 +114,7 @@ impl Drop for Ending {
     }
 }
 
-/// Waits for this many milliseconds. Returns `false` at once where there are no timers.
+/// Waits for this many milliseconds. Returns `false` immediately where there are no timers.
 pub async fn sleep(milliseconds: u32) -> bool {
     let Ok(pause) = pause(milliseconds).map(Ending) else { return false };
     JsFuture::from(pause.0.over()).await.is_ok()

@@ -86,7 +86,7 @@ pub fn scheduled(number: u16, env: Env) -> Promise {
     let isolate = isolate(&env);
     future_to_promise(async move {
         let shard = Shard::new(number).unwrap_or_default();
-        let ports = EdgePorts::of(&env, shard);
+        let ports = EdgePorts::for_jobs(&env, shard);
         log(shard, jobs::run_minute(&isolate.service, &ports).await)
     })
 }
@@ -98,7 +98,7 @@ pub fn consume(message: String, env: Env) -> Promise {
     let isolate = isolate(&env);
     future_to_promise(async move {
         let (shard, message) = Shard::from_message(&message);
-        let ports = EdgePorts::of(&env, shard);
+        let ports = EdgePorts::for_jobs(&env, shard);
         log(shard, jobs::consume(&isolate.service, &ports, message).await)
     })
 }
@@ -107,7 +107,7 @@ pub fn consume(message: String, env: Env) -> Promise {
 /// was not sent stays due.
 fn deliver(isolate: Rc<Isolate>, env: Env, shard: Shard) -> Promise {
     future_to_promise(async move {
-        let ports = EdgePorts::of(&env, shard);
+        let ports = EdgePorts::for_jobs(&env, shard);
         log(shard, jobs::deliver_due(&isolate.service, &ports).await)
     })
 }

@@ -46,7 +46,7 @@ pub struct EdgePorts<'a> {
 
 impl<'a> EdgePorts<'a> {
     /// The ports for jobs.
-    pub const fn of(env: &'a Env, shard: Shard) -> Self {
+    pub const fn for_jobs(env: &'a Env, shard: Shard) -> Self {
         Self { env, shard, was_forwarded: false, request: None, context: None }
     }
 }
@@ -122,7 +122,7 @@ impl Db for EdgePorts<'_> {
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let answer = batch(self.env, self.shard, &statements, None).await;
-        answer.map(|(sets, _)| sets).map_err(|error| StorageError::of_d1(&describe(&error)))
+        answer.map(|(sets, _)| sets).map_err(|error| StorageError::from_d1(&describe(&error)))
     }
 
     async fn batch_since(
@@ -131,7 +131,7 @@ impl Db for EdgePorts<'_> {
         since: &str,
     ) -> Result<(Vec<ResultSet>, Option<String>), StorageError> {
         let answer = batch(self.env, self.shard, &statements, Some(since)).await;
-        answer.map_err(|error| StorageError::of_d1(&describe(&error)))
+        answer.map_err(|error| StorageError::from_d1(&describe(&error)))
     }
 }
 
@@ -195,7 +195,7 @@ fn result_set(line: &str) -> ResultSet {
     ResultSet { json, rows_read, rows_written, size_after }
 }
 
-/// The messages of a thrown value and of its cause. Never panics, whatever was thrown.
+/// The messages of a thrown value and of its cause. Never panics, even if the value is not an `Error`.
 fn describe(thrown: &JsValue) -> String {
     let text = |value: &JsValue| {
         Reflect::get(value, &"message".into())

@@ -74,11 +74,11 @@ impl BodyReader {
     pub fn new(request: &Request, known: &[Field]) -> Result<Self, Problem> {
         require_json(request)?;
         let Body::Whole(bytes) = &request.body else { return Err(too_large()) };
-        Self::of(parse(bytes).map_err(whole)?, known)
+        Self::from_value(parse(bytes).map_err(whole)?, known)
     }
 
     /// As [`Self::new`], for a parsed body.
-    pub fn of(body: Value, known: &[Field]) -> Result<Self, Problem> {
+    pub fn from_value(body: Value, known: &[Field]) -> Result<Self, Problem> {
         let Value::Object(members) = body else {
             return Err(whole("The body must be a JSON object.".into()));
         };
@@ -346,12 +346,12 @@ impl BodyReader {
         if faults.len() < MAX_FAULTS {
             faults.push(last.clone());
         }
-        Problem::of_faults(faults).unwrap_or_else(|| Problem::of_fault(last))
+        Problem::from_faults(faults).unwrap_or_else(|| Problem::from_fault(last))
     }
 
     /// Fails with all faults. After `Ok`, every taken value is valid.
     pub fn finish(&mut self) -> Result<(), Problem> {
-        Problem::of_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
+        Problem::from_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
     }
 }
 
@@ -363,12 +363,12 @@ pub fn too_large() -> Problem {
 /// The problem of a body that is invalid as a whole.
 fn whole(detail: String) -> Problem {
     let location = Location::Pointer(String::new());
-    Problem::of_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
+    Problem::from_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
 /// The problem of a body with one fault at `path`.
 pub fn refusal(path: &[&str], what: &str) -> Problem {
-    Problem::of_fault(invalid(path, what, None))
+    Problem::from_fault(invalid(path, what, None))
 }
 
 /// The fault of the value at `path`; `what` completes a sentence that begins with its name.
@@ -425,7 +425,7 @@ mod tests {
     ];
 
     fn read(text: &str) -> BodyReader {
-        BodyReader::of(parse(text.as_bytes()).unwrap(), &KNOWN).unwrap()
+        BodyReader::from_value(parse(text.as_bytes()).unwrap(), &KNOWN).unwrap()
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub fn expose(config: &Config, request: &Request, response: &mut Response) {
 fn caller<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
     let origin = request.header("origin")?;
     let is_document = || {
-        matches!(Route::of(&request.path), Route::To(resource)
+        matches!(Route::parse(&request.path), Route::To(resource)
             if resource.endpoint("GET") == Some(Endpoint::Open(Open::Document)))
     };
     (config.allows(origin) || is_document()).then_some(origin)

@@ -12,7 +12,7 @@ const BUILD: &str = match option_env!("CONNECTOR_VAULT_BUILD") {
 
 /// The strong tag of this build's response to `query` on a segment. `shown` identifies the visible part of the segment; it is
 /// empty when all of it is visible.
-pub fn of_query(segment: SegmentId, query: &str, shown: &str) -> String {
+pub fn for_query(segment: SegmentId, query: &str, shown: &str) -> String {
     let mut hasher = crate::util::crc32::crc32_of_pieces();
     hasher.update(BUILD.as_bytes());
     hasher.update(query.as_bytes());

@@ -32,7 +32,7 @@ pub const MAX_FORWARDS: usize = 4;
 
 /// Handles a request. `ports` reach the database of [`Service::shard`].
 ///
-/// 1. Route. Endpoints that need no key respond at once.
+/// 1. Route. Endpoints that need no key respond immediately.
 /// 2. Read the secret. Below `/v1`, nothing is revealed without a well-formed key or a valid token.
 /// 3. Refuse what the path, the method, cached scopes or the rate limit refuse. The rate limit comes before storage,
 ///    which it protects.
@@ -47,7 +47,7 @@ pub const MAX_FORWARDS: usize = 4;
 pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -> Response {
     let metered = Metered::new(ports);
     let request_id = ports.uuid();
-    let route = Route::of(&request.path);
+    let route = Route::parse(&request.path);
     let exchange = Exchange {
         service,
         ports: &metered,
@@ -176,11 +176,11 @@ impl<P: Ports> Exchange<'_, P> {
         Box::pin(open::respond(open, &context, request, resource.arguments())).await
     }
 
-    /// The problem of a method that the path does not support. At open endpoints it is returned at once.
+    /// The problem of a method that the path does not support. At open endpoints it is returned immediately.
     fn no_method(&self, resource: &Resource) -> Result<Problem, Problem> {
         let refusal = Problem::no_method(resource.allow());
         match resource.open() {
-            // A path that the configuration switches off is not found, whatever the method.
+            // A path that the configuration switches off is not found, for any method.
             Some(open) => open::exists(open, self.service.config()).and(Err(refusal)),
             None => Ok(refusal),
         }

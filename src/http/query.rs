@@ -217,6 +217,6 @@ impl<'a> QueryReader<'a> {
 
     /// Fails with all faults. After `Ok`, every value is valid.
     pub fn finish(&mut self) -> Result<(), Problem> {
-        Problem::of_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
+        Problem::from_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
     }
 }

@@ -95,11 +95,11 @@ impl Template {
 
 impl Route {
     /// Finds the target of a percent-encoded path. Each segment is decoded once, then matched.
-    pub fn of(path: &str) -> Self {
+    pub fn parse(path: &str) -> Self {
         let path = path.strip_prefix('/').unwrap_or(path);
         let segments: Vec<_> = path.split('/').map(segment).collect();
         let in_api = matches!(segments.first(), Some(Some(first)) if first == "v1");
-        match Resource::of(path, &segments) {
+        match Resource::parse(path, &segments) {
             Some(resource) => Self::To(resource),
             None if in_api => Self::UnknownInApi,
             None => Self::Unknown,
@@ -113,7 +113,7 @@ fn segment(encoded: &str) -> Option<Cow<'_, str>> {
 }
 
 impl Resource {
-    fn of(encoded: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Self> {
+    fn parse(encoded: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Self> {
         let matches = TEMPLATES.iter().filter_map(|template| {
             let arguments = template.arguments(encoded, segments)?;
             Some(Self { template, arguments })

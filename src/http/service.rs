@@ -122,7 +122,7 @@ impl Service {
 
     /// What must be read of a request in addition to the headers that any response may depend on.
     pub fn reads(&self, request: &Request) -> Reads {
-        let Route::To(resource) = Route::of(&request.path) else { return Reads::Nothing };
+        let Route::To(resource) = Route::parse(&request.path) else { return Reads::Nothing };
         let reads = match resource.endpoint(&request.method) {
             // Agents and browsers that sign in have no secret yet.
             Some(Endpoint::Open(open)) if open != Open::AgentMcp && agents::is_own(open) => {

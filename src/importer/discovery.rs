@@ -213,7 +213,7 @@ fn response(method: &Value) -> Value {
     json!({ "description": "The response", "content": content })
 }
 
-/// A schema of JSON Schema 2020-12. In this format, defaults and limits are strings, whatever the type.
+/// A schema of JSON Schema 2020-12. In this format, defaults and limits are strings, regardless of the type.
 fn schema(given: &Value) -> Value {
     if let Some(name) = text_of(given, "$ref") {
         return json!({ "$ref": format!("#/components/schemas/{name}") });

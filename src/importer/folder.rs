@@ -25,7 +25,7 @@ pub struct InUse {
     pub version: SegmentId,
 }
 
-/// Only the format's number, whatever the rest.
+/// Only the format's number; other members are ignored.
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,

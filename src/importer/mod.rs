@@ -85,7 +85,7 @@ pub struct Import {
     /// Files and folders.
     pub sources: Vec<PathBuf>,
     pub licence: Wanted,
-    /// Files and folders whose documents are imported whatever their licence.
+    /// Files and folders whose documents are imported regardless of their licence.
     pub also: Vec<PathBuf>,
     /// Files and folders whose documents replace those of the same platform.
     pub newer: Vec<PathBuf>,
@@ -114,7 +114,7 @@ const IN_WORK: u64 = 2 * MAX_BYTES;
 /// Imports. Replaces the folder's catalog if there is at least one connector.
 pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summary> {
     let sources = job.find()?;
-    // Locked before reading, which takes long, so that a concurrent import fails at once.
+    // Locked before reading, which takes long, so that a concurrent import fails immediately.
     let _lock = folder.lock()?;
     let (summary, platforms) = read_all(job, sources, watch)?;
     if !platforms.is_empty() {

@@ -1,4 +1,4 @@
-//! Names the platforms of an import, and completes each with what is known of it.
+//! Names the platforms of an import, and completes each with what is known about it.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ pub(super) fn display_names(
         let possible = match (wishes.name.as_ref().or(known), said) {
             (Some(chosen), _) => Names::fixed(chosen),
             (None, Some(said)) if !said.shortest().is_empty() => said.clone(),
-            (None, _) => Names::of_platform(&platform),
+            (None, _) => Names::from_platform(&platform),
         };
         (platform, possible)
     };

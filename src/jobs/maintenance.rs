@@ -21,8 +21,8 @@ pub struct Done {
     pub waiting: usize,
 }
 
-/// Re-encrypts rows that use another key than the first, if `may_reencrypt`, and retries up to `revocations` revocations. It
-/// reads only as many rows as it changes. It may be interrupted at any time, and several may run at once. Fails when storage
+/// Re-encrypts rows that do not use the first key, if `may_reencrypt`, and retries up to `revocations` revocations. It
+/// reads only as many rows as it changes. It may be interrupted at any time, and several may run concurrently. Fails when storage
 /// is unavailable; what was done by then stays done.
 pub async fn maintain<P: Ports>(
     service: &Service,

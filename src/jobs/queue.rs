@@ -11,7 +11,7 @@ use crate::http::service::Service;
 use crate::ports::{Clock, Ports, Queue, StorageError, with_timeout};
 use crate::storage::metering::{Metered, STORAGE_MS};
 
-/// How many messages are sent at once, which is how many of this size the platform accepts.
+/// How many messages are sent in one batch, which is how many of this size the platform accepts.
 pub(super) const MAX_MESSAGES_PER_SEND: usize = 50;
 
 /// A message of the queue. The names and the shape are stored: a deployment must understand the previous one's messages.

@@ -22,7 +22,7 @@ use crate::util::json;
 #[derive(Debug)]
 pub struct OperatorPorts(pub Database);
 
-/// Polls a future of these ports once: all of them are ready at once.
+/// Polls a future of these ports once: all of them are ready immediately.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {
@@ -53,7 +53,7 @@ impl Db for OperatorPorts {
 }
 
 impl Background for OperatorPorts {
-    /// A command runs it at once. Errors are ignored.
+    /// A command runs it immediately. Errors are ignored.
     fn run_in_background(&self, statement: Statement) {
         let _ = self.0.query(&[interpolate(&statement)]);
     }

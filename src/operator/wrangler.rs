@@ -44,7 +44,7 @@ impl Wrangler {
         String::from_utf8(self.run_for_bytes(arguments)?).context("wrangler's output is not UTF-8")
     }
 
-    /// Runs wrangler with these arguments for Cloudflare's account, whatever the storage.
+    /// Runs wrangler with these arguments for Cloudflare's account, even if the storage is local.
     pub fn account<I, A>(&self, arguments: I) -> Result<String>
     where
         I: IntoIterator<Item = A>,

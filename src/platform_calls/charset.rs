@@ -13,7 +13,7 @@ const WINDOWS_1252: [char; 32] = [
 /// The charset, and the offset at which the content begins. A byte order mark takes precedence over the media type,
 /// and this over the XML declaration. The default is UTF-8.
 #[must_use]
-pub fn of(content_type: &str, bytes: &[u8]) -> (String, usize) {
+pub fn detect(content_type: &str, bytes: &[u8]) -> (String, usize) {
     for (mark, charset) in
         [(&b"\xef\xbb\xbf"[..], "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be")]
     {
@@ -71,7 +71,7 @@ pub fn decode(charset: &str, bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{decode, of};
+    use super::{decode, detect};
 
     #[test]
     fn detects_the_charset() {
@@ -87,7 +87,7 @@ mod tests {
             ("text/plain", b"<?xml version=\"1.0\" encoding='ISO-8859-1'?><a/>", ("utf-8", 0)),
             ("application/atom+xml", b"<?xml version=\"1.0\"?><a/>", ("utf-8", 0)),
         ] {
-            let (charset, from) = of(content_type, bytes);
+            let (charset, from) = detect(content_type, bytes);
             assert_eq!((charset.as_str(), from), expected, "{content_type}");
         }
     }

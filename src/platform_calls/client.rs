@@ -92,7 +92,7 @@ pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
 pub fn invalid(parameter: &str, what: &str) -> Problem {
     let location = Location::Parameter(parameter.to_owned());
     let detail = format!("`{parameter}` {what}");
-    Problem::of_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
+    Problem::from_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
 }
 
 /// What is called, as events show it.
@@ -365,7 +365,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             CallTarget::Path(_) => (Code::InvalidParameter, Location::Parameter(name.to_owned())),
         };
         let detail = format!("The header `{name}` is sent by the service: leave it out.");
-        Problem::of_fault(Fault { code, location, detail, suggestion: None })
+        Problem::from_fault(Fault { code, location, detail, suggestion: None })
     }
 
     /// Removes the service's secrets from the URLs in a response's headers.

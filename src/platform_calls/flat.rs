@@ -103,7 +103,7 @@ fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
 impl<'s> Flat<'s> {
     /// Flattens an action's `input`.
     #[must_use]
-    pub fn of(input: &'s Value) -> Self {
+    pub fn new(input: &'s Value) -> Self {
         let mut found = Vec::new();
         let mut needs_body = false;
         let places = input.get("properties");

@@ -52,7 +52,7 @@ impl StorageError {
     }
 
     /// A failure that D1 reported.
-    pub fn of_d1(report: &str) -> Self {
+    pub fn from_d1(report: &str) -> Self {
         let contains = |text: &str| Finder::new(text).find(report.as_bytes()).is_some();
         let retry = if contains(BUSY) {
             Retry::Busy

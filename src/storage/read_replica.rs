@@ -73,7 +73,7 @@ fn malformed() -> Problem {
         "`{BOOKMARK}` must be `{FIRST_UNCONSTRAINED}`, `{FIRST_PRIMARY}`, or what an earlier response returned in this header"
     );
     let location = Location::Parameter(BOOKMARK.into());
-    Problem::of_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
+    Problem::from_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
 }
 
 #[cfg(test)]

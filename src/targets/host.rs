@@ -40,7 +40,7 @@ pub enum Host {
 impl Host {
     /// Classifies a host. IPv6 addresses are in brackets.
     #[must_use]
-    pub fn of(host: &str) -> Self {
+    pub fn parse(host: &str) -> Self {
         let host = host.to_ascii_lowercase();
         if host.starts_with('[') {
             return if host == "[::1]" { Self::Own } else { Self::Ip };

@@ -107,7 +107,7 @@ impl Targets {
         if !address.is_secure && !self.local {
             return Err(TargetError::Scheme);
         }
-        match Host::of(address.host) {
+        match Host::parse(address.host) {
             Host::Public => {}
             Host::Own if self.local => {}
             Host::Own | Host::Private if !host::is_ip(address.host) => {
@@ -125,7 +125,7 @@ impl Targets {
 #[must_use]
 pub fn origin(url: &str) -> Option<String> {
     let address = Address::parse(url).ok()?;
-    if Host::of(address.host) == Host::Malformed {
+    if Host::parse(address.host) == Host::Malformed {
         return None;
     }
     let (scheme, default) = if address.is_secure { ("https", 443) } else { ("http", 80) };

@@ -1,4 +1,4 @@
-//! A set of a few names, stored as one string: tokens contain it in this form, and it is compared and copied at once.
+//! A set of a few names, stored as one string: tokens contain it in this form, and it is compared and copied as a whole.
 
 use serde::{Serialize, Serializer};
 

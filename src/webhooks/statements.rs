@@ -248,7 +248,7 @@ fn push_remaining(sql: &mut Sql<'_>, id: &str, limit: u64) {
     sql.push(" AND state = 'pending'))");
 }
 
-/// Makes events due again, whatever the state of their deliveries. They come after new events, which are due since
+/// Makes events due again, regardless of the state of their deliveries. They come after new events, which are due since
 /// 1970.
 #[must_use]
 pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statement {

@@ -68,7 +68,7 @@ impl Row {
     }
 
     /// The model's row for a connection's document.
-    pub fn of(document: &Value) -> Self {
+    pub fn from_json(document: &Value) -> Self {
         let text = |member: &str| document[member].as_str().unwrap().to_owned();
         Self {
             id: text("id"),

@@ -463,7 +463,7 @@ impl Db for World {
             Some(Loss::Before) => return Err(lost()),
             Some(Loss::Busy) => {
                 let report = "D1_ERROR: database is locked: SQLITE_BUSY at /secret/path";
-                return Err(StorageError::of_d1(report));
+                return Err(StorageError::from_d1(report));
             }
             Some(Loss::After) | None => {}
         }
@@ -528,7 +528,7 @@ pub enum Loss {
 }
 
 fn lost() -> StorageError {
-    StorageError::of_d1("D1_ERROR: Network connection lost. at /secret/path")
+    StorageError::from_d1("D1_ERROR: Network connection lost. at /secret/path")
 }
 
 impl World {

@@ -175,7 +175,7 @@ impl Crowd {
             (response.status, &created["key"], &created["environment"]),
             (201, &json!(taken), &json!(tenant.environment))
         );
-        let row = Row::of(&created);
+        let row = Row::from_json(&created);
         assert_eq!(self.owners.insert(row.id.clone(), who), None);
         self.ids.push(row.id.clone());
         self.tenants[who].rows.push(row);

@@ -291,7 +291,7 @@ impl Worlds {
             );
         } else {
             let created = body(&response);
-            let mut row = Row::of(&created);
+            let mut row = Row::from_json(&created);
             prop_assert!(!self.ids.contains(&row.id));
             prop_assert_eq!((response.status, row.revision), (201, 1));
             row.active = document["active"].as_bool().unwrap_or(true);

@@ -70,7 +70,7 @@ fn split(data: &[u8]) -> Option<(usize, &[u8])> {
 pub fn path(data: &[u8]) {
     // As that of every URL, it begins with a slash.
     let Some(text) = text(data).filter(|text| text.starts_with('/')) else { return };
-    if let Route::To(resource) = Route::of(text) {
+    if let Route::To(resource) = Route::parse(text) {
         // The rest of a path that is passed on stays as it was sent.
         let is_decoded = !resource.has(Keyed::is_proxy);
         assert!(

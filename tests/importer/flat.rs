@@ -36,7 +36,7 @@ fn input(parameters: &Value, body: &Value, is_required: bool) -> Value {
 }
 
 fn names(input: &Value) -> Vec<String> {
-    Flat::of(input).schema()["properties"].as_object().unwrap().keys().cloned().collect()
+    Flat::new(input).schema()["properties"].as_object().unwrap().keys().cloned().collect()
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_body_is_sent_if_it_is_required_or_has_members() {
         let input = input(&json!({}), &body, is_required);
         let text = given.to_string();
         let given: BTreeMap<String, &RawValue> = serde_json::from_str(&text).unwrap();
-        let mapped = Flat::of(&input).input(&given).unwrap();
+        let mapped = Flat::new(&input).input(&given).unwrap();
         assert_eq!(serde_json::from_str::<Value>(&mapped).unwrap(), expected);
     }
 }
@@ -121,7 +121,7 @@ fn schemas_state_their_types() {
         (json!({"type": "string", "format": "date"}), json!({"type": "string", "format": "date"})),
     ] {
         let input = input(&json!({"query": {"p": schema}}), &Value::Null, false);
-        assert_eq!(Flat::of(&input).schema()["properties"]["p"], expected);
+        assert_eq!(Flat::new(&input).schema()["properties"]["p"], expected);
     }
 }
 

@@ -48,7 +48,7 @@ pub fn check_all(platform: &Platform, counted: &mut Counted) {
 
 /// Checks one input.
 pub fn check(what: &str, input: &Value, counted: &mut Counted) {
-    let flat = Flat::of(input);
+    let flat = Flat::new(input);
     let schema = flat.schema();
     assert_eq!(schema["type"], "object", "{what}");
     for combination in ["anyOf", "oneOf", "allOf"] {

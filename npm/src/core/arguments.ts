@@ -10,7 +10,7 @@ interface More {
   cause?: unknown;
 }
 
-/** Collects the errors of arguments, to report all of them at once. */
+/** Collects the errors of arguments, to report all of them together. */
 export class Faults {
   #faults: Fault[] = [];
   #cause: unknown;

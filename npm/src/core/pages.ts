@@ -243,7 +243,7 @@ export class PagedList<Row> implements List<Row> {
 }
 
 /**
- * The filters of the next page; undefined after an empty page, whatever its counts are, and if a proxy returns the same
+ * The filters of the next page; undefined after an empty page, regardless of its counts, and if a proxy returns the same
  * page again: a loop over all rows must end.
  */
 function nextFilters(

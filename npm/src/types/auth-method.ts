@@ -24,7 +24,7 @@ export interface VerifyRequest extends PlatformRequest {
   /** The statuses with which the platform rejects credentials. All others except 2xx are inconclusive. */
   rejected: number[];
   /**
-   * The content of a response that rejects the credentials, whatever its status; null if there is none. An array as `value`
+   * The content of a response that rejects the credentials, regardless of its status; null if there is none. An array as `value`
    * lists alternatives.
    */
   rejectedWhen: { pointer: string; value: unknown } | null;

@@ -376,7 +376,7 @@ class AsyncActions:
         select: Iterable[str] | None = None,
         max_bytes: int | None = None,
     ) -> ActionAnswer:
-        """Runs an action as a connected account, and returns the platform's response, whatever its status.
+        """Runs an action as a connected account, and returns the platform's response, regardless of its status.
 
         The service validates the input before it calls the platform, and reports all errors. `path` has the parameters of the
         action's path. `arguments`, instead of these, is the input as `get` describes it with `for_model`. `select` names the
@@ -434,7 +434,7 @@ class AsyncConnections:
         """Lists connections, the newest first. All given filters must hold; only active ones, unless `active` is False.
 
         `account` is the ID of the connected account at the platform; `include_account` adds that account to each.
-        Iterating returns each connection that exists throughout exactly once, whatever changes meanwhile.
+        Iterating returns each connection that exists throughout exactly once, even if others change meanwhile.
         """
         query = query_params(
             dict(
@@ -552,7 +552,7 @@ class AsyncConnections:
     async def get_credentials(self, connection: str | HasId, *, refresh: bool | None = None) -> Credentials:
         """Returns credentials that are fresh and ready to use: `headers` and `query` are what to send.
 
-        Needs the scope `credentials:read`. With `refresh`, the access token is refreshed whatever time it has left.
+        Needs the scope `credentials:read`. With `refresh`, the access token is refreshed regardless of its remaining time.
         """
         query = query_params(dict(refresh=refresh))
         return await self._sender.result(
@@ -1128,7 +1128,7 @@ class AsyncConnectorVault:
     ) -> httpx.Response:
         """Sends a request to the platform of a connection, with credentials that stay in the service.
 
-        Returns what the platform answers, whatever its status; fails with a `VaultError` if the service itself answers.
+        Returns the platform's response, regardless of its status; fails with a `VaultError` if the service itself answers.
         `path` is a path below the platform's server, or below `server`, another one of its servers. With `retries` (0–3), the
         service repeats a request that is safe to repeat when the platform refuses it for now. Needs the scope
         `connections:call`. Never repeated by this package.

@@ -142,7 +142,7 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(page.response())
     }
 
-    /// Handles the decision, once, and only in the browser in which the user has signed in. An approved call runs at once.
+    /// Handles the decision, once, and only in the browser in which the user has signed in. An approved call runs immediately.
     pub(super) async fn decide(&self, request: &Request) -> Result<Response, Problem> {
         // A form on another site must not decide for the user.
         if !is_own_page(request) {
@@ -177,7 +177,7 @@ impl<P: Ports> AgentContext<'_, P> {
             let (account, _) = self.account_and_grant(&waiting).await?;
             let now = account.as_ref().map(|account| fingerprint(&waiting, account));
             if now.as_deref() != form.get("shown") {
-                // The connection now belongs to another account than the page showed.
+                // The connection now belongs to a different account than the page showed.
                 return self.approval_page(&waiting).await;
             }
         }

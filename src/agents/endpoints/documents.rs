@@ -96,7 +96,7 @@ impl Documents {
         Ok(Rc::new(bytes))
     }
 
-    /// Caches a valid document. Invalid ones are not cached, so that a fix works at once.
+    /// Caches a valid document. Invalid ones are not cached, so that a fix takes effect immediately.
     pub fn keep(&self, url: &str, document: &Rc<Vec<u8>>, now: u64) {
         // Caching a cached document again must not extend its lifetime.
         if self.recall(url, now).is_some_and(|known| Rc::ptr_eq(&known, document)) {

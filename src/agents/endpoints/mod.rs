@@ -5,7 +5,7 @@
 //!
 //! - A **code** needs the PKCE verifier, works once and for 60 seconds, and revokes its grant if it is used again.
 //! - A **sign-in link**, forwarded in either direction, lacks the cookie that only the authorization endpoint sets.
-//! - A **refresh token** is rotated: using a copy revokes the grant, unless it follows the original at once, like a retry. An
+//! - A **refresh token** is rotated: using a copy revokes the grant, unless it follows the original immediately, like a retry. An
 //!   **access token** ends with its grant, and works only at its own `/mcp/{endpointId}`.
 //! - A **client** can claim anything. So the consent page shows what was verified: the host of its metadata document, and where
 //!   the code is sent.

@@ -186,7 +186,7 @@ pub fn render(
     schemes: &BTreeMap<String, Vec<String>>,
     with_responses: bool,
 ) -> Result<Vec<u8>, BrokenUnit> {
-    // `GET` requests have no body (https://fetch.spec.whatwg.org/#dom-request), whatever the document declares.
+    // `GET` requests have no body (https://fetch.spec.whatwg.org/#dom-request), even if the document declares one.
     let body = action.request_body.as_ref().filter(|_| action.method != Method::Get);
     let parameter = |one: &Parameter<&RawValue>| {
         Ok(Parameter {

@@ -91,7 +91,7 @@ pub struct Verify {
     /// The statuses with which the platform rejects credentials. Any status but these and 2xx says nothing about them.
     #[serde(default = "rejected")]
     pub rejected: Vec<u16>,
-    /// What the body of a rejection contains, whatever its status.
+    /// What the body of a rejection contains, regardless of its status.
     #[serde(default)]
     pub rejected_when: Option<RejectedWhen>,
 }

@@ -99,7 +99,7 @@ pub(super) async fn respond<P: Ports>(
                 None => names(seen).to_owned(),
                 Some(clients) => [seen.map_or("*", Names::as_str), "/", clients.as_str()].concat(),
             };
-            let tag = etag::of_query(catalog.connectors_id()?, &place(request), &shown);
+            let tag = etag::for_query(catalog.connectors_id()?, &place(request), &shown);
             if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
@@ -116,7 +116,7 @@ pub(super) async fn respond<P: Ports>(
             let Some(connector) = connector else {
                 return Err(no_platform(platform, &catalog.platforms().await?, platforms));
             };
-            let tag = etag::of_query(SegmentId::from_content(&connector), &request.origin, "");
+            let tag = etag::for_query(SegmentId::from_content(&connector), &request.origin, "");
             if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
@@ -136,7 +136,7 @@ pub(super) async fn respond<P: Ports>(
             };
             permit(&action, limits)?;
             let form = if for_model { "model" } else { "" };
-            let tag = etag::of_query(SegmentId::from_content(&action), form, "");
+            let tag = etag::for_query(SegmentId::from_content(&action), form, "");
             if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
@@ -144,7 +144,7 @@ pub(super) async fn respond<P: Ports>(
         }
         CatalogQuery::SearchActions { filter, paging } => {
             let list = catalog.all_actions()?;
-            let tag = etag::of_query(list.id, &request.query, &shown_of(platforms, limits));
+            let tag = etag::for_query(list.id, &request.query, &shown_of(platforms, limits));
             if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
@@ -159,7 +159,7 @@ pub(super) async fn respond<P: Ports>(
             let Some(actions) = actions else {
                 return Err(no_platform(platform, &catalog.platforms().await?, platforms));
             };
-            let tag = etag::of_query(actions.id, &request.query, &limits.fingerprint());
+            let tag = etag::for_query(actions.id, &request.query, &limits.fingerprint());
             if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
@@ -203,7 +203,7 @@ fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
     let before = input.get().as_ptr().addr().saturating_sub(action.as_ptr().addr());
     let after = before.saturating_add(input.get().len());
     let mut flat = action.get(..before).unwrap_or_default().to_vec();
-    flat.extend(json::bytes(&Flat::of(&schema).schema()));
+    flat.extend(json::bytes(&Flat::new(&schema).schema()));
     flat.extend_from_slice(action.get(after..).unwrap_or_default());
     Ok(flat)
 }

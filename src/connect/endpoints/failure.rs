@@ -25,7 +25,7 @@ pub(super) fn nothing_written(attempt: &Attempt) -> AttemptFailure {
     AttemptFailure::new(AttemptErrorCode::ConnectionNotFound, what)
 }
 
-/// The failure if the user signed in with another account than before.
+/// The failure if the user signed in with a different account than before.
 pub(super) fn account_mismatch(name: &str) -> AttemptFailure {
     let detail = format!(
         "You signed in to {name} with another account than before. The connection keeps the previous one. Sign in with that account, or connect this one separately."

@@ -72,7 +72,7 @@ pub struct BrowserContext<'a, P> {
 }
 
 impl<P: Ports> BrowserContext<'_, P> {
-    /// Shows the page of a link. A browser to which the attempt is already bound is redirected to the platform at once.
+    /// Shows the page of a link. A browser to which the attempt is already bound is redirected to the platform immediately.
     pub async fn show_link(&self, request: &Request, link: &str) -> Result<Response, Problem> {
         let hash_of_link = hash(link);
         if let Some(page) = self.check_secret(Purpose::Link, link).await? {

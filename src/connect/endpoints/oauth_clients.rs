@@ -117,7 +117,7 @@ fn secret_needed(changed: &str) -> Problem {
     let what = format!("is required when `{changed}` changes: it decides where the secret is sent");
     let location = Location::Pointer("/clientSecret".to_owned());
     let detail = format!("`clientSecret` {what}.");
-    Problem::of_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
+    Problem::from_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
 /// Returns what is wrong if a private key is required and a secret was sent, or the other way round.

@@ -27,7 +27,7 @@ pub(super) fn plan<'a>(
     update: impl FnOnce(&Write<'_>) -> Option<Statement>,
 ) -> (Statements, Box<Render<'a>>) {
     let (guard, id) = (context.guard(), context.connection_id());
-    let precondition = Precondition::of(condition, id.as_str());
+    let precondition = Precondition::new(condition, id.as_str());
     let request = context.request_id;
     let mut statements = Statements::default();
     if let Some(update) =

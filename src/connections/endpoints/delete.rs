@@ -23,7 +23,7 @@ pub fn plan<'a, P: Ports>(
 ) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let id = context.connection_id();
-    let precondition = Precondition::of(condition, id.as_str());
+    let precondition = Precondition::new(condition, id.as_str());
     let (guard, mut statements) = (context.guard(), Statements::default());
     let connection = statements.ask::<Connection>(one::select(&guard, &id));
     let client = statements.ask::<OauthClient>(select_client_for(&guard, &id));

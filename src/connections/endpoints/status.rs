@@ -97,7 +97,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
                 .map(CredentialsRow::missing_scopes)
                 .unwrap_or_default(),
             holds_credentials: credentials.is_some(),
-            account: PlatformAccount::of(
+            account: PlatformAccount::from_columns(
                 row.platform_account_id.as_ref(),
                 row.platform_account_name.as_ref(),
                 names,

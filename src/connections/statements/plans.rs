@@ -2,7 +2,7 @@
 //!
 //! # The problem
 //!
-//! A page of the list must cost about as much as its rows, whatever the filter is and however many connections the account
+//! A page of the list must cost about as much as its rows, regardless of the filter and of how many connections the account
 //! has. D1 bills each row that is read, and a statement that scans a million rows blocks the database for everyone. Most
 //! filters have an index in list order and a counter for the total, see [`super::conditions`] and [`super::count`]. No counter
 //! covers a combination of tags, since there are too many combinations. Which index finds its rows at the lowest cost

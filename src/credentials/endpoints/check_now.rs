@@ -25,7 +25,7 @@ pub fn plan<'a, P: Ports>(
 ) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
-    let credentials = CredentialsQuery::of(context, &context.connection_id(), &mut statements)?;
+    let credentials = CredentialsQuery::new(context, &context.connection_id(), &mut statements)?;
     Ok(Handler::new(statements, move |results, principal| async move {
         check(context, credentials, &principal, &results, ports).await
     }))

@@ -35,7 +35,7 @@ pub fn plan<'a, P: Ports>(
     let refresh = query.boolean("refresh").unwrap_or(false);
     let mut statements = Statements::default();
     let connection = context.connection_id();
-    let credentials = CredentialsQuery::of(context, &connection, &mut statements)?;
+    let credentials = CredentialsQuery::new(context, &connection, &mut statements)?;
     let (guard, request) = (context.guard(), context.request_id);
     statements.run(credentials_read(&guard, &connection, context.caller, context.now, request));
     Ok(Handler::new(statements, move |results, principal| async move {

@@ -92,7 +92,7 @@ impl Problem {
     }
 
     /// The problem of a request with these faults. Returns `None` when there are none.
-    pub fn of_faults(errors: Vec<Fault>) -> Option<Self> {
+    pub fn from_faults(errors: Vec<Fault>) -> Option<Self> {
         let first = errors.first()?;
         let more = match errors.len() {
             1 => String::new(),
@@ -104,7 +104,7 @@ impl Problem {
     }
 
     /// The problem of a request with one fault.
-    pub fn of_fault(fault: Fault) -> Self {
+    pub fn from_fault(fault: Fault) -> Self {
         let problem = Self::new(fault.code, fault.detail.clone());
         Self { errors: vec![fault], ..problem }
     }

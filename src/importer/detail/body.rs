@@ -18,7 +18,7 @@ const MAX_RESPONSES: usize = 60;
 const MAX_DESCRIPTION: usize = 300;
 
 /// The body of an operation of OpenAPI 3.
-pub fn of_3<F>(
+pub fn openapi<F>(
     given: &RawValue,
     definitions: &mut Definitions<'_, F>,
     reaching: &mut Reaching,
@@ -46,7 +46,7 @@ pub fn of_3<F>(
 }
 
 /// The body of an operation of Swagger 2: one parameter, or the fields of a form.
-pub fn of_2<F>(
+pub fn swagger<F>(
     given: &parameters::Given,
     consumes: &[&Texts],
     definitions: &mut Definitions<'_, F>,

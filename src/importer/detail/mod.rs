@@ -66,10 +66,10 @@ pub fn build<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&
             &mut input,
         );
         let body = if let Some(body) = operation.request_body.get() {
-            body::of_3(body, &mut definitions, &mut input)
+            body::openapi(body, &mut definitions, &mut input)
         } else {
             let consumes = [&operation.consumes, &document.consumes];
-            body::of_2(&given, &consumes, &mut definitions, &mut input)
+            body::swagger(&given, &consumes, &mut definitions, &mut input)
         };
         let produces = [&operation.produces, &document.produces];
         let answers = operation.responses.get();

@@ -1,4 +1,4 @@
-//! `catalog list --coverage`: what the catalog knows of each platform of `providers.toml`.
+//! `catalog list --coverage`: what the catalog has for each platform of `providers.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

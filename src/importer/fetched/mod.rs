@@ -24,7 +24,7 @@ pub const DEFAULT_LIST: &str = "sources.toml";
 /// A document that has been downloaded and accepted, for one platform.
 #[derive(Debug, Clone, Default)]
 pub struct FetchedDocument {
-    /// The platform, whatever the document says.
+    /// The platform, regardless of what the document declares.
     pub platform: String,
     /// Where it was downloaded from.
     pub address: String,

@@ -76,7 +76,7 @@ impl Names {
     }
 
     /// A name that is made from the platform's.
-    pub fn of_platform(platform: &str) -> Self {
+    pub fn from_platform(platform: &str) -> Self {
         Self { ever_longer: vec![text::title_case(platform)], ..Self::default() }
     }
 

@@ -93,7 +93,7 @@ fn with_scheme(entry: &Entry) -> String {
         let variable = entry.variable(name);
         let given = variable.map(|variable| variable.r#enum.0.as_slice()).unwrap_or_default();
         let default = variable.and_then(|variable| variable.default.0.as_deref()).map(with);
-        let is_local = Host::of(rest.split(['/', ':']).next().unwrap_or_default()) == Host::Own;
+        let is_local = Host::parse(rest.split(['/', ':']).next().unwrap_or_default()) == Host::Own;
         let is_free = given.is_empty() && !(is_local && default.as_deref() == Some("http"));
         let allows_https = is_free || given.iter().any(|value| with(value) == "https");
         let scheme = default.filter(|_| !allows_https).unwrap_or_else(|| "https".to_owned());
@@ -120,7 +120,7 @@ fn with_scheme(entry: &Entry) -> String {
 
 /// Whether a URL can have this host without the user's choice.
 fn is_usable_host(host: &str) -> bool {
-    matches!(Host::of(host), Host::Public | Host::Own)
+    matches!(Host::parse(host), Host::Public | Host::Own)
 }
 
 /// The first absolute URL without variables, encrypted if any is.

@@ -1,5 +1,5 @@
 //! Values that are strings because their schema says so: `type: string` with `enum: [1.10, 01234]` or `default: off`
-//! means these strings as written, whatever else they may mean.
+//! means these strings as written, even where YAML gives them another meaning.
 
 use std::rc::Rc;
 

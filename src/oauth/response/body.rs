@@ -34,7 +34,7 @@ pub fn plain_text(body: &[u8]) -> Option<&str> {
     is_words.then_some(text)
 }
 
-/// Whether a body contains an error, whatever the status is.
+/// Whether a body contains an error. The status does not matter.
 pub fn says_error(body: &Value) -> bool {
     let says = |name: &str| match body.get(name) {
         Some(Value::String(text)) => !text.is_empty(),

@@ -29,7 +29,7 @@ pub const MAX_MEMBER: usize = 4096;
 pub struct Tokens {
     /// The access token: visible ASCII, so that it fits in a header.
     pub access_token: String,
-    /// The platform's token type. Whatever it is, such as Slack's `bot`, calls use `Bearer`.
+    /// The platform's token type, such as Slack's `bot`. Calls use `Bearer` for all of them.
     pub token_type: String,
     /// When the access token expires, in milliseconds since 1970-01-01 UTC, if known.
     pub expires_at: Option<u64>,

@@ -75,7 +75,7 @@ fn expiry(requested: Option<NewExpiry>, old: &Row, now: Moment) -> Result<Option
     lifetime.map(after).transpose().context("the new key's expiry: set it with --expires")
 }
 
-/// When the old key expires; `None` to revoke it at once.
+/// When the old key expires; `None` to revoke it immediately.
 fn end(overlap: Overlap, old: &Row, now: Moment) -> Result<Option<Moment>> {
     let end = overlap.from(now).context("--overlap")?;
     Ok(end.map(|end| old.expires_at.map_or(end, |expiry| end.min(Moment::from_millis(expiry)))))

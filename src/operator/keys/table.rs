@@ -119,7 +119,7 @@ pub struct Replacement<'a> {
     pub new: &'a Row,
     /// The SHA-256 of the new secret, in hexadecimal.
     pub hash: &'a str,
-    /// When the old key expires; `None` to revoke it at once.
+    /// When the old key expires; `None` to revoke it immediately.
     pub ends: Option<Moment>,
 }
 

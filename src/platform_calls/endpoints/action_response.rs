@@ -251,7 +251,7 @@ fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValu
         || ["xml", "yaml", "javascript", "x-www-form-urlencoded", "json", "csv", "ndjson"]
             .iter()
             .any(|kind| essence.ends_with(kind));
-    let (charset, from) = charset::of(content_type, bytes);
+    let (charset, from) = charset::detect(content_type, bytes);
     let text = Some(bytes.get(from..).unwrap_or_default()).filter(|_| is_text);
     let Some(text) = text.and_then(|bytes| ports.decode(&charset, bytes)) else {
         let base64 = Base64::encode_string(bytes);

@@ -29,7 +29,7 @@ const PAUSE_MS: u32 = 1000;
 
 /// An agent's request for the result of a call.
 #[derive(Debug)]
-pub struct AskedApproval {
+pub struct RequestedApproval {
     id: ConnectionId,
     grant: String,
     row: Rows<Approval>,
@@ -52,9 +52,9 @@ const RUNNING: &str =
     "The user has approved the call, and it is running. Call again for the result.";
 const DECLINED: &str = "The user has declined the call. Nothing was done. Do not try it again unless the user asks for it.";
 
-impl AskedApproval {
+impl RequestedApproval {
     /// Parses the id of the call whose result an agent requests. Returns `None` when the agent runs an action.
-    pub fn of(context: &Context<'_>, statements: &mut Statements) -> Option<Self> {
+    pub fn parse(context: &Context<'_>, statements: &mut Statements) -> Option<Self> {
         let wanted: Value = serde_json::from_str(context.request.header(AGENT)?).ok()?;
         let id = wanted.get("approval")?.as_str()?;
         let id = ConnectionId::parse(id).unwrap_or_default();

@@ -52,7 +52,7 @@ pub fn plan<'a, P: Ports>(
     let permit = context.permit(&request.method, None)?;
     let options = request.header(AGENT).map(ResponseOptions::from_agent).transpose()?;
     let mut statements = Statements::default();
-    let credentials = CredentialsQuery::of(context, &context.connection_id(), &mut statements)?;
+    let credentials = CredentialsQuery::new(context, &context.connection_id(), &mut statements)?;
     let call = ProxyCall { context, credentials, retries, permit, options };
     Ok(Handler::new(statements, move |results, principal| async move {
         call.respond(&principal, &results, ports).await
@@ -83,7 +83,7 @@ impl ProxyCall<'_> {
         };
         let headers = match &options {
             // The headers of an agent's request belong to MCP.
-            Some(_) => of_agent(request),
+            Some(_) => agent_headers(request),
             None => to_platform(&request.headers, &context.config.secret_headers),
         };
         let call = Call { method: request.method.clone(), url, headers, payload };
@@ -121,7 +121,7 @@ impl ProxyCall<'_> {
 }
 
 /// The headers of an agent's proxied request.
-fn of_agent(request: &Request) -> Vec<(String, String)> {
+fn agent_headers(request: &Request) -> Vec<(String, String)> {
     let accept = ("accept".to_owned(), DEFAULT_ACCEPT.to_owned());
     let content_type = request.headers.iter().filter(|(name, _)| name == "content-type").cloned();
     [accept, user_agent()].into_iter().chain(content_type).collect()

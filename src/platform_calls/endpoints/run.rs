@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::action_response::{ResponseOptions, render_response};
-use super::approval::{self, ApprovalRequest, AskedApproval};
+use super::approval::{self, ApprovalRequest, RequestedApproval};
 use crate::auth::Principal;
 use crate::catalog::action::render::ACCEPT;
 use crate::catalog::endpoints::respond::no_action;
@@ -42,7 +42,7 @@ struct RunAction<'a> {
     credentials: CredentialsQuery,
     retries: u8,
     /// The call that waited for the user, if an agent asks for its outcome instead.
-    approval: Option<AskedApproval>,
+    approval: Option<RequestedApproval>,
     /// What is wrong with the names of the body's members. The action says where some of them belong.
     unknown_members: Option<Problem>,
 }
@@ -65,8 +65,8 @@ pub fn plan<'a, P: Ports>(
     };
     let retries = retries(context)?;
     let mut statements = Statements::default();
-    let credentials = CredentialsQuery::of(context, &context.connection_id(), &mut statements)?;
-    let approval = AskedApproval::of(context, &mut statements);
+    let credentials = CredentialsQuery::new(context, &context.connection_id(), &mut statements)?;
+    let approval = RequestedApproval::parse(context, &mut statements);
     let key = context.argument(1);
     let run = RunAction { context, key, input, credentials, retries, approval, unknown_members };
     Ok(Handler::new(statements, move |results, principal| async move {
@@ -86,7 +86,7 @@ struct ActionTitle {
 }
 
 impl RunAction<'_> {
-    /// Runs the action. Returns what the platform answers, whatever its status.
+    /// Runs the action. Returns the platform's response, regardless of its status.
     async fn respond<P: Ports>(
         self,
         principal: &Principal,
@@ -117,7 +117,7 @@ impl RunAction<'_> {
         let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
         let mut value: Value = serde_json::from_slice(input).map_err(not_json)?;
         let options = ResponseOptions::take_from(&mut value).map_err(invalid_input)?;
-        let flat = value.get(ARGUMENTS).is_some().then(|| Flat::of(&action.input));
+        let flat = value.get(ARGUMENTS).is_some().then(|| Flat::new(&action.input));
         let nested: String;
         let input = if let Some(flat) = &flat {
             nested = input_from_arguments(flat, &value, input).map_err(invalid_input)?;
@@ -248,7 +248,7 @@ fn locate_members(mut problem: Problem, input: &Value) -> Problem {
             );
         }
     }
-    Problem::of_faults(problem.errors.clone()).unwrap_or(problem)
+    Problem::from_faults(problem.errors.clone()).unwrap_or(problem)
 }
 
 /// The refusal of input with these faults.
@@ -263,6 +263,6 @@ pub(super) fn invalid_input(faults: Vec<schema::Fault>) -> Problem {
         Fault { code: Code::InvalidBody, location: Location::Pointer(pointer), detail, suggestion }
     };
     let faults = faults.into_iter().map(fault).collect();
-    Problem::of_faults(faults)
+    Problem::from_faults(faults)
         .unwrap_or_else(|| Problem::new(Code::InvalidBody, "The body is invalid."))
 }

@@ -121,7 +121,7 @@ pub fn fill<'v>(
             let filled = fill_host(host, &values)?;
             let port = port.map(|port| fill_port(port, &values)).transpose()?.unwrap_or_default();
             let url = format!("{start}{filled}{port}{}", fill_rest(rest, &values)?);
-            // The template's domain must be that of the result, whatever the values are.
+            // The template's domain must be that of the result for all values.
             let address = Address::parse(&url).map_err(FillError::Target)?;
             let end = literal_end(host).to_ascii_lowercase();
             if address.host != filled || !filled.ends_with(&end) {

@@ -176,7 +176,7 @@ struct Start {
 }
 
 impl Start {
-    fn of(world: &mut World) -> Self {
+    fn new(world: &mut World) -> Self {
         // When a connection is checked is left to chance, also by triggers.
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
         world.database.create_scalar_function("random", 0, flags, |_| Ok(1_i64)).unwrap();
@@ -204,8 +204,8 @@ struct Proof {
 }
 
 impl Proof {
-    fn of(mut case: Case) -> Self {
-        let start = Start::of(&mut case.api.world);
+    fn new(mut case: Case) -> Self {
+        let start = Start::new(&mut case.api.world);
         case.api.service = Service::new((case.config)());
         let faulty = Faulty::new(&case.api.world, None);
         let clean = answer(&case.api, &faulty, &case.request);
@@ -361,7 +361,7 @@ fn prove(usually: usize, is_of: impl Fn(Call) -> bool) -> usize {
     // Whether the calls that failed, and those that there are, include a first, a last, and one between them.
     let (mut places, mut all_places) = (HashSet::new(), HashSet::new());
     for case in cases() {
-        let mut proof = Proof::of(case);
+        let mut proof = Proof::new(case);
         let calls = mem::take(&mut proof.trail.calls);
         let calls: Vec<(usize, Call)> =
             calls.into_iter().enumerate().filter(|(_, call)| is_of(*call)).collect();

@@ -175,7 +175,7 @@ impl Db for Faulty<'_> {
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let fault = self.meets(Call::Batch(statements.len()));
         if let Some(Fault::Refuses(report)) = fault {
-            return Err(StorageError::of_d1(report));
+            return Err(StorageError::from_d1(report));
         }
         if fault == Some(Fault::Hangs) {
             return pending().await;
@@ -184,7 +184,7 @@ impl Db for Faulty<'_> {
         self.note();
         match fault {
             Some(Fault::HangsAfter) => return pending().await,
-            Some(Fault::Forgets(report)) => return Err(StorageError::of_d1(report)),
+            Some(Fault::Forgets(report)) => return Err(StorageError::from_d1(report)),
             Some(Fault::SaysNothing) => sets.clear(),
             Some(Fault::Misreports(nth, rows)) => {
                 if let Some(set) = sets.get_mut(nth) {

@@ -110,7 +110,7 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
     let mut api = scene();
     before(&api);
     drop(api.world.take_messages());
-    let start = Start::of(&mut api.world);
+    let start = Start::new(&mut api.world);
     let faulty = Faulty::new(&api.world, None);
     work(&api, &faulty);
     let calls = faulty.trail.take().calls;

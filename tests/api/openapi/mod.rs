@@ -51,7 +51,7 @@ fn the_document_has_what_the_routes_have_and_nothing_else() {
     let (_, document) = &*NOW;
     let paths = document.get("paths").unwrap();
     for path in paths.names() {
-        let Route::To(resource) = Route::of(path) else { panic!("{path} leads nowhere") };
+        let Route::To(resource) = Route::parse(path) else { panic!("{path} leads nowhere") };
         let methods = ["GET", "PUT", "POST", "DELETE", "PATCH", "TRACE", "QUERY"];
         for method in methods {
             let described = paths.get(path).unwrap().get(&method.to_lowercase()).is_some();

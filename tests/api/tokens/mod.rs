@@ -150,7 +150,7 @@ impl Crowd {
                 let key = &keys[3 * nth].secret;
                 let response = api.send(&crate::vault::post_as(key, &document));
                 if response.status == 201 {
-                    tenant.rows.push(Row::of(&body(&response)));
+                    tenant.rows.push(Row::from_json(&body(&response)));
                 }
             }
         }

@@ -173,7 +173,7 @@ impl Crowd {
             self.seen.conflicts += usize::from(!seen);
         } else {
             assert_eq!((response.status, &document["key"]), (201, &json!(name)));
-            let row = Row::of(&document);
+            let row = Row::from_json(&document);
             assert!(token.sees(&row));
             self.ids.push(row.id.clone());
             tenant.rows.push(row);

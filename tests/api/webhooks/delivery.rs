@@ -12,7 +12,7 @@ use crate::plans::plan;
 #[test]
 fn events_are_delivered_immediately_and_signed() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
     connect(&api, "eve");
     let got = receiver.take();
@@ -41,7 +41,7 @@ fn events_are_delivered_immediately_and_signed() {
 #[test]
 fn the_queue_delivers_what_exceeds_one_batch() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     for _ in 0..12 {
         create(&api, &json!({"url": URL}));
     }
@@ -59,7 +59,7 @@ fn the_queue_delivers_what_exceeds_one_batch() {
 #[test]
 fn each_webhook_gets_only_its_types() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let url = |name: &str| format!("https://app.example/{name}");
     create(&api, &json!({"url": url("all")}));
     create(
@@ -84,7 +84,7 @@ fn each_webhook_gets_only_its_types() {
 #[test]
 fn failed_deliveries_are_retried() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
     receiver.answer(|_| status(500));
     connect(&api, "eve");
@@ -133,7 +133,7 @@ fn failed_deliveries_are_retried() {
 #[test]
 fn a_delivery_fails_after_ten_attempts_and_a_webhook_after_five_days() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
     let other =
         create(&api, &json!({"url": "https://other.example/", "types": ["webhook.disabled"]}));
@@ -188,7 +188,7 @@ fn a_delivery_fails_after_ten_attempts_and_a_webhook_after_five_days() {
 #[test]
 fn a_410_disables_the_webhook() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
     receiver.answer(|_| status(410));
     connect(&api, "eve");
@@ -236,7 +236,7 @@ fn every_kind_of_failure_is_retried() {
     ];
     for (trouble, http_status, error, pause) in troubles {
         let api = api();
-        let receiver = Receiver::of(&api);
+        let receiver = Receiver::new(&api);
         let webhook = create(&api, &json!({"url": URL}));
         receiver.answer(move |_| trouble());
         connect(&api, "eve");
@@ -259,7 +259,7 @@ fn every_kind_of_failure_is_retried() {
 #[test]
 fn a_url_that_is_no_longer_allowed_gets_nothing() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
     api.world.database.execute("UPDATE webhooks SET url = 'https://127.0.0.1/'", []).unwrap();
     connect(&api, "eve");
@@ -270,7 +270,7 @@ fn a_url_that_is_no_longer_allowed_gets_nothing() {
 #[test]
 fn the_schedule_delivers_what_a_dead_isolate_left() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
     // The isolate dies after it has written, and nothing follows the response.
     let created = send(&api, "POST", CONNECTIONS, &minimal("eve"));
@@ -294,7 +294,7 @@ fn the_schedule_delivers_what_a_dead_isolate_left() {
 #[test]
 fn many_events_go_through_the_queue_and_each_arrives_once() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
     let mut chance = Chance(7);
     let mut ids = Vec::new();
@@ -328,7 +328,7 @@ fn many_events_go_through_the_queue_and_each_arrives_once() {
 #[test]
 fn a_replay_delivers_a_range_of_events_again() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL, "types": ["connection.created"]}));
     let id = connect(&api, "first");
     fail(&api, &id);
@@ -376,7 +376,7 @@ fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
     let api = api();
     // Each run is one.
     api.world.has_queue.set(false);
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let url = |name: &str| format!("https://app.example/{name}");
     let failing = create(&api, &json!({"url": url("failing")}));
     create(&api, &json!({"url": url("good")}));
@@ -411,7 +411,7 @@ fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
 #[test]
 fn a_silent_receiver_gets_at_most_one_batch() {
     let api = Rc::new(api());
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
     for nth in 0..20 {
         send(&api, "POST", CONNECTIONS, &minimal(&format!("user {nth}")));
@@ -433,7 +433,7 @@ fn new_events_are_delivered_before_replayed_ones() {
     let api = api();
     // Each run is one.
     api.world.has_queue.set(false);
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
     for nth in 0..10 {
         connect(&api, &format!("user {nth}"));
@@ -455,7 +455,7 @@ fn new_events_are_delivered_before_replayed_ones() {
 #[test]
 fn deliveries_are_paged_and_deleted_with_their_events() {
     let api = api();
-    let _receiver = Receiver::of(&api);
+    let _receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
     for nth in 0..5 {
         connect(&api, &format!("user {nth}"));
@@ -482,7 +482,7 @@ fn deliveries_are_paged_and_deleted_with_their_events() {
 #[test]
 fn deliveries_are_filtered_by_state_and_only_those_are_read() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
     let states = || {
         let rows = deliveries(&api, &webhook);
@@ -529,7 +529,7 @@ fn deliveries_are_filtered_by_state_and_only_those_are_read() {
 #[test]
 fn a_missing_key_loses_no_event() {
     let mut api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
     let other = "two:MTEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
     api.service = Service::new(config(&[("VAULT_KEYS", other)]));
@@ -551,7 +551,7 @@ fn a_missing_key_loses_no_event() {
 #[test]
 fn a_call_event_is_delivered_as_in_the_feed() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL, "types": ["connection.called"]}));
     let id = connect(&api, "eve");
     let call = json!({"method": "POST", "path": "issues", "status": 201});

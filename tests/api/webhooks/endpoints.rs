@@ -154,7 +154,7 @@ fn an_environment_has_twenty_webhooks_at_most() {
 #[test]
 fn other_tenants_see_neither_webhooks_nor_their_events() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
     let (own, before) = (path(&webhook, ""), read(&api, &path(&webhook, "")));
     connect(&api, "eve");
@@ -199,7 +199,7 @@ fn a_key_needs_the_scopes_and_a_token_never_has_them() {
 #[test]
 fn a_secret_rotates_and_both_sign_for_a_day() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let first = create(&api, &json!({"url": URL}));
     let rotate = || {
         let response = api.send(&api.request("POST", &path(&first, "/rotate")));
@@ -259,7 +259,7 @@ fn without_vault_keys_no_webhook_is_stored() {
 #[test]
 fn a_test_returns_the_receivers_response() {
     let api = api();
-    let receiver = Receiver::of(&api);
+    let receiver = Receiver::new(&api);
     let webhook =
         create(&api, &json!({"url": URL, "types": ["connection.failed"], "active": false}));
     let test = || {

@@ -68,7 +68,7 @@ struct Receiver {
 
 impl Receiver {
     /// One that accepts everything.
-    fn of(api: &Api) -> Rc<Self> {
+    fn new(api: &Api) -> Rc<Self> {
         let receiver = Rc::new(Self::default());
         let mine = Rc::clone(&receiver);
         *api.world.platform.borrow_mut() = Box::new(move |request| {

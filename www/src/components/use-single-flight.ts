@@ -1,4 +1,4 @@
-// Mutations that can't run twice at once, for users who press twice or leave before the response arrives.
+// Mutations that can't run twice concurrently, for users who press twice or leave before the response arrives.
 import { useMutation, type MutationFunction, type UseMutationOptions } from "@tanstack/preact-query";
 import { useEffect, useRef } from "preact/hooks";
 

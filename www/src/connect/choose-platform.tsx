@@ -38,7 +38,7 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
     search().catch((error) => !controller.signal.aborted && onError(error));
     return () => controller.abort();
   }, [q]);
-  // Render everything at once: content must not move under a user who is about to press it.
+  // Render everything in one go: content must not move under a user who is about to press it.
   if (failed === undefined || page === undefined)
     return (
       <Step title={TITLE}>

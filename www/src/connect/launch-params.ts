@@ -1,5 +1,5 @@
 // How the window is opened: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. It is removed
-// from the address at once, so that no history, bookmark or screenshot keeps it. Nothing is stored.
+// from the address immediately, so that no history, bookmark or screenshot keeps it. Nothing is stored.
 import { TOKEN, signedPattern } from "../session/link";
 
 export interface LaunchParams {

@@ -1,5 +1,5 @@
 // A link that opens the console for an end user: `#token=st_…`. The fragment never reaches a server. It is removed from
-// the address at once, so that no history, bookmark or screenshot keeps it.
+// the address immediately, so that no history, bookmark or screenshot keeps it.
 
 /** A token, or something malformed. */
 export type Link = { token: string } | "damaged";

@@ -51,7 +51,7 @@ function createQueryClient(opened: ActiveSession): QueryClient {
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      // The package retries by itself, and failures are shown at once instead of waiting for the network.
+      // The package retries by itself, and failures are shown immediately instead of waiting for the network.
       queries: { retry: false, networkMode: "always", staleTime: VAULT_FRESH_MS, refetchOnReconnect: true },
       mutations: { retry: false, networkMode: "always" },
     },
