@@ -5,8 +5,7 @@ use crate::audit::{AuditFilter, AuditId, Entry};
 use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
-use crate::http::message::{NO_STORE, Response};
-use crate::http::paging::Paging;
+use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::Problem;
 use crate::storage::transaction::Statements;
 use crate::terms::AuditAction;
@@ -23,7 +22,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let actions: Vec<AuditAction> = query.names("actions", &AuditAction::NAMES);
     query.finish()?;
     let time = |name| query.text(name).and_then(|text| rfc3339::parse_to_millisecond(&text));
-    let oldest = context.now.saturating_sub(context.config.audit_ms);
+    let oldest = context.now.saturating_sub(context.config().audit_ms);
     let connection = query.text("connection").and_then(|text| ConnectionId::parse(&text));
     let filter = AuditFilter {
         actor: query.text("actor"),
@@ -54,8 +53,6 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         }
         let last = entries.get(scanned.saturating_sub(1));
         let next = last.filter(|_| entries.len() > scanned).map(|entry| entry.id.as_str());
-        let end = format!("],\"next\":{}}}", json::text(&next));
-        let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
-        Ok(Response::json(page, NO_STORE))
+        Ok(cursor_page(&rows, &next))
     }))
 }

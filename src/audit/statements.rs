@@ -4,7 +4,7 @@ use super::{AuditFilter, AuditId};
 use crate::auth::Caller;
 use crate::auth::statements::Guard;
 use crate::connections::model::ConnectionId;
-use crate::connections::statements::sql::Sql;
+use crate::connections::statements::sql::{CREDENTIALS_JOIN, Sql};
 use crate::ports::{Param, Statement};
 use crate::terms::AuditAction;
 
@@ -122,7 +122,7 @@ pub fn credentials_read(
     sql.push(", ").text(action).push(", ");
     push_actor(&mut sql, caller);
     sql.push(", k.id, 'connection', c.id, ").text(request);
-    sql.push_connection(connection, " CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id");
+    sql.push_connection(connection, CREDENTIALS_JOIN);
     sql.push(" ON CONFLICT (account, environment, id) DO UPDATE SET count = count + 1, request_id = excluded.request_id WHERE request_id <> excluded.request_id");
     sql.finish()
 }

@@ -121,8 +121,8 @@ impl CatalogCache {
             .await?
             .ok_or_else(|| StorageError::new("no catalog is published: `current` is missing"))?;
         let served = Rc::new(open_current(blob.read(0..blob.size()).unwrap_or_default())?);
-        if let Ok(mut location) = self.served.try_borrow_mut() {
-            *location = Some((Rc::clone(&served), now));
+        if let Ok(mut cell) = self.served.try_borrow_mut() {
+            *cell = Some((Rc::clone(&served), now));
         }
         Ok(served)
     }

@@ -55,7 +55,7 @@ impl CredentialsQuery {
         id: &ConnectionId,
         statements: &mut Statements,
     ) -> Result<Self, Problem> {
-        if context.config.vault_keys.is_empty() {
+        if context.config().vault_keys.is_empty() {
             return Err(no_vault_keys());
         }
         let guard = context.guard();
@@ -96,7 +96,7 @@ impl CredentialsQuery {
             return Err(failed(&row));
         }
         let (keys, tenant) =
-            (&context.config.vault_keys, (principal.account.as_str(), principal.environment));
+            (&context.config().vault_keys, (principal.account.as_str(), principal.environment));
         let credentials =
             Credentials::open(keys, tenant, &connection.id, &row.sealed).map_err(decrypt_error)?;
         let connector = connector(catalog, &connection.platform).await?;
@@ -189,7 +189,7 @@ impl UsableCredentials {
         let (row, credentials) = match method {
             Some(method) => {
                 let refresh = Refresh {
-                    config: context.config,
+                    config: context.config(),
                     account: &principal.account,
                     environment: principal.environment,
                     connection: &connection.id,

@@ -23,10 +23,8 @@ pub struct Context<'a> {
     pub arguments: &'a [String],
     /// The caller, with a well-formed key or a valid token. Whether the key is valid is not known yet.
     pub caller: &'a Caller,
-    /// The caches of the isolate.
+    /// The operator's settings and the caches of the isolate.
     pub service: &'a Service,
-    /// The operator's settings.
-    pub config: &'a Config,
     /// The problem to return when the endpoint would store more; `None` unless the database is nearly full.
     pub capacity_error: Option<&'a Problem>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -40,6 +38,10 @@ pub struct Context<'a> {
 pub struct Permit(());
 
 impl<'a> Context<'a> {
+    pub const fn config(&self) -> &'a Config {
+        self.service.config()
+    }
+
     /// Restricts statements to the rows that the caller may see: none when its key is invalid or lacks the scope.
     pub fn guard(&self) -> Guard<'a> {
         Guard::new(self.caller, self.endpoint.access().scope(), self.now)
@@ -75,6 +77,11 @@ impl<'a> Context<'a> {
     /// The connection id in the path; an id that does not exist when the path's is malformed.
     pub fn connection_id(&self) -> ConnectionId {
         ConnectionId::parse(self.argument(0)).unwrap_or_default()
+    }
+
+    /// The absolute URL of an endpoint of this service, with these path parameters.
+    pub fn url_of(&self, endpoint: Keyed, arguments: &[&str]) -> String {
+        format!("{}{}", self.request.origin, endpoint.address(arguments))
     }
 
     /// Fails when the request has a query parameter, for endpoints without any.

@@ -120,7 +120,6 @@ impl<P: Ports> Exchange<'_, P> {
             arguments: resource.map(Resource::arguments).unwrap_or_default(),
             caller: &caller,
             service: self.service,
-            config: self.service.config(),
             capacity_error: capacity_error.as_ref(),
             now: self.now,
             request_id: self.request_id,

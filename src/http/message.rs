@@ -114,6 +114,16 @@ impl Response {
         response
     }
 
+    /// A redirect after which the browser sends `GET`. The URL may contain secrets, so it is neither cached nor sent as a
+    /// referrer.
+    pub fn see_other(url: impl Into<String>) -> Self {
+        let mut response = Self::empty(303);
+        response.add("location", url);
+        response.add("cache-control", NO_STORE);
+        response.add("referrer-policy", "no-referrer");
+        response
+    }
+
     /// A JSON response.
     pub fn json(body: Vec<u8>, cache_control: &'static str) -> Self {
         let headers = vec![

@@ -1,6 +1,10 @@
 //! Pages of a list: `limit`, `page` and the envelope.
 
+use serde::Serialize;
+
+use super::message::{NO_STORE, Response};
 use super::query::{Check, Parameter, QueryReader};
+use crate::util::json;
 
 /// The default number of rows per page.
 pub const DEFAULT_LIMIT: u64 = 20;
@@ -58,6 +62,13 @@ impl Paging {
         let end = format!("],\"total\":{total}{after_total},\"pages\":{pages},\"page\":{page}}}");
         [b"{\"rows\":[", rows, end.as_bytes()].concat()
     }
+}
+
+/// The page of a list with a cursor: `rows` as JSON, and the cursor of the next page; `null` on the last one.
+pub fn cursor_page(rows: &[Vec<u8>], next: &impl Serialize) -> Response {
+    let end = format!("],\"next\":{}}}", json::text(next));
+    let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
+    Response::json(page, NO_STORE)
 }
 
 #[cfg(test)]

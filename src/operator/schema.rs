@@ -61,9 +61,10 @@ impl Schema {
     /// Whether these files created the database, so that it can be upgraded. This holds for an empty database, and for
     /// one of a later release, which has applied additional files.
     pub fn is_of(&self, database: &DatabaseSchema) -> bool {
-        let Some(last) = self.files.last() else { return database.applied.is_empty() };
-        let is_known =
-            |name: &String| *name > last.name || self.files.iter().any(|file| file.name == *name);
+        let is_known = |name: &String| {
+            self.files.iter().any(|file| file.name == *name)
+                || self.files.last().is_some_and(|last| *name > last.name)
+        };
         database.applied.iter().all(is_known)
             && match self.files.as_slice() {
                 // Before the first release, the file may have changed after the database applied it.

@@ -197,7 +197,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     /// The URL of a server of the catalog, with its variables filled in.
     pub fn server(&self, template: &str) -> Result<String, String> {
         let value = |name: &str| self.usable.credentials.variable(name);
-        let filled = self.context.config.targets().fill(template, value);
+        let filled = self.context.config().targets().fill(template, value);
         filled.map_err(|error| error.to_string())
     }
 
@@ -221,7 +221,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     /// the request temporarily, it is retried as often as the caller wants, provided that this is safe.
     pub async fn send(self, call: Call<'_>) -> Result<PlatformResponse, Problem> {
         let Self { context, principal, ports, target, .. } = self;
-        if !context.config.call_events.has(&call.method) {
+        if !context.config().call_events.has(&call.method) {
             return Ok(self.exchange(call).await?);
         }
         let (method, id) = (call.method.clone(), self.usable.connection.id.clone());
@@ -322,7 +322,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
 
     async fn send_once(&self, call: &Call<'_>) -> Result<StreamingResponse, CallError> {
         let (connector, method) = self.connector_and_method()?;
-        let platform_auth = self.usable.auth(self.context.config);
+        let platform_auth = self.usable.auth(self.context.config());
         let auth = platform_auth.map(PlatformAuth::placed).transpose()?.unwrap_or_default();
         if let Some(name) = auth.reserved_header(&call.headers) {
             return Err(self.reserved(name).into());
@@ -370,7 +370,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
 
     /// Removes the service's secrets from the URLs in a response's headers.
     fn without_credentials(&self, mut response: StreamingResponse) -> StreamingResponse {
-        let platform_auth = self.usable.auth(self.context.config);
+        let platform_auth = self.usable.auth(self.context.config());
         let Some(Ok(auth)) = platform_auth.map(PlatformAuth::known) else { return response };
         for (name, value) in &mut response.headers {
             let public = |url: &str| without(url, |name, _| auth.has_secret(name));

@@ -1,5 +1,7 @@
 //! Randomness that is the same in every run.
 
+use crate::support::{SPLITMIX_GAMMA, splitmix};
+
 /// How many times a test with random input repeats: `usually`, or `proof` times where `CONNECTOR_VAULT_PROOF` is set, as
 /// `npm run proof` and `npm run mutants` do.
 pub fn repetitions(usually: usize, proof: usize) -> usize {
@@ -32,11 +34,8 @@ pub struct Chance(pub u64);
 
 impl Chance {
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut number = self.0;
-        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        number ^ (number >> 31)
+        self.0 = self.0.wrapping_add(SPLITMIX_GAMMA);
+        splitmix(self.0)
     }
 
     /// A number below `end`.

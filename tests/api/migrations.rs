@@ -107,16 +107,14 @@ fn in_use() -> Api {
 fn fill(world: &World, from: &World, schema: &World) {
     let tables = names(schema, None);
     let is_plain = |table: &&String| !DERIVED.contains(&table.as_str());
-    let copy = |table: &String| {
+    let copy = |table: &str| {
         let columns = names(schema, Some(table));
         for row in rows(from, table, &columns) {
             let sql = format!("INSERT INTO {table} ({}) VALUES ({row})", columns.join(", "));
             world.database.execute(&sql, []).unwrap_or_else(|error| panic!("{sql}: {error}"));
         }
     };
-    if tables.iter().any(|table| table == "connections") {
-        copy(&"connections".to_owned());
-    }
+    copy("connections");
     let others: Vec<&String> =
         tables.iter().filter(is_plain).filter(|table| *table != "connections").collect();
     // The copied rows replace those that the triggers of the schema derived from the connections.
@@ -127,10 +125,9 @@ fn fill(world: &World, from: &World, schema: &World) {
     for table in others.iter().filter(|table| **table != AUDIT) {
         copy(table);
     }
-    if others.iter().any(|table| *table == AUDIT) {
-        world.database.execute(&format!("DELETE FROM {AUDIT}"), []).unwrap();
-        copy(&AUDIT.to_owned());
-    }
+    // The other tables' triggers wrote to it.
+    world.database.execute(&format!("DELETE FROM {AUDIT}"), []).unwrap();
+    copy(AUDIT);
 }
 
 /// What an earlier schema has of each row of a world: tables, their columns, and the rows.

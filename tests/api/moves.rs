@@ -311,7 +311,7 @@ fn reports_damaged_row_and_does_not_switch() {
     let shifted =
         format!("id = {event} + (SELECT event_shift FROM account_moves WHERE account = 'acme')");
     for (sql, table, key) in [
-        // TableChanges.
+        // Changed.
         (format!("UPDATE connections SET description = 'Another.' WHERE id = '{bob}'"), "connections", of_bob.clone()),
         ("UPDATE webhooks SET url = 'https://evil.example/in' WHERE account = 'acme'".into(), "webhooks", json!(["test", hook]).to_string()),
         ("UPDATE oauth_clients SET client_id = 'x' WHERE account = 'acme' AND platform = 'revoked'".into(), "oauth_clients", json!(["test", "revoked"]).to_string()),

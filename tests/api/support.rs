@@ -402,23 +402,24 @@ fn open(sql_now: &Arc<AtomicU64>) -> rusqlite::Connection {
     };
     database.create_scalar_function("unixepoch", 1, flags, unixepoch).unwrap();
     // SQLite seeds its own generator from the operating system, so a test that spreads checks would differ in each run.
-    let seed = AtomicU64::new(0);
+    let state = AtomicU64::new(SPLITMIX_GAMMA);
     let random = move |_: &rusqlite::functions::Context<'_>| {
-        Ok(splitmix64(seed.fetch_add(1, Ordering::Relaxed)).cast_signed())
+        Ok(splitmix(state.fetch_add(SPLITMIX_GAMMA, Ordering::Relaxed)).cast_signed())
     };
     database.create_scalar_function("random", 0, flags, random).unwrap();
     database
 }
 
-/// A well-mixed number for each `index` (Steele, Lea and Flood: "Fast Splittable Pseudorandom Number Generators").
-const fn splitmix64(index: u64) -> u64 {
-    let mixed = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+/// The increment of the state of `SplitMix64` (Steele, Lea and Flood: "Fast Splittable Pseudorandom Number Generators").
+pub const SPLITMIX_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The output of `SplitMix64` for a state.
+pub const fn splitmix(state: u64) -> u64 {
+    let number = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
 }
 
-/// Makes the tables of an empty database.
 fn duplicate(
     database: &mut rusqlite::Connection,
     sql_now: &Arc<AtomicU64>,
@@ -430,6 +431,7 @@ fn duplicate(
     copy
 }
 
+/// Makes the tables of an empty database.
 fn fill(database: &mut rusqlite::Connection) {
     database.deserialize_read_exact("main", &MIGRATED[..], MIGRATED.len(), false).unwrap();
 }

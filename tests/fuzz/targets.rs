@@ -193,7 +193,7 @@ pub fn answer(data: &[u8]) {
     }
 }
 
-/// A method that asks for everything that selections may have.
+/// A method with every member that token responses may use.
 fn oauth() -> OAuth2 {
     serde_json::from_value(serde_json::json!({
         "grant": "authorization_code", "issuer": null, "authorizationUrl": "https://id.example/authorize",

@@ -1,7 +1,7 @@
 //! `GET /mcp/{endpointId}/authorize`: validates the request of an agent, and redirects its user to the sign-in.
 
 use super::documents::DocumentError;
-use super::{AgentContext, COOKIE, RESOURCE, browser, describe, redirect, with_query};
+use super::{AgentContext, COOKIE, RESOURCE, browser, describe, with_query};
 use crate::agents::client::{Client, Destination, MAX_DOCUMENT};
 use crate::agents::form::Form;
 use crate::agents::provider::{self, AuthorizationRequest, Provider};
@@ -204,7 +204,7 @@ impl<P: Ports> AgentContext<'_, P> {
             }
             _ => return Err(Problem::no_route()),
         };
-        let mut response = redirect(url);
+        let mut response = Response::see_other(url);
         response.add(
             "set-cookie",
             format!("{COOKIE}={cookie}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=3600"),
@@ -238,7 +238,7 @@ impl<P: Ports> AgentContext<'_, P> {
         error: &str,
         description: Option<&str>,
     ) -> Response {
-        redirect(self.error_url(uri, state, error, description))
+        Response::see_other(self.error_url(uri, state, error, description))
     }
 
     fn error_url(

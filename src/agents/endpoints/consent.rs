@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use super::{AgentContext, browser, form, redirect, with_query};
+use super::{AgentContext, browser, form, with_query};
 use crate::agents::client::Destination;
 use crate::agents::form::Form;
 use crate::agents::grant::{Grant, State};
@@ -176,7 +176,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let is_own = |grant: &Grant| grant.state == State::Consented && self.has_claimed(grant);
         let Some(grant) = grant.filter(is_own) else { return Ok(self.sign_in_expired_page()) };
         let issuer = self.issuer();
-        Ok(redirect(with_query(
+        Ok(Response::see_other(with_query(
             &grant.redirect_uri,
             &[
                 ("code", Some(&code)),

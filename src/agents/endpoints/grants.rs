@@ -17,7 +17,7 @@ use crate::http::body::{BodyReader, refusal};
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
-use crate::http::paging::Paging;
+use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::{Code, Problem};
 use crate::ports::{Ports, Random as _};
 use crate::storage::metering::Metered;
@@ -48,10 +48,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         let next = rows.last().filter(|_| has_more).map(|row| row.id.as_str());
-        let end = format!("],\"next\":{}}}", json::text(&next));
-        let rows: Vec<Vec<u8>> = rows.iter().map(Grant::to_json).collect();
-        let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
-        Ok(Response::json(page, NO_STORE))
+        Ok(cursor_page(&rows.iter().map(Grant::to_json).collect::<Vec<_>>(), &next))
     }))
 }
 
@@ -62,7 +59,7 @@ struct Id {}
 /// `DELETE /v1/agent-grants/{id}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
-    let id = ConnectionId::parse(context.argument(0)).unwrap_or_default();
+    let id = context.connection_id();
     let mut statements = Statements::default();
     let deleted = statements.ask::<Id>(statements::delete_grant(&context.guard(), id.as_str()));
     Ok(Handler::render(statements, move |results, _| {
@@ -82,8 +79,8 @@ pub fn create<'a, P: Ports>(
     let mut body = context.body()?;
     let (platforms, actions) = reach(&mut body);
     body.finish()?;
-    let (secrets, now) = (&context.config.sessions, context.now);
-    let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
+    let (secrets, now) = (&context.config().sessions, context.now);
+    let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
     if !secrets.can_sign() {
         return Err(no_session_secret());
     }

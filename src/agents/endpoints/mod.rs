@@ -212,14 +212,6 @@ fn browser(request: &Request) -> Option<&str> {
     ours.find(|value| is_id(value))
 }
 
-fn redirect(url: String) -> Response {
-    let mut response = Response::empty(303);
-    response.add("location", url);
-    response.add("cache-control", NO_STORE);
-    response.add("referrer-policy", "no-referrer");
-    response
-}
-
 /// Adds parameters to a URL.
 fn with_query(url: &str, parameters: &[(&str, Option<&str>)]) -> String {
     let mut url = url.to_owned();

@@ -38,7 +38,7 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     Ok(Handler::render(statements, move |results, _| {
         let endpoint = results.first(endpoint)?.filter(|endpoint| endpoint.r#type.is_some());
         let endpoint = endpoint.ok_or_else(not_configured)?;
-        let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
+        let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
         Ok(Response::json(endpoint.to_json(base).ok_or_else(not_configured)?, NO_STORE))
     }))
 }
@@ -71,13 +71,13 @@ pub fn put<'a, P: Ports>(
     let mut body = context.body()?;
     check(&mut body, context);
     body.finish()?;
-    if !context.config.sessions.can_sign() {
+    if !context.config().sessions.can_sign() {
         return Err(no_session_secret());
     }
-    let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
+    let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
     if body.has("clientSecret")
         && !body.is_null("clientSecret")
-        && context.config.vault_keys.is_empty()
+        && context.config().vault_keys.is_empty()
     {
         return Err(no_vault_keys());
     }
@@ -112,13 +112,13 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
         let Some(url) = body.peek(name).map(str::to_owned) else { continue };
         let is_plain = url.len() <= crate::connect::rules::MAX_URL
             && url.bytes().all(|byte| byte.is_ascii_graphic());
-        match context.config.targets().check(&url) {
+        match context.config().targets().check(&url) {
             _ if !is_plain => {}
             Err(error) => body.invalid(&[name], error.as_str()),
             Ok(()) if name == "issuer" && url.contains('?') => {
                 body.invalid(&[name], "must not have a query");
             }
-            Ok(()) if name == "issuer" && origin(&url) == context.config.base_url => {
+            Ok(()) if name == "issuer" && origin(&url) == context.config().base_url => {
                 body.invalid(&[name], "is an address of this service");
             }
             Ok(()) => {}
@@ -141,7 +141,7 @@ async fn store<P: Ports>(
     let claim = body.text("identityClaim");
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     if let Some(issuer) = &issuer {
-        let (targets, address) = (context.config.targets(), provider::discovery_url(issuer));
+        let (targets, address) = (context.config().targets(), provider::discovery_url(issuer));
         let documents = context.service.documents();
         let document = documents.fetch(ports, targets, &address, provider::MAX_DOCUMENT).await;
         let found = match document {
@@ -162,7 +162,7 @@ async fn store<P: Ports>(
     let former: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
     let seal = |secret: &String| {
         let place = place(&principal.account, principal.environment, &former.id);
-        context.config.vault_keys.seal(&place, secret.as_bytes(), ports).map_err(encrypt_error)
+        context.config().vault_keys.seal(&place, secret.as_bytes(), ports).map_err(encrypt_error)
     };
     let sealed = match &secret {
         Some(secret) => Some(seal(secret)?),

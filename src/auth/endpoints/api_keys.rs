@@ -11,7 +11,7 @@ use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
-use crate::http::paging::Paging;
+use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::{Code, Problem};
 use crate::ports::{Db as _, Ports, Random as _};
 use crate::storage::metering::Metered;
@@ -37,10 +37,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         rows.truncate(limit);
         let next = rows.last().filter(|_| has_more).map(|key| key.id.as_str());
         let shown = rows.iter().map(|key| key.view(&principal.key_id, context.now, None));
-        let shown = shown.map(|key| json::bytes(&key)).collect::<Vec<_>>().join(&b',');
-        let end = format!("],\"next\":{}}}", json::text(&next));
-        let page = [b"{\"rows\":[".as_slice(), &shown, end.as_bytes()].concat();
-        Ok(Response::json(page, NO_STORE))
+        Ok(cursor_page(&shown.map(|key| json::bytes(&key)).collect::<Vec<_>>(), &next))
     }))
 }
 

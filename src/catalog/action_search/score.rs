@@ -223,10 +223,10 @@ impl Scorer {
             }
         }
         for place in self.with_term.drain(..) {
-            let Some(candidates) = self.candidates.get_mut(place as usize) else { continue };
-            let best = std::mem::take(&mut candidates.best);
+            let Some(candidate) = self.candidates.get_mut(place as usize) else { continue };
+            let best = std::mem::take(&mut candidate.best);
             let platform_match =
-                platform_matches.get(candidates.platform as usize).copied().unwrap_or_default();
+                platform_matches.get(candidate.platform as usize).copied().unwrap_or_default();
             let (more, less) =
                 (platform_match.weight.max(best.weight), platform_match.weight.min(best.weight));
             // A word that both have counts a little more than one that only one of them has.
@@ -234,8 +234,8 @@ impl Scorer {
             let weight = weight.saturating_sub(i32::from(platform_match.weight));
             let rarity = if platform_match.weight == 0 { rarity } else { 0 };
             // A word of the platform's name is in the titles of all of its actions.
-            let says = platform_match.positions & PostingFlags::IN_NAME == 0;
-            candidates.row_score.take(worth.saturating_mul(weight), rarity, best, says, term);
+            let is_own_word = platform_match.positions & PostingFlags::IN_NAME == 0;
+            candidate.row_score.take(worth.saturating_mul(weight), rarity, best, is_own_word, term);
         }
     }
 
@@ -280,28 +280,27 @@ impl Scorer {
             let bonus = platform_bonus(platform, platform_score.named);
             for row in platform.first..platform.end {
                 let place = self.places.get(row).copied().unwrap_or(0).checked_sub(1);
-                let candidates = place.and_then(|place| self.candidates.get(place as usize));
-                let row_score =
-                    candidates.map(|candidates| candidates.row_score).unwrap_or_default();
+                let candidate = place.and_then(|place| self.candidates.get(place as usize));
+                let row_score = candidate.map(|candidate| candidate.row_score).unwrap_or_default();
                 take(number(row), platform_score, bonus, row_score)?;
             }
         }
-        for candidates in &self.candidates {
-            let index = candidates.platform as usize;
+        for candidate in &self.candidates {
+            let index = candidate.platform as usize;
             let Some((platform, platform_score)) =
                 self.platforms.get(index).zip(self.platform_scores.get(index))
             else {
                 continue;
             };
             let has = u32::from(
-                platform_score.matched_rarity.saturating_add(candidates.row_score.matched_rarity),
+                platform_score.matched_rarity.saturating_add(candidate.row_score.matched_rarity),
             );
             if has >= least && !has_enough(platform_score) && is_wanted(index) {
                 take(
-                    candidates.row,
+                    candidate.row,
                     platform_score,
                     platform_bonus(platform, platform_score.named),
-                    candidates.row_score,
+                    candidate.row_score,
                 )?;
             }
         }

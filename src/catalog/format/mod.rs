@@ -55,7 +55,7 @@
 pub mod current;
 pub mod layout;
 pub mod list;
-pub mod list_ref;
+mod list_ref;
 pub mod pack;
 pub mod section;
 pub mod stored;

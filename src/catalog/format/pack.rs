@@ -84,9 +84,8 @@ pub fn names(pack: &Section) -> Result<Texts<'_>, StorageError> {
     let count = read_number(pack.rest(), 0).ok_or_else(cut)?;
     let names_at = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
     let names = pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut)?;
-    // Early builds of this format stored fewer blocks per name.
     if pack.len() != names.len().saturating_mul(BLOCKS) {
-        return Err(pack.damaged("it has no details: import and publish again"));
+        return Err(pack.damaged("its number of blocks is wrong"));
     }
     Ok(names)
 }

@@ -43,17 +43,17 @@ pub(super) fn split_by_weight<T>(
     limit: usize,
     weigh: impl Fn(&T) -> usize,
 ) -> Vec<&[T]> {
-    let (mut split_by_weight, mut start, mut weight) = (Vec::new(), 0, 0_usize);
+    let (mut chunks, mut start, mut weight) = (Vec::new(), 0, 0_usize);
     for (at, item) in items.iter().enumerate() {
         let more = weigh(item);
         if at > start && weight.saturating_add(more) > limit {
-            split_by_weight.extend(items.get(start..at));
+            chunks.extend(items.get(start..at));
             (start, weight) = (at, 0);
         }
         weight = weight.saturating_add(more);
     }
-    split_by_weight.extend(items.get(start..).filter(|chunk| !chunk.is_empty()));
-    split_by_weight
+    chunks.extend(items.get(start..).filter(|chunk| !chunk.is_empty()));
+    chunks
 }
 
 /// Sorts the rows into list order and prepares the list.

@@ -8,8 +8,7 @@ use crate::connect::statements::{AttemptFilter, select_attempts};
 use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
-use crate::http::message::{NO_STORE, Response};
-use crate::http::paging::Paging;
+use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::Problem;
 use crate::storage::transaction::Statements;
 use crate::terms::{AttemptStatus, IdentityType};
@@ -75,9 +74,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         let is_cut_off =
             left > 0 || u64::try_from(found.len()).is_ok_and(|found| found == scan_limit);
         let next = last.filter(|_| is_cut_off);
-        let end = format!("],\"next\":{}}}", json::text(&next));
-        let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
-        Ok(Response::json(page, NO_STORE))
+        Ok(cursor_page(&rows, &next))
     }))
 }
 

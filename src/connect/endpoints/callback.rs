@@ -162,11 +162,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             !matches!(name.as_ref(), "id_token" | "access_token" | "refresh_token")
         };
         let pairs: Vec<&str> = text.split('&').filter(is_kept).collect();
-        let mut response = Response::empty(303);
-        response.add("location", format!("{}?{}", redirect_uri(&request.origin), pairs.join("&")));
-        response.add("cache-control", NO_STORE);
-        response.add("referrer-policy", "no-referrer");
-        response
+        Response::see_other(format!("{}?{}", redirect_uri(&request.origin), pairs.join("&")))
     }
 
     fn invalid_callback_page(&self) -> Page {

@@ -37,7 +37,7 @@ impl ConnectRequest<'_> {
         client: &OauthClient,
         scopes: Vec<String>,
     ) -> Result<Response, Problem> {
-        let opened = client.open(&self.context.config.vault_keys).map_err(decrypt_error)?;
+        let opened = client.open(&self.context.config().vault_keys).map_err(decrypt_error)?;
         let opened =
             opened.with_assertion(resolved.oauth.token_auth, &resolved.token_url, ports).await;
         let endpoint =
@@ -69,13 +69,13 @@ impl ConnectRequest<'_> {
         (requested_scopes, granted_scopes): (&[String], Option<&[String]>),
     ) -> Result<Response, Problem> {
         let (context, connector, method) = (self.context, self.connector, self.method);
-        let (config, name) = (context.config, &connector.name);
+        let (config, name) = (context.config(), &connector.name);
         let auth =
             platform::PlatformAuth { config, connector, method, credentials: &credentials, client };
         let checked = platform::verify(ports, auth).await.checked(name)?;
         platform::fetch_account(ports, config, (connector, method), client, &mut credentials).await;
         let tenant = (self.principal.account.as_str(), self.principal.environment);
-        let keys = &context.config.vault_keys;
+        let keys = &context.config().vault_keys;
         let is_different_account = match (&self.connection, &self.previous) {
             (ConnectTarget::Existing(_), Some(previous)) => {
                 previous.is_different_account(keys, tenant, &credentials)
@@ -103,7 +103,7 @@ impl ConnectRequest<'_> {
             ),
             unchecked: InconclusiveCheck::from_outcome(checked)
                 .filter(|_| credentials.tokens.is_none()),
-            names: context.config.account_names,
+            names: context.config().account_names,
             now: context.now,
         };
         let (written, status) = match &self.connection {
@@ -121,8 +121,7 @@ impl ConnectRequest<'_> {
             StoreOutcome::Done(connection) => {
                 let mut response = shown(&connection)?;
                 response.status = status;
-                let path = Keyed::ReadConnection.address(&[&connection.id]);
-                response.add("location", format!("{}{path}", context.request.origin));
+                response.add("location", context.url_of(Keyed::ReadConnection, &[&connection.id]));
                 Ok(response)
             }
             StoreOutcome::KeyTaken(holder) => Err(connection_exists(&holder, context.caller)),

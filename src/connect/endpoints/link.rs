@@ -32,7 +32,7 @@ use crate::connect::statements;
 use crate::credentials::minted::Purpose;
 use crate::credentials::{Kind as Sealing, SealContext, Sealed};
 use crate::http::config::Config;
-use crate::http::message::{NO_STORE, Request, Response};
+use crate::http::message::{Request, Response};
 use crate::http::problem::Problem;
 use crate::oauth::authorization::{AuthorizationRequest, authorization_url};
 use crate::oauth::callback::read;
@@ -196,11 +196,7 @@ impl<P: Ports> BrowserContext<'_, P> {
                 url.extend(["&", name, "=", &encode(value)]);
             }
         }
-        let mut response = Response::empty(303);
-        response.add("location", url);
-        response.add("cache-control", NO_STORE);
-        response.add("referrer-policy", "no-referrer");
-        Ok(response)
+        Ok(Response::see_other(url))
     }
 
     /// Rejects a secret that this service did not generate, without a database query. Fails if the secret is used too often.
@@ -310,11 +306,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             Some((url, state)) => {
                 let shard = Shard::new(self.ports.number()).unwrap_or_default();
                 cookie = cookie_for(&cookie, shard, &state);
-                let mut response = Response::empty(303);
-                response.add("location", url);
-                response.add("cache-control", NO_STORE);
-                response.add("referrer-policy", "no-referrer");
-                response
+                Response::see_other(url)
             }
         };
         response.add("set-cookie", set_cookie(&cookie));

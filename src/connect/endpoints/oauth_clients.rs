@@ -144,7 +144,7 @@ pub fn checked_body(context: &Context<'_>) -> Result<BodyReader, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     body.finish()?;
-    if context.config.vault_keys.is_empty() {
+    if context.config().vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
     Ok(body)
@@ -207,7 +207,7 @@ pub async fn store<P: Ports>(
     let seal_context = place(&principal.account, principal.environment, platform);
     let sealed = secret
         .as_ref()
-        .map(|secret| context.config.vault_keys.seal(&seal_context, secret.as_bytes(), ports))
+        .map(|secret| context.config().vault_keys.seal(&seal_context, secret.as_bytes(), ports))
         .transpose()
         .map_err(encrypt_error)?;
     let new = NewClient {

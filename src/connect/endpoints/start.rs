@@ -7,7 +7,6 @@ use super::window_link::{Choice, choice_of_link, takes_fields};
 use super::{connector, no_vault_keys};
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::{Caller, Principal};
-use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::{AuthMethod, Grant, Kind, OAuth2};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
@@ -151,7 +150,7 @@ fn with_keys<'a, P: Ports>(
     statements: Statements,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    if new.context.config.vault_keys.is_empty() {
+    if new.context.config().vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
     Ok(Handler::new(statements, move |results, principal| async move {
@@ -219,12 +218,11 @@ impl NewConnect<'_> {
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let Self { context, mut body, target, found } = self;
-        let cache = context.service.catalog();
         let (name, tags) = (body.text("name"), body.texts("tags").map(|tags| json::text(&tags)));
         let existing = results.first(found.connection)?;
         let described = (name.as_deref(), tags.as_deref());
         let (connector, connection) =
-            connected(context, target, existing, described, (cache, ports)).await?;
+            connected(context, target, existing, described, ports).await?;
         let previous = results.first(found.previous)?;
         let client = results.first(found.client)?;
 
@@ -322,7 +320,7 @@ async fn connected<P: Ports>(
     target: RequestedTarget,
     existing: Option<Connection>,
     (name, tags): (Option<&str>, Option<&str>),
-    (cache, ports): (&CatalogCache, &Metered<'_, P>),
+    ports: &Metered<'_, P>,
 ) -> Result<(Connector, ConnectTarget), Problem> {
     Ok(match (target, existing) {
         (RequestedTarget::ByKey { connector, platform, label, owner }, None) => {
@@ -352,7 +350,7 @@ async fn connected<P: Ports>(
             (*connector, ConnectTarget::Existing(Box::new(holder)))
         }
         (RequestedTarget::ById, Some(holder)) => {
-            let catalog = Catalog::open(cache, ports).await?;
+            let catalog = Catalog::open(context.service.catalog(), ports).await?;
             let connector = connector(&catalog, &holder.platform).await?;
             let connector = connector.ok_or_else(|| platform_removed(&holder.platform))?;
             (connector, ConnectTarget::Existing(Box::new(holder)))
@@ -387,7 +385,7 @@ fn returns(context: &Context<'_>, url: &str) -> bool {
     let origin = origin(url);
     let of_token = context.caller.token().and_then(|token| token.origins.as_ref());
     origin == context.request.origin
-        || of_token.map_or_else(|| context.config.allows(&origin), |origins| origins.has(&origin))
+        || of_token.map_or_else(|| context.config().allows(&origin), |origins| origins.has(&origin))
 }
 
 /// The error if the catalog no longer has the connection's platform.
@@ -449,7 +447,7 @@ impl ConnectRequest<'_> {
     /// Resolves the method's URLs and parameters, and reports invalid values.
     fn fill_oauth(&self, oauth: &OAuth2, body: &mut BodyReader) -> Option<ResolvedOAuth> {
         let value = |name: &str| self.values.get(name).map(String::as_str);
-        let targets = self.context.config.targets();
+        let targets = self.context.config().targets();
         let resolved = match oauth.grant {
             Grant::AuthorizationCode => ResolvedOAuth::before_sign_in(oauth, targets, value),
             Grant::ClientCredentials | Grant::AccountCredentials => {

@@ -64,7 +64,7 @@ impl ConnectRequest<'_> {
         // The browser has no API key, so the link and the state name the shard.
         let shard = Shard::new(ports.number()).unwrap_or_default();
         let secret = |purpose| {
-            let secret = context.config.vault_keys.mint(purpose, ports);
+            let secret = context.config().vault_keys.mint(purpose, ports);
             secret.map(|secret| shard.mark(secret)).ok_or_else(no_vault_keys)
         };
         let (id, link) = (ports.uuid(), secret(Purpose::Link)?);
@@ -83,14 +83,20 @@ impl ConnectRequest<'_> {
         let sealed = match pkce {
             Some(_) => {
                 let plain = Zeroizing::new(json::bytes(&secrets));
-                Some(context.config.vault_keys.seal(&place, &plain, ports).map_err(encrypt_error)?)
+                Some(
+                    context
+                        .config()
+                        .vault_keys
+                        .seal(&place, &plain, ports)
+                        .map_err(encrypt_error)?,
+                )
             }
             None => None,
         };
         // The connect window of this service starts attempts in the user's browser, so they are bound to it without another
         // confirmation.
         let is_window = context.caller.token().is_some() && is_own_page(request);
-        let keys = &context.config.vault_keys;
+        let keys = &context.config().vault_keys;
         let cookie = Browser::authenticated(request, keys).filter(|_| is_window);
         let expires_at = context.now.saturating_add(LIFETIME_MS);
         let (reconnects, [connection_id, platform, version, description, identity, label], kind) =

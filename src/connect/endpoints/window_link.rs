@@ -85,7 +85,7 @@ impl ConnectRequest<'_> {
         {
             return Err(Problem::lacks(self.context.caller.noun(), scope));
         }
-        if !self.context.config.sessions.can_sign() {
+        if !self.context.config().sessions.can_sign() {
             return Err(no_session_secret());
         }
         self.start_attempt(ports, None, &[], return_url).await

@@ -6,7 +6,7 @@
 use crate::auth::statements::Guard;
 use crate::connect::attempt::Attempt;
 use crate::connections::model::ConnectionId;
-use crate::connections::statements::sql::Sql;
+use crate::connections::statements::sql::{CREDENTIALS_JOIN, Sql};
 use crate::ports::{Param, Statement};
 use crate::util::case_fold::fold;
 
@@ -27,7 +27,7 @@ fn statement(sql: &'static str, params: Vec<Param>) -> Statement {
 /// Selects the credentials of a connection.
 pub fn select_credentials(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT h.*").push_connection(id, CREDENTIALS);
+    sql.push("SELECT h.*").push_connection(id, CREDENTIALS_JOIN);
     sql.finish()
 }
 
@@ -38,9 +38,6 @@ pub fn select_state(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// Joins the credentials of the connection `c`.
-const CREDENTIALS: &str = " CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id";
-
 /// As [`select_credentials`], by platform, label and identity.
 pub fn select_credentials_by_key(
     guard: &Guard<'_>,
@@ -49,7 +46,7 @@ pub fn select_credentials_by_key(
     identity: &str,
 ) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT h.*").push_connection_by_key([platform, label, identity], CREDENTIALS);
+    sql.push("SELECT h.*").push_connection_by_key([platform, label, identity], CREDENTIALS_JOIN);
     sql.finish()
 }
 

@@ -86,8 +86,7 @@ pub async fn plan<'a, P: Ports>(
         }
         let mut response = shown(&holder)?;
         response.status = 201;
-        let path = Keyed::ReadConnection.address(&[&holder.id]);
-        response.add("location", format!("{}{path}", context.request.origin));
+        response.add("location", context.url_of(Keyed::ReadConnection, &[&holder.id]));
         Ok(response)
     }))
 }

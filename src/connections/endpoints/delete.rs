@@ -42,7 +42,7 @@ pub fn plan<'a, P: Ports>(
         // The connection is deleted even if the platform does not revoke what it granted.
         if let Some(revocation) = results.first(revocation)? {
             let (cache, client) = (context.service.catalog(), results.first(client)?);
-            revoke(context.config, cache, ports, &revocation, client.as_ref()).await;
+            revoke(context.config(), cache, ports, &revocation, client.as_ref()).await;
         }
         Ok(Response::no_content())
     }))

@@ -112,7 +112,7 @@ fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
 /// Plans the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (request, caller) = (context.request, context.caller);
-    let secrets = caller.cursor_secrets(&context.config.sessions);
+    let secrets = caller.cursor_secrets(&context.config().sessions);
     let cursor = |text: &str, list: &str| {
         secrets.iter().find_map(|secret| Cursor::verify(text, secret, list).ok())
     };
@@ -121,7 +121,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         read_query(query, caller.environment(), caller.restriction(), cursor)?;
 
     // One more row than the page shows whether another page follows.
-    let (rows, max_rows) = (paging.limit.saturating_add(1), context.config.max_rows_read);
+    let (rows, max_rows) = (paging.limit.saturating_add(1), context.config().max_rows_read);
     let mut statements = Statements::default();
     let rows_of_list =
         ask(&mut statements, list(&context.guard(), &filter, &start, rows, max_rows));
@@ -135,7 +135,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let more = page.len() > limit;
         page.truncate(limit);
-        let names = context.config.account_names;
+        let names = context.config().account_names;
         let row = |row: &Connection| {
             if filter.shows_account { document_with_account(row, names) } else { document(row) }
         };

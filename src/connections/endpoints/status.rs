@@ -59,7 +59,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         (context.guard(), context.connection_id(), Statements::default());
     let state = statements.ask::<StateRow>(select_state(&guard, &id));
     let credentials = statements.ask::<CredentialsRow>(select_credentials(&guard, &id));
-    let names = context.config.account_names;
+    let names = context.config().account_names;
     Ok(Handler::render(statements, move |results, _| {
         let row = results.first(state)?.ok_or_else(Problem::no_connection)?;
         let credentials = results.first(credentials)?;

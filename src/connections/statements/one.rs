@@ -1,7 +1,7 @@
 //! Statements on single connections.
 
 use super::limits::{account_has_capacity, identity_has_capacity};
-use super::sql::{COLUMNS, Sql};
+use super::sql::{BY_ID, COLUMNS, Sql};
 use crate::auth::statements::Guard;
 use crate::connections::draft::{NewConnection, NewState};
 use crate::connections::model::ConnectionId;
@@ -10,17 +10,11 @@ use crate::ports::{Param, Statement};
 use crate::util::case_fold::fold;
 use crate::util::json;
 
-/// The connection `c` with an id, in the key's tenant. Rows of other tenants are not even read.
-const BY_ID: &str = " FROM api_keys k \
-    CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account \
-    AND c.environment = k.environment AND c.id = ";
-
 /// Selects the connection with an id.
 #[must_use]
 pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT ").push(COLUMNS).push(BY_ID).text(id.as_str());
-    sql.push(" WHERE ").guard_connection();
+    sql.push("SELECT ").push(COLUMNS).push_connection(id, "");
     sql.finish()
 }
 

@@ -25,6 +25,15 @@ pub(crate) struct Sql<'a> {
     params: Vec<Param>,
 }
 
+/// The connection `c` with an id, in the key's tenant. Rows of other tenants are not even read.
+pub(super) const BY_ID: &str = " FROM api_keys k \
+    CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account \
+    AND c.environment = k.environment AND c.id = ";
+
+/// Joins the credentials of the connection `c`.
+pub(crate) const CREDENTIALS_JOIN: &str = " CROSS JOIN credentials h ON h.account = c.account \
+    AND h.environment = c.environment AND h.connection_id = c.id";
+
 impl<'a> Sql<'a> {
     pub(crate) fn new(guard: &'a Guard<'a>) -> Self {
         Self { guard, text: String::new(), params: guard.params.clone() }
@@ -38,8 +47,7 @@ impl<'a> Sql<'a> {
     /// Adds `FROM` with the connection `c` that has this id, further joins, and `WHERE` with the guard and the restriction of
     /// a token.
     pub(crate) fn push_connection(&mut self, id: &ConnectionId, joins: &str) -> &mut Self {
-        self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ").text(id.as_str());
-        self.push(joins).push(" WHERE ").guard_connection()
+        self.push(BY_ID).text(id.as_str()).push(joins).push(" WHERE ").guard_connection()
     }
 
     /// As [`Self::push_connection`], by platform, label and identity.

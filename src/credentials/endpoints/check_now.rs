@@ -65,7 +65,7 @@ async fn check<P: Ports>(
     let (account, environment) = (&principal.account, principal.environment);
     let select = select_connection(account, environment.as_str(), &connection.id);
     let due = Due { account: account.clone(), environment, connection: connection.id };
-    let faults = check_all(context.config, cache, ports, &[due]).await?;
+    let faults = check_all(context.config(), cache, ports, &[due]).await?;
     if let Some(fault) = faults.into_iter().next() {
         return Err(Problem::unavailable(fault));
     }

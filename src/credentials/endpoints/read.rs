@@ -55,7 +55,7 @@ async fn read<P: Ports>(
     let cache = context.service.catalog();
     let catalog = Catalog::open(cache, ports).await?;
     let usable = credentials.open(context, principal, results, &catalog, ports, refresh).await?;
-    let platform_auth = usable.auth(context.config);
+    let platform_auth = usable.auth(context.config());
     let auth = platform_auth.map(PlatformAuth::known).transpose()?.unwrap_or_default();
     Ok(shown(&usable.row, &usable.credentials, usable.method(), &auth))
 }

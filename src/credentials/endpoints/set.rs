@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::auth::Principal;
-use crate::catalog::detail::{AuthMethod, Kind};
+use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::endpoints::platform::{self, CheckOutcome, PlatformAuth, Verdict};
@@ -56,7 +56,7 @@ pub fn plan<'a, P: Ports>(
     context.no_query()?;
     let mut body = context.body()?;
     body.finish()?;
-    if context.config.vault_keys.is_empty() {
+    if context.config().vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
     let (guard, mut statements) = (context.guard(), Statements::default());
@@ -102,19 +102,18 @@ fn resolve_recipient_fields(
     connector: &Connector,
     client: Option<&OauthClient>,
 ) {
-    if let Kind::OAuth2(oauth) = &method.kind {
-        let variables = client.map(OauthClient::variables).unwrap_or_default();
-        for name in recipient_fields(oauth, &method.fields, &connector.servers) {
-            match (variables.get(name), given.get(name)) {
-                (Some(own), None) => {
-                    given.insert(name.to_owned(), own.clone());
-                }
-                (Some(own), Some(value)) if own == value => {}
-                (_, Some(value)) if !is_listed(&method.fields, name, value) => {
-                    body.invalid(&["fields", name], DECIDES);
-                }
-                _ => {}
+    let Some(oauth) = method.oauth2() else { return };
+    let variables = client.map(OauthClient::variables).unwrap_or_default();
+    for name in recipient_fields(oauth, &method.fields, &connector.servers) {
+        match (variables.get(name), given.get(name)) {
+            (Some(own), None) => {
+                given.insert(name.to_owned(), own.clone());
             }
+            (Some(own), Some(value)) if own == value => {}
+            (_, Some(value)) if !is_listed(&method.fields, name, value) => {
+                body.invalid(&["fields", name], DECIDES);
+            }
+            _ => {}
         }
     }
 }
@@ -188,7 +187,7 @@ async fn set<P: Ports>(
     let mut credentials = Credentials { tokens, ..Credentials::from_fields(kind, fields) };
     let mut checked = CheckOutcome::NotChecked;
     if has_access {
-        let (config, connector, client) = (context.config, &connector, client.as_ref());
+        let (config, connector, client) = (context.config(), &connector, client.as_ref());
         let platform_auth =
             PlatformAuth { config, connector, method, credentials: &credentials, client };
         checked = match platform::verify(ports, platform_auth).await {
@@ -200,7 +199,7 @@ async fn set<P: Ports>(
         };
         platform::fetch_account(
             ports,
-            context.config,
+            context.config(),
             (connector, method),
             client,
             &mut credentials,
@@ -220,11 +219,11 @@ async fn set<P: Ports>(
         granted_scopes: None,
         state: machine::stored(checked == CheckOutcome::Accepted),
         unchecked: InconclusiveCheck::from_outcome(checked),
-        names: context.config.account_names,
+        names: context.config().account_names,
         now: context.now,
     };
     let target = StoreTarget::Existing { id: &connection.id, name: None, tags: None };
-    match store(ports, &context.config.vault_keys, &account, target).await? {
+    match store(ports, &context.config().vault_keys, &account, target).await? {
         StoreOutcome::Done(_) => Ok(Response::no_content()),
         StoreOutcome::KeyTaken(_) | StoreOutcome::NothingWritten => Err(Problem::no_connection()),
     }

@@ -5,14 +5,12 @@ use crate::events::statements::{EventQuery, select};
 use crate::events::{Event, EventId};
 use crate::http::context::Context;
 use crate::http::handler::Handler;
-use crate::http::message::{NO_STORE, Response};
-use crate::http::paging::Paging;
+use crate::http::paging::{Paging, cursor_page};
 use crate::http::parameters::NEWEST_FIRST;
 use crate::http::problem::Problem;
 use crate::ports::StorageError;
 use crate::storage::transaction::Statements;
 use crate::terms::EventType;
-use crate::util::json;
 
 /// The maximum number of events that are scanned for a page of some types. The page may then have fewer rows than
 /// `limit`, or none, although more follow.
@@ -23,7 +21,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let types: Vec<EventType> = query.names("types", &EventType::NAMES);
     query.finish()?;
-    let names = context.config.account_names;
+    let names = context.config().account_names;
     let newest_first = query.text("order").is_some_and(|order| order == NEWEST_FIRST);
     let start = if newest_first { EventId::LAST } else { EventId::default() };
     let after = query.text("after").and_then(|text| EventId::parse(&text)).unwrap_or(start);
@@ -39,7 +37,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         limit: scanned,
     };
     let events = statements.ask::<Event>(select(&context.guard(), &selected));
-    let oldest = context.now.saturating_sub(context.config.event_ms);
+    let oldest = context.now.saturating_sub(context.config().event_ms);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         let mut rows = Vec::new();
@@ -56,9 +54,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
                 rows.push(document(&event, names)?);
             }
         }
-        let end = format!("],\"next\":{}}}", json::text(&next));
-        let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
-        Ok(Response::json(page, NO_STORE))
+        Ok(cursor_page(&rows, &next))
     }))
 }
 

@@ -83,11 +83,11 @@ fn remove(args: &Remove) -> Result<()> {
     for database in &Shards::open(&args.storage_target)?.0 {
         removed.append(&mut database.change(std::slice::from_ref(&sql))?.rows(0)?);
     }
-    let (storage_target, whose) =
+    let (place, whose) =
         (args.storage_target.name(), format!("of {account} ({})", environment.as_str()));
     if removed.is_empty() {
         bail!(
-            "there is no OAuth client for `{}` {whose} {storage_target}: see `npm run clients -- list`",
+            "there is no OAuth client for `{}` {whose} {place}: see `npm run clients -- list`",
             platform.escape_debug()
         );
     }

@@ -137,7 +137,6 @@ pub fn set(args: &Set) -> Result<()> {
         // The operator needs no key; this one is never used.
         caller: &Caller::Key(key),
         service: &service,
-        config: service.config(),
         capacity_error: None,
         now: ports.now(),
         request_id: &id,

@@ -57,7 +57,7 @@ pub struct KeyWithUsage {
     pub is_forwarded: bool,
 }
 
-const CARE_COLUMNS: &str = "last_used_day, replaced_by";
+const USAGE_COLUMNS: &str = "last_used_day, replaced_by";
 
 fn insert(row: &Row, hash: &str) -> String {
     format!(
@@ -78,12 +78,12 @@ fn select(account: Option<&str>) -> String {
         .map(|account| format!(" AND account = {}", StringLiteral(account)))
         .unwrap_or_default();
     format!(
-        "SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE account NOT IN (SELECT account FROM account_moves WHERE step IN ('left', 'arriving')){filter} ORDER BY created_at, id"
+        "SELECT {COLUMNS}, {USAGE_COLUMNS} FROM api_keys WHERE account NOT IN (SELECT account FROM account_moves WHERE step IN ('left', 'arriving')){filter} ORDER BY created_at, id"
     )
 }
 
 fn find(id: &str) -> String {
-    format!("SELECT {COLUMNS}, {CARE_COLUMNS} FROM api_keys WHERE id = {}", StringLiteral(id))
+    format!("SELECT {COLUMNS}, {USAGE_COLUMNS} FROM api_keys WHERE id = {}", StringLiteral(id))
 }
 
 /// The SQL that replaces a key, unless it has changed since it was read. The first statement returns the new row, the

@@ -102,9 +102,8 @@ impl<'a> Generator<'a> {
 
     /// One of the items; earlier ones are more likely.
     fn early<T: Copy + Default>(&mut self, of: &[T]) -> T {
-        let storage_target =
-            self.random.usize(..of.len().max(1)).min(self.random.usize(..of.len().max(1)));
-        of.get(storage_target).copied().unwrap_or_default()
+        let index = self.random.usize(..of.len().max(1)).min(self.random.usize(..of.len().max(1)));
+        of.get(index).copied().unwrap_or_default()
     }
 
     /// One of the items, chosen by weight.

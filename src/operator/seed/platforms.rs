@@ -68,8 +68,8 @@ impl Platforms {
 
     /// A random platform, by weight. Returns `None` only when there is none.
     pub fn pick(&self, random: &mut fastrand::Rng) -> Option<&Platform> {
-        let storage_target = random.u64(..self.platforms.last()?.0);
-        let found = self.platforms.partition_point(|(sum, _)| *sum <= storage_target);
+        let weight = random.u64(..self.platforms.last()?.0);
+        let found = self.platforms.partition_point(|(sum, _)| *sum <= weight);
         self.platforms.get(found).map(|(_, platform)| platform)
     }
 

@@ -82,7 +82,7 @@ impl RequestedApproval {
             };
             match row.state {
                 State::Done => {
-                    let keys = &context.config.vault_keys;
+                    let keys = &context.config().vault_keys;
                     let plain = keys.open(&row.place(), &row.sealed).map_err(decrypt_error)?;
                     let damaged = || Problem::unavailable("a response that was kept is damaged");
                     let (status, body) = decode_response(&plain).ok_or_else(damaged)?;
@@ -124,7 +124,7 @@ fn shown(
 
 /// The link at which the user decides.
 fn url(context: &Context<'_>, id: &str) -> Option<String> {
-    let base = context.config.base_url.as_deref()?;
+    let base = context.config().base_url.as_deref()?;
     let endpoint = &context.caller.grant()?.endpoint;
     Some(format!("{base}/mcp/{endpoint}/approval?id={id}"))
 }
@@ -175,7 +175,7 @@ pub async fn ask<P: Ports>(
     }
     let id = ports.uuid();
     let place = place(&principal.account, principal.environment, &id);
-    let sealed = context.config.vault_keys.seal(&place, &json::bytes(&body), ports);
+    let sealed = context.config().vault_keys.seal(&place, &json::bytes(&body), ports);
     let sealed = sealed.map_err(encrypt_error)?;
     let new = NewApproval {
         id: &id,

@@ -84,7 +84,7 @@ impl ProxyCall<'_> {
         let headers = match &options {
             // The headers of an agent's request belong to MCP.
             Some(_) => agent_headers(request),
-            None => to_platform(&request.headers, &context.config.secret_headers),
+            None => to_platform(&request.headers, &context.config().secret_headers),
         };
         let call = Call { method: request.method.clone(), url, headers, payload };
         let (connector, _) = client.connector_and_method()?;

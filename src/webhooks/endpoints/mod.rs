@@ -32,7 +32,7 @@ fn no_webhook(id: &str) -> Problem {
 fn check_url(body: &mut BodyReader, url: &str, context: &Context<'_>) {
     if rules::url(url).is_some() {
         // Already reported.
-    } else if let Err(error) = context.config.targets().check(url) {
+    } else if let Err(error) = context.config().targets().check(url) {
         body.invalid(&["url"], error.as_str());
     } else if origin(url) == origin(&context.request.origin) {
         body.invalid(&["url"], "is an address of this service");

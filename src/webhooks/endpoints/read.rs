@@ -5,11 +5,10 @@ use crate::events::EventId;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
-use crate::http::paging::Paging;
+use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::Problem;
 use crate::ports::StorageError;
 use crate::storage::transaction::Statements;
-use crate::util::json;
 use crate::webhooks::statements::{DeliveryQuery, select, select_all, select_deliveries};
 use crate::webhooks::{Delivery, Webhook};
 
@@ -59,8 +58,6 @@ pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> 
         let next = rows.last().filter(|_| has_more).map(|row| row.event_id);
         let rows = rows.iter().map(Delivery::to_json).collect::<Result<Vec<_>, _>>();
         let rows = rows.map_err(|error| StorageError::new(format!("a delivery: {error}")))?;
-        let end = format!("],\"next\":{}}}", json::text(&next));
-        let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
-        Ok(Response::json(page, NO_STORE))
+        Ok(cursor_page(&rows, &next))
     }))
 }

@@ -42,7 +42,7 @@ pub fn create<'a, P: Ports>(
         check_url(&mut body, url, context);
     }
     body.finish()?;
-    if context.config.vault_keys.is_empty() {
+    if context.config().vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
     let new = New {
@@ -85,7 +85,7 @@ async fn stored<P: Ports>(
     let secrets = Secrets::new(ports);
     let seal_context = seal_context(&principal.account, principal.environment, &id);
     let sealed =
-        secrets.seal(&context.config.vault_keys, &seal_context, ports).map_err(encrypt_error)?;
+        secrets.seal(&context.config().vault_keys, &seal_context, ports).map_err(encrypt_error)?;
     let row = NewWebhook {
         id: &id,
         url: &new.url,
@@ -105,8 +105,7 @@ async fn stored<P: Ports>(
     };
     let mut response = response(&webhook, Some(&secrets.current))?;
     response.status = 201;
-    let path = Keyed::GetWebhook.address(&[&id]);
-    response.add("location", format!("{}{path}", context.request.origin));
+    response.add("location", context.url_of(Keyed::GetWebhook, &[&id]));
     Ok(response)
 }
 
@@ -119,7 +118,7 @@ async fn rotated<P: Ports>(
     let id = context.argument(0);
     let webhook = webhook.ok_or_else(|| no_webhook(id))?;
     let (keys, seal_context) =
-        (&context.config.vault_keys, seal_context(&principal.account, principal.environment, id));
+        (&context.config().vault_keys, seal_context(&principal.account, principal.environment, id));
     let old = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
     let new = old.rotated(context.now, ports);
     let sealed = new.seal(keys, &seal_context, ports).map_err(encrypt_error)?;
@@ -173,7 +172,7 @@ async fn tested<P: Ports>(
 ) -> Result<Response, Problem> {
     let webhook = webhook.ok_or_else(|| no_webhook(context.argument(0)))?;
     let seal_context = seal_context(&webhook.account, webhook.environment, &webhook.id);
-    let keys = &context.config.vault_keys;
+    let keys = &context.config().vault_keys;
     let secrets = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
     let id = format!("test_{}", ports.uuid());
     let body = json::bytes(&Example {
@@ -183,7 +182,7 @@ async fn tested<P: Ports>(
         data: Of { webhook: Named { id: &webhook.id } },
     });
     let message = Message { id: &id, body: &body, url: &webhook.url, secrets: &secrets };
-    let outcome = send(ports, context.config.targets(), &message).await;
+    let outcome = send(ports, context.config().targets(), &message).await;
     let tested = Tested {
         delivered: outcome.is_success(),
         http_status: outcome.status(),

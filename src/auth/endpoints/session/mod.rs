@@ -14,7 +14,7 @@ pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    if !context.config.sessions.can_sign() {
+    if !context.config().sessions.can_sign() {
         return Err(new::no_session_secret());
     }
     context.no_query()?;

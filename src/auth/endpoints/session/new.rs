@@ -72,10 +72,10 @@ pub(super) async fn create<P: Ports>(
         expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
         grant: None,
     };
-    let text = context.config.sessions.sign(&token).ok_or_else(no_session_secret)?;
+    let text = context.config().sessions.sign(&token).ok_or_else(no_session_secret)?;
     let may_connect = token.scopes.contains(Scope::ConnectionsConnect);
     let connect_code =
-        may_connect.then(|| context.config.sessions.sign_code(&token, &ports.secret())).flatten();
+        may_connect.then(|| context.config().sessions.sign_code(&token, &ports.secret())).flatten();
     if text.len() > MAX_TOKEN {
         let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
         // The lists that make tokens long, in order of their maximum length.
