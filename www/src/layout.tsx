@@ -6,6 +6,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { RelativeTime, useNow } from "./components/relative-time";
+import { EnvironmentBadge } from "./components/badge";
 import { EnvironmentSwitch } from "./session/environment-switch";
 import { useMaybeSession, useSessionState, type Session } from "./session/session";
 import { LinkNotice, SwitchSession } from "./session/switch-session";
@@ -123,14 +124,7 @@ function Account({ session: { who } }: { session: Session }) {
       <span class="user-account">
         <span class="visually-hidden">{who.identity === undefined ? "Account" : "Connections of"} </span>
         <strong title={owner}>{owner}</strong>{" "}
-        {who.identity === undefined ? (
-          <EnvironmentSwitch />
-        ) : (
-          <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
-            <span class="visually-hidden">environment </span>
-            {who.environment}
-          </span>
-        )}
+        {who.identity === undefined ? <EnvironmentSwitch /> : <EnvironmentBadge environment={who.environment} />}
       </span>{" "}
       {who.expiresAt !== null && remainingMs < EXPIRY_NOTICE_MS && (
         <span class="expiry muted">

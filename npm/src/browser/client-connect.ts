@@ -1,6 +1,6 @@
 // `connect` of the client: validates its options and opens the connect window.
 import { isApiKey } from "glue";
-import { Faults, knownMembers } from "../core/arguments.js";
+import { Faults, knownMembers, rejectArgument } from "../core/arguments.js";
 import type { ConnectAttempts } from "../resources/connect-attempts.js";
 import { isSignal } from "../core/options.js";
 import type { Connection } from "../types/connection.js";
@@ -21,7 +21,9 @@ export async function connect(
   return connectInWindow(service, given, async () => {
     const { value } =
       token !== undefined ? { value: token } : (config.secret.current ?? (await config.secret.refresh()));
-    return checked(() => isApiKey(value)) ? rejectApiKey() : value;
+    if (checked(() => isApiKey(value)))
+      rejectArgument("token", "must be a short-lived token: the connect window does not accept API keys");
+    return value;
   });
 }
 
@@ -44,10 +46,4 @@ function readOptions(options: ConnectOptions | undefined) {
     faults.add("options", "can only be used in a page: on a server, call `connectAttempts.start`");
   faults.throwIfAny();
   return { platform, connection: id, token, ui, returnUrl, signal };
-}
-
-function rejectApiKey(): never {
-  const faults = new Faults();
-  faults.add("token", "must be a short-lived token: the connect window does not accept API keys");
-  return faults.throwIfAny() as never;
 }

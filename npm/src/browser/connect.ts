@@ -7,7 +7,7 @@ import type { ConnectAttempt } from "../resources/connect-attempts.js";
 import type { Connection, ConnectionState } from "../types/connection.js";
 import { ConnectError, ConnectionError, type ErrorCode, ServerError, VaultError } from "../core/errors.js";
 import { type ConnectOptions, connectInWindow } from "./popup.js";
-import { parseJson, problemError } from "../core/problem.js";
+import { parseJson, problemError, unexpectedResponse } from "../core/problem.js";
 import { type ActiveSecret, SECRET_HEADER, SuppliedSecret, type Token, staticSecret } from "../core/secret.js";
 
 export type { Connection, ConnectionState, IdentityType } from "../types/connection.js";
@@ -113,8 +113,7 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
   async function bodyOf<Json>(response: Response, isExpected: (json: Json) => boolean): Promise<Json> {
     const json = (await parseJson(response).catch(() => undefined)) as Json;
     if (json && isExpected(json)) return json;
-    const message = "The response is not one of the service. Is `baseUrl` the address of a connector-vault?";
-    throw new ServerError(message, { code: "unexpected_response", status: response.status });
+    throw unexpectedResponse(ServerError, "The response is not one of the service.", { status: response.status });
   }
 
   async function attempt(id: string, wait: number): Promise<ConnectAttempt> {

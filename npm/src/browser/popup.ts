@@ -26,7 +26,7 @@ export interface ConnectOptions extends CallOptions {
   returnUrl?: string | undefined;
 }
 
-/** CheckedCallOptions options. @internal */
+/** Checked options. @internal */
 export interface ConnectRequest {
   platform: string | undefined;
   connection: string | undefined;

@@ -42,7 +42,7 @@ export interface ConnectorVaultOptions {
   allowSecretInBrowser?: boolean | undefined;
 }
 
-/** CheckedCallOptions options. @internal */
+/** Checked options. @internal */
 export interface ClientConfig {
   /** The URL of the service, without a slash at its end. */
   base: string;

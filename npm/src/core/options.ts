@@ -17,7 +17,7 @@ export interface ChangeOptions extends CallOptions {
   ifMatch?: string | Pick<Connection, "id" | "version"> | undefined;
 }
 
-/** CheckedCallOptions options. @internal */
+/** Checked options. @internal */
 export interface CheckedCallOptions {
   signal: AbortSignal | undefined;
   /** The header `If-Match`. */

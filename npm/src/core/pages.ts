@@ -92,11 +92,11 @@ export async function* iterateRows<Filters extends object, Row>(
   page: (filters: Filters) => Promise<{ rows: Row[]; next: string | null }>,
   cursor: "after" | "before",
 ): AsyncGenerator<Row> {
-  let current: Filters & { after?: string | null } = { limit: ROWS_AT_A_TIME, ...filters };
+  let current: Filters & { after?: string | null; before?: string | null } = { limit: ROWS_AT_A_TIME, ...filters };
   for (;;) {
     const { rows, next } = await page(current);
     yield* rows;
-    if (next === (cursor === "after" ? current.after : null)) return;
+    if (next === null || next === current[cursor]) return;
     current = { ...current, [cursor]: next };
   }
 }

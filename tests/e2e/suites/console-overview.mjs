@@ -374,6 +374,8 @@ export function consoleOverview(world) {
           const alert = page.getByRole("alert");
           await alert.getByText("The service has a problem").waitFor();
           await alert.getByText("00000000-0000-4000-8000-000000000000").waitFor();
+          const help = alert.getByRole("link", { name: "What this means", exact: true });
+          assert.equal(await help.getAttribute("href"), "/problems/internal");
           await page.unroute("**/v1/vault/summary");
           await alert.getByRole("button", { name: "Try again" }).click();
           await drawn(page);

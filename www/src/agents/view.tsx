@@ -14,7 +14,7 @@ import { SignInForm } from "./form";
 import { useGrants, useSignIn } from "./hooks";
 import "../keys/keys.css";
 
-type Dialog = { what: "form" } | { what: "off" } | { what: "end"; grant: AgentGrant };
+type Dialog = { what: "form" } | { what: "off" } | { what: "revoke"; grant: AgentGrant };
 
 export function AgentsView() {
   const { may } = useSession();
@@ -54,7 +54,7 @@ export function AgentsView() {
           signIn ? (
             <div class="section">
               <SignIn signIn={signIn} onDisable={mayWrite ? () => openDialog({ what: "off" }) : undefined} />
-              <Grants onRevoke={mayWrite ? (grant) => openDialog({ what: "end", grant }) : undefined} />
+              <Grants onRevoke={mayWrite ? (grant) => openDialog({ what: "revoke", grant }) : undefined} />
             </div>
           ) : (
             <EmptyState title="Sign-in is off">
@@ -82,7 +82,7 @@ export function AgentsView() {
       {dialog?.what === "off" && (
         <DisableSignIn onClose={close} onDone={() => done("Sign-in is off.")} fallbackFocus={pageHeading} />
       )}
-      {dialog?.what === "end" && (
+      {dialog?.what === "revoke" && (
         <RevokeGrant
           grant={dialog.grant}
           onClose={close}
@@ -177,7 +177,7 @@ function Grants({ onRevoke }: { onRevoke: ((grant: AgentGrant) => void) | undefi
             <>
               <ul class="keys" aria-label="Grants">
                 {grants.map((grant) => (
-                  <Row key={grant.id} grant={grant} onEnd={onRevoke} />
+                  <Row key={grant.id} grant={grant} onRevoke={onRevoke} />
                 ))}
               </ul>
               <ShowOlder query={query} />
@@ -189,7 +189,7 @@ function Grants({ onRevoke }: { onRevoke: ((grant: AgentGrant) => void) | undefi
   );
 }
 
-function Row({ grant, onEnd }: { grant: AgentGrant; onEnd: ((grant: AgentGrant) => void) | undefined }) {
+function Row({ grant, onRevoke }: { grant: AgentGrant; onRevoke: ((grant: AgentGrant) => void) | undefined }) {
   const { identity, platforms, access, actions, connections, confirm, client, createdAt, lastUsedAt, expiresAt } =
     grant;
   return (
@@ -229,15 +229,15 @@ function Row({ grant, onEnd }: { grant: AgentGrant; onEnd: ((grant: AgentGrant) 
         )}
         Ends <RelativeTime at={expiresAt} /> unless it is used.
       </p>
-      {onEnd && (
+      {onRevoke && (
         <div class="buttons">
           <button
             type="button"
             class="danger"
             aria-label={`Revoke the grant of ${agentName(grant)} for ${identity}`}
-            onClick={() => onEnd(grant)}
+            onClick={() => onRevoke(grant)}
           >
-            End grant
+            Revoke
           </button>
         </div>
       )}

@@ -1,4 +1,4 @@
-import type { ActionMethod, ConnectionState, ConnectorStatus } from "connector-vault/slim";
+import type { ActionMethod, ConnectionState, ConnectorStatus, Whoami } from "connector-vault/slim";
 
 /** Tones: `good`, `warn`, `bad`, `calm`, or none. */
 const STATE_TONES: Record<ConnectionState, string> = {
@@ -39,5 +39,12 @@ export const StatusBadge = ({ status }: { status: ConnectorStatus }) => (
 export const MethodBadge = ({ method }: { method: ActionMethod }) => (
   <span class="badge method" data-tone={METHODS[method]}>
     {method}
+  </span>
+);
+
+export const EnvironmentBadge = ({ environment }: Pick<Whoami, "environment">) => (
+  <span class="badge" data-tone={environment === "live" ? "bad" : "calm"}>
+    <span class="visually-hidden">environment </span>
+    {environment}
   </span>
 );

@@ -31,8 +31,11 @@ export function explainError(error: unknown): Explanation {
   if (!(error instanceof VaultError))
     return { title: "The console failed", detail: `Reload the page. (${String(error)})` };
   const detail = error.message;
-  const more = error.headers ? `/problems/${error.code}` : undefined;
-  const common = { ...(more && { more }), ...(error.requestId && { requestId: error.requestId }) };
+  // Without headers, the error is not a problem of the service.
+  const common = {
+    ...(error.headers && { helpUrl: `/problems/${error.code}` }),
+    ...(error.requestId && { requestId: error.requestId }),
+  } satisfies Partial<Explanation>;
   if (error instanceof ConnectionError) {
     return {
       title: "The service can't be reached",
@@ -98,7 +101,7 @@ function FaultList({ error }: { error: unknown }) {
   const faults = faultsOf(error);
   if (faults.length === 0) return null;
   return (
-    <ul class="error-message-faults">
+    <ul>
       {faults.map((fault, index) => (
         <li key={index}>
           {(fault.parameter ?? fault.pointer) && (

@@ -7,7 +7,7 @@ interface Props {
   value: string;
   fault: string | undefined;
   onInput: (value: string) => void;
-  onBlur: () => void;
+  onBlur?: (() => void) | undefined;
 }
 
 /** An input for one field of an auth method. */

@@ -248,7 +248,6 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
           value={values.values[field.name] ?? field.default ?? ""}
           fault={isSubmitted ? (faultOfField(field) ?? faultAt(faults, `/fields/${field.name}`)) : undefined}
           onInput={(value) => edit({ values: { ...values.values, [field.name]: value } })}
-          onBlur={() => {}}
         />
       ))}
       {connection && (

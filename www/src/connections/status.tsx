@@ -45,7 +45,7 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
   const isNotWorking = state !== "operational" && (state !== "unknown" || reason !== null);
   const who = <Actor status={status} platform={platform} />;
   return (
-    <dl class="description-list status-details">
+    <dl class="description-list">
       {status.account && (
         <DescriptionItem name="Account">
           {accountName(status.account)}

@@ -76,12 +76,10 @@ function Row({
           <span class="muted small">{identityType}</span>
         </span>
       </td>
-      <td role="cell" class="cell-platform">
+      <td role="cell">
         <span class="one-line">
           <Logo name={connector?.name ?? platform} image={connector?.image} size={24} />
-          <span class="platform-name" title={connector?.name}>
-            {connector?.name ?? platform}
-          </span>{" "}
+          <span title={connector?.name}>{connector?.name ?? platform}</span>{" "}
           {connector && connector.name !== platform && (
             <span class="platform-key mono muted" title={platform}>
               {platform}
@@ -89,7 +87,7 @@ function Row({
           )}
         </span>
       </td>
-      <td role="cell" class="cell-name" title={name ?? undefined}>
+      <td role="cell" title={name ?? undefined}>
         {name ?? (!account && <NoValue label="no name" />)}
         {account && (
           <span class="muted small" title={`Account ${account.id}`}>

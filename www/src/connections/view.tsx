@@ -9,7 +9,7 @@ import { Page, pageHeading } from "../components/page";
 import { Pager } from "../components/pager";
 import { pluralize } from "../components/pluralize";
 import { QueryView } from "../components/query-view";
-import { Snippet, toLiteral, pathWithQuery as requestOf } from "../components/snippet";
+import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
 import { useUrlState, withQuery } from "../components/url-state";
 import { usePlatforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
@@ -149,7 +149,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
       <Snippet
         call={{
           method: "GET",
-          path: requestOf("/v1/vault/connections", request),
+          path: pathWithQuery("/v1/vault/connections", request),
           javascript: `const { rows, total } = await vault.connections.list(${toLiteral(request)});`,
         }}
       />

@@ -276,7 +276,6 @@ function ClientForm({
           value={values.secret}
           fault={faultAt(faults, "/clientSecret") ?? (isTried ? secretFault : undefined)}
           onInput={(secret) => edit({ secret })}
-          onBlur={() => {}}
         />
       )}
       {keepsSecret && (
@@ -328,7 +327,6 @@ function ClientForm({
           value={values.variables[field.name] ?? ""}
           fault={isTried ? (variableFault(field) ?? faultAt(faults, `/variables/${field.name}`)) : undefined}
           onInput={(value) => edit({ variables: { ...values.variables, [field.name]: value } })}
-          onBlur={() => {}}
         />
       ))}
       <Field

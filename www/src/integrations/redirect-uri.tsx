@@ -4,7 +4,7 @@ import { CopyButton } from "../components/copy-button";
 export function RedirectUri() {
   const uri = `${location.origin}/connect/callback`;
   return (
-    <dl class="description-list redirect">
+    <dl class="description-list">
       <dt>Redirect URI</dt>
       <dd class="copyable">
         <code>{uri}</code> <CopyButton text={uri} label="Copy the redirect URI" />

@@ -113,7 +113,7 @@ export function plugin({ React }: System): Plugin {
         null,
         samples.length > 0 && section("samples", "Code samples", ...shown),
         h(Responses, props),
-        headers.length > 0 && section("answer-headers-section", "Response headers", headerTable(headers)),
+        headers.length > 0 && section("headers-section", "Response headers", headerTable(headers)),
       );
     };
   }

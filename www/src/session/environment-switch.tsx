@@ -9,7 +9,7 @@ import { Modal, useFocusFirst } from "../components/modal";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "./session";
 import { OtherAccountError, openOtherEnvironment } from "./store";
-import { isUnauthorized } from "./vault";
+import { KEY_REJECTED, isUnauthorized } from "./vault";
 
 const ENVIRONMENTS: readonly Environment[] = ["test", "live"];
 
@@ -66,7 +66,7 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
     onError: (error) => {
       setFault(
         isUnauthorized(error)
-          ? "This key is not valid. It is mistyped, unknown, revoked or expired."
+          ? KEY_REJECTED
           : error instanceof OtherAccountError
             ? `This key belongs to the account ${error.account}. Sign out to use it.`
             : describeError(error),

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { describeError as inWords } from "../components/error-message";
+import { describeError } from "../components/error-message";
 import { signIn, type Reason } from "./store";
-import { isUnauthorized } from "./vault";
+import { KEY_REJECTED, isUnauthorized } from "./vault";
 import "./sign-in.css";
 
 interface Props {
@@ -44,9 +44,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
       await signIn(typed);
     } catch (error) {
       setBusy(false);
-      setProblem(
-        isUnauthorized(error) ? "This key is not valid. It is mistyped, unknown, revoked or expired." : inWords(error),
-      );
+      setProblem(isUnauthorized(error) ? KEY_REJECTED : describeError(error));
       input.current?.focus();
     }
   };
@@ -66,7 +64,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
         )}
         {failure !== undefined && (
           <p class="note" data-tone="bad" role="alert">
-            {inWords(failure)}{" "}
+            {describeError(failure)}{" "}
             {onRetry && (
               <button type="button" class="link" onClick={onRetry}>
                 Try again with your key

@@ -1,4 +1,5 @@
 // Shown when a link is opened while signed in: a choice between two sessions, or why the link failed.
+import { EnvironmentBadge } from "../components/badge";
 import type { Whoami } from "connector-vault/slim";
 import { X } from "lucide-preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -49,11 +50,7 @@ const SessionOwner = ({ who: { account, environment, identity } }: { who: Whoami
     ) : (
       "with a key of the account"
     )}{" "}
-    <strong>{account}</strong>{" "}
-    <span class="badge" data-tone={environment === "live" ? "bad" : "calm"}>
-      <span class="visually-hidden">environment </span>
-      {environment}
-    </span>
+    <strong>{account}</strong> <EnvironmentBadge environment={environment} />
   </>
 );
 

@@ -17,5 +17,7 @@ export async function openVault(secret: string): Promise<ConnectorVault> {
   });
 }
 
+export const KEY_REJECTED = "This key is not valid. It is mistyped, unknown, revoked or expired.";
+
 /** Whether the secret was rejected: by the package if malformed, otherwise by the service. */
 export const isUnauthorized = (error: unknown) => error instanceof VaultError && error.status === 401;
