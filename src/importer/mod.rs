@@ -14,6 +14,7 @@
 pub mod action;
 pub mod add;
 pub mod auth;
+mod auth_entry;
 pub mod category;
 pub mod check;
 pub mod cli;

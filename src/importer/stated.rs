@@ -5,16 +5,14 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::auth_entry::AuthEntry;
 use super::image;
-use super::server::{self, Found};
+use super::server::{self};
 use crate::catalog::detail::{
-    AccessTokenRequest, Account, ApiKey, AuthMethod, ConnectorDetail, ExpiresUnit, Field,
-    FieldSource, Grant, In, Kind, OAuth2, Pagination, Parameters, Pkce, RejectedWhen, Request,
-    RevocationToken, Scope, Server, SourceKind, TokenAuth, TokenBody, Verify, client_id, code,
-    rejected as statuses, urls, variables,
+    Account, AuthMethod, ConnectorDetail, FieldSource, Pagination, Parameters, RejectedWhen,
+    Request, Server, SourceKind, Verify, rejected as statuses, urls, variables,
 };
 use crate::importer::auth;
-use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
 /// The fields of a platform's table about connecting.
@@ -66,138 +64,8 @@ pub struct AccountEntry {
     name: Option<String>,
 }
 
-/// A method: the members of all kinds, of which each kind has its own.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct AuthEntry {
-    /// Unique in the platform.
-    pub id: String,
-    r#type: Type,
-    /// Where the facts were read: a page of the platform's documentation, or an openly licensed list.
-    source: Option<String>,
-    /// The day on which they were read.
-    read: Option<String>,
-    fields: Option<Vec<FieldEntry>>,
-    #[serde(default)]
-    headers: Parameters,
-    #[serde(default)]
-    query: Parameters,
-    grant: Option<Grant>,
-    issuer: Option<String>,
-    authorization_url: Option<String>,
-    token_url: Option<String>,
-    refresh_url: Option<String>,
-    revocation_url: Option<String>,
-    #[serde(default)]
-    scopes: Vec<Scope>,
-    scope_separator: Option<String>,
-    #[serde(default)]
-    pkce: Pkce,
-    #[serde(default)]
-    token_auth: TokenAuth,
-    #[serde(default = "client_id")]
-    client_id_parameter: String,
-    #[serde(default)]
-    authorization_parameters: Parameters,
-    #[serde(default)]
-    token_parameters: Parameters,
-    redirect_uri: Option<String>,
-    #[serde(default)]
-    callback_parameters: Vec<String>,
-    #[serde(default)]
-    token_body: TokenBody,
-    #[serde(default)]
-    token_headers: Parameters,
-    #[serde(default)]
-    revocation_body: TokenBody,
-    #[serde(default)]
-    revocation_token: RevocationToken,
-    token_pointer: Option<String>,
-    token_fallback: Option<String>,
-    #[serde(default)]
-    token_members: Vec<String>,
-    #[serde(default = "code")]
-    code_parameter: String,
-    #[serde(default)]
-    expires_unit: ExpiresUnit,
-    long_lived_token: Option<AccessTokenEntry>,
-    access_token_refresh: Option<AccessTokenEntry>,
-    #[serde(default)]
-    field_sources: Vec<FieldSource>,
-    r#in: Option<In>,
-    name: Option<String>,
-    prefix: Option<String>,
-    username_label: Option<String>,
-    password_label: Option<String>,
-    username: Option<String>,
-    password: Option<String>,
-    service: Option<String>,
-    #[serde(default)]
-    regions: Vec<String>,
-}
-
-/// A request for an access token that another access token authorizes.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AccessTokenEntry {
-    request: String,
-    parameters: Parameters,
-}
-
-impl AccessTokenEntry {
-    /// `member` is the member of the method that states the request.
-    fn request(self, member: &str) -> Result<AccessTokenRequest, String> {
-        let is_url = |url: &str| is_secure(url) && !url.contains(['?', '#', '{', '}']);
-        let request = self.request.split_once(' ').and_then(|(method, url)| {
-            let method =
-                [Method::Get, Method::Post].into_iter().find(|it| it.as_str() == method)?;
-            is_url(url).then(|| (method, url.to_owned()))
-        });
-        let (method, url) = request.ok_or_else(|| {
-            format!(
-                "`{member}`: `request` must be GET or POST and an `https` URL without variables"
-            )
-        })?;
-        if !self.parameters.values().any(|value| value == "{accessToken}") {
-            return Err(format!("`{member}`: no parameter is `{{accessToken}}`"));
-        }
-        let known = ["{accessToken}", "{clientId}", "{clientSecret}"];
-        let is_odd =
-            |value: &&String| value.contains(['{', '}']) && !known.contains(&value.as_str());
-        if let Some(value) = self.parameters.values().find(is_odd) {
-            return Err(format!("`{member}`: a parameter can't be `{value}`"));
-        }
-        Ok(AccessTokenRequest { method, url, parameters: self.parameters })
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Type {
-    #[serde(rename = "oauth2")]
-    OAuth2,
-    ApiKey,
-    Basic,
-    Bearer,
-    AwsSigv4,
-}
-
-/// A field. Unlike in a response, absent members have the defaults of the kind, or else those of most fields.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FieldEntry {
-    name: String,
-    label: Option<String>,
-    description: Option<String>,
-    secret: Option<bool>,
-    required: Option<bool>,
-    pattern: Option<String>,
-    r#enum: Option<Vec<String>>,
-    default: Option<String>,
-}
-
 /// Where the variables of fields may occur, in addition to a method's own URLs.
-struct Places {
+pub(super) struct Places {
     /// The URLs of the servers, the default one first.
     servers: Vec<String>,
     /// The requests that verify credentials and find the account.
@@ -207,7 +75,7 @@ struct Places {
 }
 
 impl Places {
-    fn all(&self) -> impl Iterator<Item = &str> + Clone {
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> + Clone {
         let texts = self.servers.iter().chain(&self.requests).chain(self.headers.values());
         texts.map(String::as_str)
     }
@@ -478,7 +346,7 @@ fn check_server(url: &str, methods: &[AuthMethod], fault: &mut dyn FnMut(String)
 }
 
 /// Whether requests to a URL are encrypted, or stay on this machine, where a platform may be tried out.
-fn is_secure(url: &str) -> bool {
+pub(super) fn is_secure(url: &str) -> bool {
     let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
     let leads_to = |start: &&str| {
         url.strip_prefix(*start)
@@ -500,170 +368,6 @@ fn request(text: &str, body: Option<Value>) -> Option<Request> {
     })
 }
 
-impl AuthEntry {
-    /// Whether it states the source of its facts and the day on which they were read.
-    pub fn is_sourced(&self) -> bool {
-        let read = self.read.as_ref().map(|day| day.parse::<jiff::civil::Date>());
-        self.source.as_ref().is_some_and(|page| !page.trim().is_empty())
-            && read.is_some_and(|day| day.is_ok())
-    }
-
-    /// The OAuth 2.0 facts of the entry.
-    fn oauth2(self) -> Result<OAuth2, String> {
-        let grant = self.grant.ok_or("`grant` is missing")?;
-        if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
-            return Err("`authorizationUrl` belongs to the grant authorization_code".into());
-        }
-        let id_name = &self.client_id_parameter;
-        if !server::is_name(id_name) {
-            return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
-        }
-        let own = [
-            &authorization::OWN_PARAMETERS[..],
-            &token::OWN_PARAMETERS,
-            &revocation::OWN_PARAMETERS,
-        ];
-        let more = [&self.authorization_parameters, &self.token_parameters];
-        let is_taken = own.concat().contains(&id_name.as_str())
-            || more.iter().any(|parameters| parameters.contains_key(id_name));
-        if is_taken && *id_name != client_id() {
-            return Err(format!(
-                "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
-            ));
-        }
-        let code_name = &self.code_parameter;
-        if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
-            return Err(format!("`{code_name}` cannot be the `codeParameter`"));
-        }
-        if let Some(name) = self.callback_parameters.iter().find(|name| {
-            let is_own = token::OWN_PARAMETERS.contains(&name.as_str()) && *name != "scope";
-            !server::is_name(name)
-                || is_own
-                || *name == id_name
-                || *name == code_name
-                || self.token_parameters.contains_key(*name)
-        }) {
-            return Err(format!("`callbackParameters`: `{name}` cannot be repeated"));
-        }
-        for (name, value) in &self.token_headers {
-            auth::templates::check_header(name)?;
-            let lower = name.to_ascii_lowercase();
-            if matches!(lower.as_str(), "authorization" | "cookie" | "content-type")
-                || value.contains(['{', '}'])
-                || !value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-            {
-                return Err(format!("`tokenHeaders`: `{name}` cannot be `{value}`"));
-            }
-        }
-        if let Some(text) = &self.redirect_uri
-            && (self.authorization_url.is_none() || variables(text).next().is_none())
-        {
-            return Err(format!(
-                "`redirectUri`: `{text}` needs a variable, and an `authorizationUrl`"
-            ));
-        }
-        let pointers = [&self.token_pointer, &self.token_fallback];
-        if let Some(pointer) =
-            pointers.into_iter().flatten().find(|it| !it.is_empty() && !it.starts_with('/'))
-        {
-            return Err(format!("`{pointer}` is not a JSON Pointer, such as `/data`"));
-        }
-        let request = |entry: Option<AccessTokenEntry>, member: &str| {
-            entry.map(|entry| entry.request(member)).transpose()
-        };
-        Ok(OAuth2 {
-            grant,
-            issuer: self.issuer,
-            authorization_url: self.authorization_url,
-            token_url: self.token_url.ok_or("`tokenUrl` is missing")?,
-            refresh_url: self.refresh_url,
-            revocation_url: self.revocation_url,
-            scopes: self.scopes,
-            scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
-            pkce: self.pkce,
-            token_auth: self.token_auth,
-            client_id_parameter: self.client_id_parameter,
-            authorization_parameters: self.authorization_parameters,
-            token_parameters: self.token_parameters,
-            redirect_uri: self.redirect_uri,
-            callback_parameters: self.callback_parameters,
-            token_body: self.token_body,
-            token_headers: self.token_headers,
-            revocation_body: self.revocation_body,
-            revocation_token: self.revocation_token,
-            token_pointer: self.token_pointer,
-            token_fallback: self.token_fallback,
-            token_members: self.token_members,
-            code_parameter: self.code_parameter,
-            expires_unit: self.expires_unit,
-            long_lived_token: request(self.long_lived_token, "longLivedToken")?,
-            access_token_refresh: request(self.access_token_refresh, "accessTokenRefresh")?,
-            field_sources: self.field_sources,
-        })
-    }
-
-    fn method(self, places: &Places) -> Result<AuthMethod, String> {
-        if auth::slug(&self.id) != self.id {
-            return Err("its id must be 1 to 50 of a-z, 0-9 and -".to_owned());
-        }
-        let fields = self.fields.clone();
-        let kind = match self.r#type {
-            Type::OAuth2 => Kind::OAuth2(Box::new(self.clone().oauth2()?)),
-            Type::ApiKey => {
-                let r#in = self.r#in.ok_or("`in` is missing")?;
-                let name = auth::key_name(r#in, self.name.ok_or("`name` is missing")?)?;
-                Kind::ApiKey(ApiKey { r#in, name, prefix: self.prefix.unwrap_or_default() })
-            }
-            Type::Basic => Kind::Basic {
-                username_label: self.username_label.unwrap_or_else(|| "User name".to_owned()),
-                password_label: self.password_label.unwrap_or_else(|| "Password".to_owned()),
-                username: self.username,
-                password: self.password,
-            },
-            Type::Bearer => {
-                Kind::Bearer { prefix: self.prefix.unwrap_or_else(|| "Bearer".to_owned()) }
-            }
-            Type::AwsSigv4 => Kind::AwsSigv4 {
-                service: self.service.ok_or("`service` is missing")?,
-                regions: self.regions,
-            },
-        };
-        let own = auth::default_fields(&kind);
-        let is_said = |name: &str| match &kind {
-            Kind::OAuth2(oauth) => oauth.provides_field(name),
-            _ => false,
-        };
-        let given = fields.into_iter().flatten();
-        let given = given.map(|field| field.field(&own, &is_said)).collect();
-        let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
-        let (headers, query) = (self.headers, self.query);
-        let is_used = |name: &str| {
-            let templates = auth::parameters(&kind).chain(headers.values().map(String::as_str));
-            let templates = templates.chain(query.values().map(String::as_str));
-            urls(&kind)
-                .chain(places.all())
-                .flat_map(variables)
-                .chain(templates.flat_map(auth::parameter_variables))
-                .any(|used| used == name)
-        };
-        // A field must be used: one of the kind's own, or a variable of a URL or of a parameter.
-        if let Some(field) = all.iter().find(|field| {
-            !is_used(&field.name) && !own.iter().any(|known| known.name == field.name)
-        }) {
-            return Err(format!("the field `{}` is used in no URL and no template", field.name));
-        }
-        if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
-            return Err(format!("`{}` cannot be the name of a field", field.name));
-        }
-        if let Kind::OAuth2(oauth) = &kind {
-            check_sources(&oauth.field_sources, &all)?;
-        }
-        let method = AuthMethod { id: self.id, kind, fields: all, headers, query };
-        auth::templates::check(&method)?;
-        Ok(method)
-    }
-}
-
 /// Checks that no method needs the response to an `account` request, since there is none.
 fn check_no_account(methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
     let asks = |source: &FieldSource| source.from == SourceKind::Account;
@@ -671,54 +375,6 @@ fn check_no_account(methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
         if method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(asks)) {
             let id = &method.id;
             fault(format!("the method `{id}`: `fieldSources`: there is no `account` request"));
-        }
-    }
-}
-
-/// Checks where a platform states the values of these fields.
-fn check_sources(sources: &[FieldSource], fields: &[Field]) -> Result<(), String> {
-    for source in sources {
-        let name = &source.field;
-        let Some(field) = fields.iter().find(|field| field.name == *name) else {
-            return Err(format!("`fieldSources`: there is no field `{name}`"));
-        };
-        if field.secret || field.required {
-            return Err(format!(
-                "`fieldSources`: the platform states `{name}`, so it can be neither secret nor required"
-            ));
-        }
-        if (source.from == SourceKind::Callback) == source.at.starts_with('/') {
-            return Err(format!(
-                "`fieldSources`: `{}` must be a parameter of the redirect, or a JSON Pointer into the response",
-                source.at
-            ));
-        }
-        let is_template = |template: &String| {
-            template.matches('{').count() == 1 && template.contains(&format!("{{{name}}}"))
-        };
-        if !source.template.as_ref().is_none_or(is_template) {
-            return Err(format!("`fieldSources`: a `template` for `{name}` has `{{{name}}}` once"));
-        }
-    }
-    Ok(())
-}
-
-impl FieldEntry {
-    /// `own` are the fields of the method's kind.
-    fn field(self, own: &[Field], is_said: &dyn Fn(&str) -> bool) -> Field {
-        let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
-        let known = own.iter().find(|field| field.name == name).cloned();
-        let usual = known.unwrap_or_else(|| Field::required(&name, &server::label(&name)));
-        let required = required.unwrap_or(usual.required && default.is_none() && !is_said(&name));
-        Field {
-            name,
-            label: label.unwrap_or(usual.label),
-            description: description.or(usual.description),
-            secret: secret.unwrap_or(usual.secret),
-            required,
-            pattern: pattern.or(usual.pattern),
-            r#enum: r#enum.or(usual.r#enum),
-            default: default.or(usual.default),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::storage::metering::Metered;
 use crate::util::json;
 use crate::webhooks::attempt::BACKOFF_MS;
 use crate::webhooks::deliver::{self, deliver};
-use crate::webhooks::statements::count_due;
+use crate::webhooks::statements::deliveries::count_due;
 
 /// The pause before the second attempt of a delivery.
 const FIRST_PAUSE: Duration = Duration::from_millis(BACKOFF_MS[0]);

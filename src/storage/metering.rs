@@ -13,7 +13,7 @@ use crate::ports::{
     StorageError, StreamingRequest, StreamingResponse, with_timeout,
 };
 use crate::storage::read_replica::{FIRST_PRIMARY, FIRST_UNCONSTRAINED, ReplicaSession};
-use crate::webhooks::statements::is_due;
+use crate::webhooks::statements::deliveries::is_due;
 
 /// The maximum number of tries for a read of a value, or for a batch whose connection was lost.
 const TRIES: u32 = 3;

@@ -22,7 +22,7 @@ use crate::targets::Targets;
 use crate::terms::Environment;
 use crate::webhooks::attempt::{AttemptOutcome, DEADLINE_MS, DeliveryError};
 use crate::webhooks::secret::{Secrets, seal_context};
-use crate::webhooks::statements::{
+use crate::webhooks::statements::deliveries::{
     ClaimedDelivery, claim, disable, is_more_due, mark_failing, mark_working, select_claimed,
     select_events,
 };

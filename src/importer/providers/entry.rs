@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::provider::Provider;
 use crate::catalog::detail::{ConnectorDetail, Pagination, Parameters, RejectedWhen};
 use crate::catalog::model::Status;
+use crate::importer::auth_entry::AuthEntry;
 use crate::importer::connector::MAX_VERSION;
-use crate::importer::stated::{AccountEntry, AuthEntry, Stated};
+use crate::importer::stated::{AccountEntry, Stated};
 use crate::importer::{category, platform, text};
 
 #[derive(Deserialize)]

@@ -571,7 +571,7 @@ fn a_call_event_is_delivered_as_in_the_feed() {
 
 #[test]
 fn due_rows_are_found_by_an_index() {
-    use connector_vault::webhooks::statements::{
+    use connector_vault::webhooks::statements::deliveries::{
         claim, count_due, is_due, is_more_due, select_claimed,
     };
     let api = api();
