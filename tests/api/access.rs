@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::support::{Api, anonymous, as_key, body, with_body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, minimal, name, state};
 
-/// Every kind of request to the vault, about this connection, with the scope that it needs.
+/// Each kind of vault request for this connection, with the scope that it needs.
 fn requests(key: &ApiKey, id: &str) -> Vec<(Request, Scope)> {
     let (read, write) = (Scope::ConnectionsRead, Scope::ConnectionsWrite);
     let changed = |method: &str, path: &str, sent: &str| with_body(as_key(key, method, path), sent);
@@ -65,7 +65,7 @@ fn keys_without_the_scope_read_and_write_nothing() {
                     ("insufficient_scope".into(), &json!(detail))
                 );
             }
-            // An existing id and an unknown one are answered alike.
+            // The responses for an existing and an unknown id are the same.
             let unknown =
                 Request { path: request.path.replace(&id, UNKNOWN_ID), ..request.clone() };
             assert_eq!(comparable(&response), comparable(&api.send(&unknown)));
@@ -110,7 +110,7 @@ fn invalid_keys_read_and_write_nothing() {
             );
             assert_eq!(response.header("www-authenticate"), Some("ApiKey"));
             assert_eq!(api.world.dump(), before, "{request:?}");
-            // Only the rows read for the key's own row differ.
+            // Only the rows that were read for the key differ.
             let (status, headers, text) = comparable(&response);
             (
                 status,
@@ -139,7 +139,7 @@ fn revocation_and_expiry_hold_in_the_same_batch() {
     let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
     let ask = |key: &ApiKey| api.send(&requests(key, &id)[3].0).status;
     assert_eq!((ask(&expiring), ask(&revoked)), (200, 200));
-    // This must hold whatever another path of this isolate remembers of the keys.
+    // This must hold regardless of what another path of this isolate has cached about the keys.
     for key in [&expiring, &revoked] {
         assert_eq!(api.send(&as_key(key, "GET", "/v1/available-connectors")).status, 200);
     }
@@ -266,28 +266,28 @@ fn checks_have_a_fixed_order() {
     let patch = |path: &str| api.request("PATCH", path);
     let weak = |method: &str, path: &str| as_key(&powerless, method, path);
     for (request, limited, status, expected) in [
-        // 401 before 404, 405 and everything else
+        // 401 comes before 404, 405 and all other errors.
         (anonymous("GET", "/v1/vault"), true, 401, "missing_key"),
         (anonymous("PUT", CONNECTIONS), true, 401, "missing_key"),
         (stale(anonymous("PATCH", &format!("{}?x", at(&id)))), true, 401, "missing_key"),
         (large(anonymous("POST", CONNECTIONS)), true, 401, "missing_key"),
-        // 404 of the route and 405 before 403
+        // 404 (unknown route) and 405 come before 403.
         (weak("GET", "/v1/vault?x"), true, 404, "route_not_found"),
         (weak("GET", &format!("{}/", at(&id))), true, 404, "route_not_found"),
         (weak("GET", "/v1/vault/connections/a%00"), true, 404, "route_not_found"),
         (weak("PUT", &format!("{}?x", at(&id))), true, 405, "method_not_allowed"),
-        // 403 before 429
+        // 403 comes before 429.
         (stale(large(weak("PATCH", &format!("{}?x", at(&id))))), true, 403, "insufficient_scope"),
         (weak("GET", &format!("{CONNECTIONS}?x")), true, 403, "insufficient_scope"),
         (large(weak("POST", CONNECTIONS)), true, 403, "insufficient_scope"),
         (weak("DELETE", &at("x")), true, 403, "insufficient_scope"),
         (weak("GET", SUMMARY), true, 403, "insufficient_scope"),
-        // 429 before 400
+        // 429 comes before 400.
         (stale(large(patch(&format!("{}?x", at(&id))))), true, 429, "too_many_requests"),
         (api.request("GET", &format!("{CONNECTIONS}?x")), true, 429, "too_many_requests"),
         (api.request("POST", CONNECTIONS), true, 429, "too_many_requests"),
         (api.request("DELETE", &at("x")), true, 429, "too_many_requests"),
-        // parameters before the body
+        // Parameters are checked before the body.
         (stale(large(patch(&format!("{}?x", at(&id))))), false, 400, "unknown_parameter"),
         (
             large(api.request("POST", &format!("{CONNECTIONS}?limit=1"))),
@@ -297,16 +297,16 @@ fn checks_have_a_fixed_order() {
         ),
         (api.request("DELETE", &format!("{}?x=1", at("x"))), false, 400, "unknown_parameter"),
         (api.request("GET", &format!("{}?x=1", at("x"))), false, 400, "unknown_parameter"),
-        // 415 before 413 before 400 of the body
+        // For the body: 415 comes before 413, and 413 before 400.
         (stale(large(patch(&at("x")))), false, 415, "unsupported_media_type"),
         (stale(large(typed(patch(&at("x"))))), false, 413, "body_too_large"),
         (stale(with_body(patch(&at("x")), "{")), false, 400, "invalid_body"),
         (stale(with_body(patch(&at(&id)), "{\"tags\":[\"\"]}")), false, 400, "invalid_body"),
-        // the body before 404
+        // The body is checked before 404.
         (large(api.request("POST", CONNECTIONS)), false, 415, "unsupported_media_type"),
         (large(typed(api.request("POST", CONNECTIONS))), false, 413, "body_too_large"),
         (with_body(patch(&at(&foreign)), "[]"), false, 400, "invalid_body"),
-        // 404 before 412
+        // 404 comes before 412.
         (stale(with_body(patch(&at(&foreign)), "{}")), false, 404, "connection_not_found"),
         (stale(api.request("DELETE", &at(&foreign))), false, 404, "connection_not_found"),
         (stale(with_body(patch(&at(&id)), "{}")), false, 412, "precondition_failed"),

@@ -1,4 +1,4 @@
-//! An action with its detail: contract, part 7.
+//! Reading one action with its details.
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
@@ -13,7 +13,7 @@ use crate::support::{Api, action, body, connector, units, with_header};
 
 const PATH: &str = "/v1/available-actions";
 
-/// A stored action with nothing but its row.
+/// A stored action with only its required members.
 fn plain(key: &str) -> Value {
     json!({
         "title": key, "key": key, "method": "GET", "modelName": "", "facts": {"path": format!("/{key}")},
@@ -59,7 +59,7 @@ fn detail() -> ConnectorDetail {
     .unwrap()
 }
 
-/// `gmail`, which was called `mail`, has one action with all that there is; `acme` has four in two units.
+/// `gmail`, formerly `mail`, has one action with every member; `acme` has four actions in two units.
 fn api(sizes: Sizes) -> Api {
     let api = Api::new(Config::default());
     let platform = |name: &str, alias: &str, rows: Vec<Action>, units| Platform {
@@ -178,7 +178,7 @@ fn finds_every_unit_by_its_keys() {
     }
 }
 
-/// Where the document does not say how an action is authorized, every method is offered.
+/// If the document declares no authorization for an action, every method is offered.
 #[test]
 fn without_security_all_methods_are_offered() {
     assert_eq!(get("/acme/delta")["auth"], json!([{"method": "key", "scopes": []}]));
@@ -219,7 +219,7 @@ fn current_copy_gets_304() {
     assert_eq!(statuses, [304, 200, 200]);
 }
 
-/// The record, the pack and the unit; then nothing.
+/// The first read fetches the record, the pack and the unit; the second fetches nothing.
 #[test]
 fn detail_costs_one_read_more_than_its_connector() {
     let api = api(Sizes::PUBLISHED);
@@ -241,7 +241,7 @@ fn damaged_values_are_never_served() {
     for (key, value) in values.iter().filter(|(key, _)| *key != CURRENT_KEY) {
         for at in (0..value.len()).step_by(7) {
             api.world.blobs.borrow_mut().get_mut(key).unwrap()[at] ^= 1;
-            // It has read nothing yet.
+            // A new service has an empty cache.
             api.service = Service::new(Config::default());
             let response = api.get(&path);
             assert!(response.status == 503 || response.body == right, "{key} {at}");

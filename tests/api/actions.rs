@@ -1,4 +1,4 @@
-//! The action list: specification, parts 2.2 and 4.1; contract, parts 2 and 3.
+//! The list of actions of a platform.
 
 use crate::support::{Api, body, column};
 
@@ -24,7 +24,7 @@ fn filters_match_exactly_and_combine_with_and() {
         "Ueberweisung",
     ];
     for (query, keys) in [
-        // by title, ignoring case, then by key
+        // By title, ignoring case, then by key.
         ("", all.clone()),
         ("title=LIST+USERS", vec!["usersList", "usersListAgain"]),
         ("title=list", vec![]),

@@ -1,5 +1,5 @@
-//! The recorded answers to well over a thousand requests that no friendly client sends. A changed answer is a change of
-//! behaviour and shows in the diff of `tests/fixtures/answers.txt`.
+//! The recorded responses to more than a thousand malformed or hostile requests. A changed response is a change of
+//! behaviour; it shows in the diff of `tests/fixtures/answers.txt`.
 
 use std::fmt::Write as _;
 
@@ -67,7 +67,7 @@ impl Scene {
         Self { api, id, secrets }
     }
 
-    /// The answer to a request, without the parts that differ each time.
+    /// The response to a request, without the parts that differ between runs.
     fn answer(&self, request: &Request) -> (Response, String) {
         let response = self.api.send(request);
         let text = String::from_utf8_lossy(&response.body).into_owned();
@@ -108,7 +108,7 @@ fn answers() -> String {
     text
 }
 
-/// An answer on one line: what programs look at, and a checksum of the rest.
+/// A response on one line: its machine-readable parts, and a checksum of the rest.
 fn compact(response: &Response, text: &str) -> String {
     let mut line = response.status.to_string();
     for name in ["allow", "retry-after", "www-authenticate"] {
@@ -137,8 +137,8 @@ fn compact(response: &Response, text: &str) -> String {
     line
 }
 
-/// Every path with every method and every kind of secret, below the rate limit and above it. Bodies and preconditions
-/// are such that nothing is written.
+/// Each path with each method and each kind of secret, below and above the rate limit. The bodies and preconditions
+/// prevent any write.
 fn order_of_checks(scene: &Scene, text: &mut String) {
     let id = &scene.id;
     let paths = [
@@ -199,12 +199,12 @@ fn order_of_checks(scene: &Scene, text: &mut String) {
     }
 }
 
-/// Requests with a key that has all scopes, each of them wrong or odd in its own way. None of them writes.
+/// Requests with a key that has all scopes, each invalid or unusual in one way. None of them writes.
 fn hostile(scene: &Scene) -> Vec<Request> {
     [queries(scene), paths(scene), bodies(scene), headers(scene)].concat()
 }
 
-/// The lists, whose parameters are those of the table.
+/// The lists with the parameters of the endpoint table.
 const LISTS: [(&str, Keyed); 4] = [
     ("/v1/available-actions", Keyed::SearchActions),
     ("/v1/available-connectors", Keyed::ListConnectors),
@@ -391,7 +391,7 @@ fn bodies(scene: &Scene) -> Vec<Request> {
         ("PUT", &state(id)),
         ("PUT", &name(id)),
     ] {
-        // The version never matches, so nothing is written; requests without a version get only invalid bodies.
+        // The version never matches, so nothing is written; requests without a version have invalid bodies only.
         let is_change = method != "POST";
         let to = |path: &str| {
             let request = scene.api.request(method, path);

@@ -16,7 +16,7 @@ fn post(api: &Api, key: &ApiKey, path: &str, document: &Value) -> Response {
     api.send(&with_body(as_key(key, "POST", path), &document.to_string()))
 }
 
-/// Creates a key with a key. Returns what the API shows of it, and the key itself.
+/// Creates a key with another key. Returns the key's public members and its secret.
 fn create(api: &Api, by: &ApiKey, document: &Value) -> (Value, ApiKey) {
     let response = post(api, by, KEYS, document);
     assert_eq!(response.status, 201, "{}", body(&response));
@@ -42,7 +42,7 @@ fn whoami(api: &Api, key: &ApiKey) -> u16 {
     api.send(&as_key(key, "GET", "/v1/whoami")).status
 }
 
-/// The id of a key: a UUID, as the operator's command gives it one.
+/// The id of a key.
 fn id_of(api: &Api, key: &ApiKey) -> Value {
     let hash = key.hash().to_string();
     let start = hash.get(..8).unwrap();
@@ -138,10 +138,10 @@ fn a_new_key_expires_no_later_than_its_creator() {
 fn rotation_never_extends_a_key() {
     let (api, key) = expiring();
     let (api_end, end) = (after(&api, 10 * DAY_MS), after(&api, DAY_MS));
-    // Itself: the new key ends when the old one would have.
+    // A key that replaces itself: its successor expires when the key would have.
     let (itself, successor) = revealed(&rotate(&api, &key, &id_of(&api, &key)));
     assert_eq!(itself["expiresAt"], json!(api_end));
-    // One that ends earlier, and one that never does.
+    // A key that expires earlier, and one that never expires.
     let (early, _) =
         create(&api, &successor, &json!({"scopes": ["connections:read"], "expiresAt": end}));
     let (shown, _) = revealed(&rotate(&api, &successor, &early["id"]));
@@ -149,7 +149,7 @@ fn rotation_never_extends_a_key() {
     let endless = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     let (shown, _) = revealed(&rotate(&api, &successor, &id_of(&api, &endless)));
     assert_eq!(shown["expiresAt"], json!(api_end));
-    // The old ones end after a day at the latest; none is replaced twice.
+    // A replaced key expires after a day at most, and can't be replaced twice.
     let again = rotate(&api, &successor, &early["id"]);
     assert_eq!((again.status, code(&again).as_str()), (409, "key_inactive"));
     assert_eq!((whoami(&api, &key), whoami(&api, &endless)), (200, 200));
@@ -168,9 +168,9 @@ fn revocation_includes_created_keys() {
     let (_, other) = create(&api, &api.key, &document);
     assert_eq!(revoke(&api, &api.key, &first["id"]), 204);
     assert_eq!([&one, &two, &three, &other].map(|key| whoami(&api, key)), [401, 401, 401, 200]);
-    // Once more changes nothing.
+    // Revoking it a second time changes nothing.
     assert_eq!(revoke(&api, &api.key, &first["id"]), 204);
-    // A key may end itself.
+    // A key may revoke itself.
     assert_eq!(revoke(&api, &other, &id_of(&api, &other)), 204);
     assert_eq!(whoami(&api, &other), 401);
 }
@@ -182,7 +182,7 @@ fn keys_of_a_rotated_key_belong_to_its_successor() {
     let (parent, old) = create(&api, &api.key, &document);
     let (_, child) = create(&api, &old, &document);
     let (successor, new) = revealed(&rotate(&api, &api.key, &parent["id"]));
-    // What the old one creates in its last hours ends with it.
+    // A key that the replaced key creates in its last hours expires with it.
     let (late, last) = create(&api, &old, &document);
     assert!(late["expiresAt"].is_string());
     assert_eq!(revoke(&api, &api.key, &parent["id"]), 204);
@@ -213,7 +213,7 @@ fn keys_of_other_accounts_are_not_found() {
 #[test]
 fn pages_of_keys_neither_repeat_nor_skip() {
     let api = Api::with_catalog();
-    // Several were created at the same moment.
+    // Several keys are created in the same millisecond.
     for nth in 0..7 {
         create(&api, &api.key, &json!({"scopes": ["connections:read"]}));
         api.world.wait(nth % 2);
@@ -230,7 +230,7 @@ fn pages_of_keys_neither_repeat_nor_skip() {
     assert_eq!(rows, whole);
 }
 
-/// What the operator's command does, which needs no key.
+/// The effect of the operator's command, which needs no key.
 fn operator_revokes(api: &Api, id: &Value) {
     let now = api.world.now.get();
     let id = id.as_str().unwrap();
@@ -263,7 +263,8 @@ fn revoking_a_leaked_key_and_its_successor_removes_all_access() {
     let (_, child) = create(&api, &leaked, &json!({"scopes": ["connections:read", "keys:write"]}));
     let (other_shown, other) =
         create(&api, &leaked, &json!({"scopes": ["keys:read", "keys:write"]}));
-    // They replace the key with itself, and its replacement, create more, and lock the owner out.
+    // The thief replaces the stolen key with itself and then the replacement, creates more keys, and locks the owner
+    // out.
     let (first_shown, first) = revealed(&rotate(&api, &leaked, &id));
     let (second_shown, second) = revealed(&rotate(&api, &first, &first_shown["id"]));
     let (_, theirs) = create(&api, &second, &json!({"scopes": ["keys:write"]}));
@@ -274,7 +275,7 @@ fn revoking_a_leaked_key_and_its_successor_removes_all_access() {
     for key in [&child, &other, &first, &second, &theirs, &grandchild, &taken_over] {
         assert_eq!(whoami(&api, key), 200);
     }
-    // The key itself is revoked already, and says which one replaced it.
+    // The key itself is already revoked, and names its replacement.
     let listed = |id: &Value| {
         let page = body(&api.send(&as_key(&second, "GET", KEYS)));
         let row = page["rows"].as_array().unwrap().iter().find(|row| row["id"] == *id).cloned();
@@ -299,7 +300,7 @@ fn a_replaced_key_can_neither_be_replaced_again_nor_last_longer() {
     let (shown, _) = revealed(&rotate(&api, &leaked, &id));
     let again = rotate(&api, &leaked, &id);
     assert_eq!((again.status, code(&again)), (409, "key_inactive".into()));
-    // Its holder may still end what replaced it, during the day in which both work.
+    // While both work, the holder of the old key can still revoke the new one.
     assert_eq!(revoke(&api, &leaked, &shown["id"]), 204);
     api.world.now.set(api.world.now.get() + DAY_MS);
     assert_eq!(whoami(&api, &leaked), 401);

@@ -1,4 +1,4 @@
-//! The audit: each change and each read of credentials is in it, with the right actor, and no secret is.
+//! The audit has each change and each read of credentials with the right actor, and contains no secret.
 
 mod random;
 
@@ -22,7 +22,7 @@ fn id_of(api: &Api, key: &ApiKey) -> String {
     api.world.texts(&format!("SELECT id FROM api_keys WHERE hash = '{}'", key.hash())).remove(0)
 }
 
-/// The entries of the request that got this response: action, type of the actor, actor, and target.
+/// The entries of the request that got this response: action, type of actor, actor and target.
 fn entries_of(api: &Api, response: &Response) -> Vec<String> {
     let request = response.header("x-request-id").unwrap();
     api.world.texts(&format!(
@@ -30,12 +30,12 @@ fn entries_of(api: &Api, response: &Response) -> Vec<String> {
     ))
 }
 
-/// The actions, the types of actors and the actors of all entries, oldest first.
+/// The action, actor type and actor of all entries, oldest first.
 fn all(api: &Api) -> Vec<String> {
     api.world.texts("SELECT concat_ws(' ', action, actor_type, actor) FROM audit ORDER BY seq")
 }
 
-/// What the audit says of a request to an endpoint that may change something: the actions, or why there are none.
+/// The actions in the audit for an endpoint that may change something, or the reason why there are none.
 fn expected(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
     Ok(match endpoint {
         Keyed::CreateConnection | Keyed::Connect => &["connection.created"],
@@ -115,7 +115,7 @@ fn a_request_that_changes_nothing_writes_no_entry() {
             assert!(scene.api.send(&refused).status >= 400, "{endpoint:?}");
         }
         assert_eq!(all(&scene.api), before, "{endpoint:?}");
-        // What belongs to another account is not there.
+        // Entries of another account are not listed.
         let theirs = as_key(&other, "GET", AUDIT);
         let theirs = column(&scene.api.send(&theirs), "action");
         assert_eq!(theirs, ["key.created"], "{endpoint:?}");
@@ -190,7 +190,7 @@ fn reads_of_credentials_are_counted_by_key_connection_and_minute() {
     }
     let counted = page["rows"].as_array().unwrap().iter().find(|row| row["count"] == 4).unwrap();
     assert_eq!(counted["requestId"], last.as_str());
-    // No read of what is not there.
+    // Reading the credentials of an unknown connection is not recorded.
     let missing = api.get(&format!("{}/credentials", at(UNKNOWN_ID)));
     assert_eq!((missing.status, entries_of(&api, &missing).len()), (404, 0));
 }
@@ -229,16 +229,16 @@ fn actors_are_people_tokens_and_agents() {
     let (api, endpoint) = agents::app();
     let key = id_of(&api, &api.key);
     set_client(&api, "acme");
-    // A user with a browser connects an account.
+    // A user connects an account in a browser.
     let (_, link) = begin(&api, &of_ann("acme"));
     agree(&api, &link, &json!({"access_token": "at"}));
-    // A token's holder changes it.
+    // The holder of a token changes the connection.
     let session = json!({"identity": "ann", "scopes": ["connections:read", "connections:write"]});
     let token = connect::token(&api, &session);
     let id = api.world.texts("SELECT id FROM connections").remove(0);
     let patch = connect::as_token(&token, "PATCH", &at(&id), &json!({"tags": ["x"]}));
     assert_eq!(api.send(&patch).status, 200);
-    // A user agrees to an agent, whose token is then revoked by the agent itself.
+    // A user consents to an agent, which then revokes its own token.
     let agent = agents::Agent::new(&api, &endpoint, &agents::ALL);
     let grant = api.world.texts("SELECT id FROM agent_grants").remove(0);
     let revoke = anonymous("POST", &format!("/mcp/{endpoint}/revoke"));
@@ -262,7 +262,7 @@ fn actors_are_people_tokens_and_agents() {
         "agent_grant.declined person ann".into(),
     ];
     assert_eq!(all(&api), expected);
-    // All of them act by the key, and are found by it and by themselves.
+    // All of these act through the key: filters by the key and by each actor find them.
     let keys = api.world.texts("SELECT DISTINCT key_id FROM audit WHERE key_id IS NOT NULL");
     assert_eq!(keys, [key.as_str()]);
     for (actor, count) in [("ann", 4), (grant.as_str(), 1), (key.as_str(), 4)] {
@@ -303,7 +303,7 @@ fn background_jobs_have_no_actor() {
         &api,
         &[(400, json!({"error": "invalid_grant"})), (400, json!({"error": "invalid_grant"}))],
     );
-    // The caller reads; that the platform has ended the grant is not the caller's doing.
+    // The caller is the actor of the read. It is not the actor of the failure, since the platform ended the grant.
     for _ in 0..2 {
         api.get(&format!("{}/credentials", at(&id)));
         api.world.wait(120_000);
@@ -346,7 +346,7 @@ fn filters_combine_with_paging() {
         actions
     };
     let rows = walk("");
-    // Three keys of this account, one of which is of the other environment.
+    // Three keys of this account; one belongs to the other environment.
     assert_eq!(rows.len(), 30 + 6 + 2);
     let sorted: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert!(sorted.windows(2).all(|pair| pair[0] > pair[1]));

@@ -1,5 +1,4 @@
-//! Lists that would read too much are refused before they are read; the refusal says what caused it and what would
-//! help.
+//! Lists that would read too many rows are refused before they are read; the refusal names the cause and a remedy.
 
 use connector_vault::http::Service;
 use serde_json::{Value, json};
@@ -7,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{Api, as_key, as_secret, body, config, to_sqlite};
 use crate::vault::{CONNECTIONS, code, minimal, next};
 
-/// A vault of 60 connections, in which a list may read this many rows.
+/// A vault of 60 connections, whose lists may read this many rows.
 fn vault(max_rows_read: &str) -> Api {
     let api = Api::with_sessions(crate::sessions::SECRET, "");
     for nth in 0..60 {
@@ -125,7 +124,7 @@ fn a_rejected_list_reads_no_rows() {
     ] {
         api = with_most(api, most);
         assert_eq!(refusal(&api, query).1[0].0, cause, "{query}");
-        // What each statement returned: the key, the estimate, then totals of 0 and no rows.
+        // The result of each statement: the key, the estimate, and no totals or rows.
         for statement in api.world.asked.borrow().iter().skip(2) {
             if !statement.sql.starts_with("SELECT") {
                 continue;
@@ -165,7 +164,7 @@ fn a_selective_list_is_returned() {
     }
 }
 
-/// A page near the end is read from there, whatever its number.
+/// A page near the end is read from the end, regardless of its number.
 #[test]
 fn the_last_pages_can_be_requested_by_number() {
     let api = vault("20");
@@ -208,7 +207,7 @@ fn a_token_gets_no_counts_in_a_rejected_list() {
     let wish = json!({"identity": "ann-3"});
     let response = ask(&api, &wish, "");
     assert_eq!((response.status, &body(&response)["total"]), (200, &json!(3)));
-    // Its own identity has more connections than a list may read.
+    // Its identity has more connections than a list may read.
     let api = with_most(api, "6");
     let response = ask(&api, &wish, "");
     assert_eq!((response.status, code(&response).as_str()), (400, "query_too_broad"));

@@ -1,14 +1,14 @@
-//! Randomness that is the same in every run.
+//! Random numbers that are the same in every run.
 
 use crate::support::{SPLITMIX_GAMMA, splitmix};
 
-/// How many times a test with random input repeats: `usually`, or `proof` times where `CONNECTOR_VAULT_PROOF` is set, as
-/// `npm run proof` and `npm run mutants` do.
+/// How often a test with random input repeats: `usually`, or `proof` times if `CONNECTOR_VAULT_PROOF` is set, as `npm
+/// run proof` and `npm run mutants` do.
 pub fn repetitions(usually: usize, proof: usize) -> usize {
     if std::env::var_os("CONNECTOR_VAULT_PROOF").is_some() { proof } else { usually }
 }
 
-/// Usually, `count` of these: one at a random place in each of as many equal parts. All of them for a proof.
+/// Usually a sample of `count` items, each from a random place in one of `count` equal parts; all items in a proof.
 #[cfg(feature = "cli")]
 pub fn sample<T>(chance: &mut Chance, count: usize, all: Vec<T>) -> Vec<T> {
     let parts = repetitions(count, usize::MAX);
@@ -29,7 +29,7 @@ pub fn sample<T>(chance: &mut Chance, count: usize, all: Vec<T>) -> Vec<T> {
         .collect()
 }
 
-/// Numbers that look random (`SplitMix64`).
+/// A pseudorandom generator (`SplitMix64`).
 pub struct Chance(pub u64);
 
 impl Chance {
@@ -43,7 +43,7 @@ impl Chance {
         usize::try_from(self.next() % end as u64).unwrap()
     }
 
-    /// Returns `true` in `percent` of a hundred cases.
+    /// `true` with a probability of `percent`.
     pub fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -52,7 +52,7 @@ impl Chance {
         &all[self.below(all.len())]
     }
 
-    /// One of `all` in `percent` of a hundred cases, else `None`.
+    /// One of `all` with a probability of `percent`, else `None`.
     pub fn maybe<T: Clone>(&mut self, percent: usize, all: &[T]) -> Option<T> {
         self.percent(percent).then(|| self.pick(all).clone())
     }

@@ -1,4 +1,4 @@
-//! The list of connections: specification, part 4.3; contract, parts 2 and 4.
+//! The list of connections.
 
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
@@ -101,14 +101,14 @@ fn filters_match_exactly_and_combine_with_and() {
         ("tags=red,green&tagsMatch=any", "c1 c2 c7 c11"),
         ("tags=blue,Red,none&tagsMatch=any", "c1 c4"),
         ("tags=none,nothing&tagsMatch=any", ""),
-        // More than D1 merges in one statement, with and without columns.
+        // More tags than D1 merges in one statement, with and without columns.
         ("tags=1,2,3,4,5,6", ""),
         ("tags=1,2,3,4,5&platform=alpha", ""),
         ("tags=1,2,3,4,5,6&platform=alpha&identityType=user", ""),
         ("tags=1,2,3,4,5,red&tagsMatch=any", "c1 c2 c7 c11"),
         ("tags=1,2,3,4,5,6,7,8,9,10,red,blue&tagsMatch=any&platform=alpha", "c1 c2"),
         ("tags=blue,Red&tagsMatch=any&active=false", "c3"),
-        // q: what the name or the identity begins with, ignoring case
+        // q: a prefix of the name or the identity, ignoring case
         ("q=ann", "c1 c2 c4 c11"),
         ("q=ANN", "c1 c2 c4 c11"),
         ("q=nn", ""),
@@ -128,7 +128,7 @@ fn filters_match_exactly_and_combine_with_and() {
         ("q=zoe&active=false", "c10"),
         ("q=annabel&active=false", "c10"),
         ("q=%F4%8F%BF%BF", ""),
-        // key: any of them, exact
+        // key: one of several, exact
         ("key=test::alpha::c1::ann", "c1"),
         ("key=test::alpha::c1::Ann", ""),
         ("key=test::ALPHA::c1::ann", ""),
@@ -176,7 +176,7 @@ fn filters_match_exactly_and_combine_with_and() {
             "",
         ),
     ] {
-        // Text in braces is percent-encoded.
+        // Braces mark text that is percent-encoded here.
         let encoded = query.split('{').map(|part| match part.split_once('}') {
             Some((raw, rest)) => encode(raw) + rest,
             None => part.to_owned(),
@@ -202,7 +202,7 @@ fn filters_match_exactly_and_combine_with_and() {
             "{query}"
         );
         assert_eq!(response.header("link"), None, "{query}");
-        // Page by page, it is the same list.
+        // The pages together are the same list.
         let pages: Vec<Value> = (1..=total + 1)
             .flat_map(|page| {
                 body(&api.get(&format!("{CONNECTIONS}?{encoded}&limit=1&page={page}")))["rows"]

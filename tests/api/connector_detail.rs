@@ -1,4 +1,4 @@
-//! A connector with its detail: contract, part 7.
+//! Reading one connector with its details.
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
@@ -81,7 +81,7 @@ fn detail_contains_the_row() {
     assert_eq!(answer["authMethods"][0]["fields"][0]["pattern"], Value::Null);
     let bare = body(&api.get(&format!("{PATH}/acme")));
     assert_eq!((&bare["authMethods"], &bare["servers"]), (&json!([]), &json!([])));
-    // No database, and two values: the record and the pack.
+    // The database is not asked, and two values are read: the record and the pack.
     assert_eq!(api.get(&format!("{PATH}/GMAIL")).body, response.body, "case does not matter");
 }
 
@@ -107,7 +107,7 @@ fn former_names_resolve_to_the_platform() {
     }
 }
 
-/// Words are searched in the platform's own name, whatever name was asked for, so both names share their answers.
+/// Words are searched under the platform's own name, so that its current and former names share cached responses.
 #[test]
 fn former_name_gives_the_same_response_as_the_current_one() {
     for first in ["mail", "gmail"] {

@@ -1,4 +1,4 @@
-//! The connector list: specification, parts 2.3 and 4.2; contract, parts 2 and 3.
+//! The list of connectors.
 
 use connector_vault::http::Config;
 
@@ -21,7 +21,7 @@ fn row_has_exactly_the_documented_fields() {
 fn filters_match_exactly_and_combine_with_and() {
     let api = Api::with_catalog();
     for (query, platforms) in [
-        // by name, ignoring case, then by key
+        // By name, ignoring case, then by key.
         ("", vec!["alpha-two", "alpha", "empty", "zeta", "epsilon"]),
         ("platform=alpha", vec!["alpha"]),
         ("platform=ALPHA", vec!["alpha"]),

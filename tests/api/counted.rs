@@ -2,7 +2,7 @@
 
 use crate::support::World;
 
-/// What `connection_counts` should hold, counted from the connections.
+/// The correct contents of `connection_counts`, counted from the connections.
 const COUNTS: &str = "
     SELECT account, environment, active, 'all', '', count(*) FROM connections GROUP BY account, environment, active
     UNION ALL SELECT account, environment, active, 'platform', platform, count(*) FROM connections GROUP BY account, environment, active, platform
@@ -18,10 +18,10 @@ const COUNTS: &str = "
     UNION ALL SELECT account, environment, active, 'platform/platformVersion/identityType/state', platform || '/' || platform_version || '/' || identity_type || '/' || state, count(*) FROM connections GROUP BY account, environment, active, platform, platform_version, identity_type, state
     UNION ALL SELECT account, environment, active, 'tag', j.value, count(DISTINCT seq) FROM connections, json_each(tags) j GROUP BY account, environment, active, j.value";
 
-/// What `connection_tags` should hold.
+/// The correct contents of `connection_tags`.
 const TAGS: &str = "SELECT DISTINCT account, environment, active, j.value, created_at, c.id, seq FROM connections c, json_each(tags) j";
 
-/// The rows of queries, sorted. Each is asked by itself: D1 takes only a few in one statement.
+/// The sorted rows of several queries, which run one at a time because D1 accepts only a few in one statement.
 fn rows(world: &World, queries: &str) -> Vec<String> {
     let mut rows: Vec<String> =
         queries.split("UNION ALL").flat_map(|sql| rows_of(world, sql)).collect();
@@ -42,7 +42,7 @@ fn rows_of(world: &World, sql: &str) -> Vec<String> {
     statement.query_map([], row).unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// The wrong rows of the counters and tags, each as it is and as it should be; empty when all are right.
+/// The wrong rows of the counters and tags, each with its actual and its correct contents.
 pub fn miscounts(world: &World) -> Vec<String> {
     let tables = [
         ("SELECT account, environment, active, dimension, value, n FROM connection_counts", COUNTS),

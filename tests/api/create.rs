@@ -45,7 +45,7 @@ fn create_stores_the_body_and_defaults() {
     }
     assert_eq!(created["key"], "test::zeta::l-1::a::b %_*\"'\\ é");
     assert_eq!(created["createdAt"], "2027-01-15T08:01:01.042Z");
-    // A platform ignores case, and is stored as the catalog writes it.
+    // The case of a platform is ignored in requests; the catalog's form is stored.
     let mut shouted = minimal("eve");
     shouted["platform"] = json!("ALPHA-Two");
     created = api.create(&shouted);
@@ -53,7 +53,7 @@ fn create_stores_the_body_and_defaults() {
         (&created["platform"], &created["key"]),
         (&json!("alpha-two"), &json!("test::alpha-two::default::eve"))
     );
-    // Null means no name.
+    // A null name means no name.
     let mut unnamed = minimal("bob");
     unnamed["name"] = Value::Null;
     created = api.create(&unnamed);
@@ -235,7 +235,7 @@ fn rejects_a_key_that_exists() {
         assert_eq!(problem["connectionId"], first["id"]);
         assert_eq!((response.header("etag"), response.header("location")), (None, None));
         assert_eq!(api.world.dump(), before);
-        // The key is free in another environment or account, as are other labels, platforms and identities.
+        // The key is free in another environment or account, and for other labels, platforms and identities.
         for key in [
             api.world.key("acme", Environment::Live, &Scope::ALL, None),
             api.world.key(&format!("beta {active}"), Environment::Test, &Scope::ALL, None),
@@ -251,7 +251,7 @@ fn rejects_a_key_that_exists() {
             ));
             api.create(&other);
         }
-        // Once deleted, it is free again.
+        // After the deletion, the key is free again.
         assert_eq!(api.on("DELETE", first["id"].as_str().unwrap(), None).status, 204);
         api.create(&document);
     }
@@ -270,7 +270,7 @@ fn creates_nothing_without_the_catalog() {
         let response = api.send(&post_as(&api.key, &minimal("ann")));
         assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"));
         assert_eq!(api.world.dump(), before);
-        // A caller without a valid key does not learn of it.
+        // A caller without a valid key does not see the failure.
         api.world.blob_failures.set(3);
         let reader = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
         assert_eq!(api.send(&post_as(&reader, &minimal("ann"))).status, 403);

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::{env, fs};
 
-/// Compares a file with what the code makes of it now. When the environment variable `write` is set, writes it instead.
-/// `test` is the filter of the test that calls this.
+/// Compares a file with the code's current output. If the environment variable `write` is set, the file is written
+/// instead. `test` is the filter of the calling test.
 pub fn assert_current(path: &str, now: &str, write: &str, test: &str) {
     if env::var_os(write).is_some() {
         fs::write(path, now).unwrap();

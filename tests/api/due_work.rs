@@ -1,5 +1,5 @@
-//! The due work of many connections, minute by minute and by the service's own rules for margins, checks and pauses: how
-//! much there is a second, and how even. The test that is ignored prints the tables of the documentation.
+//! The due work of many connections, minute by minute, by the service's own rules for margins, checks and pauses: its
+//! amount per second and its evenness. The ignored test prints the tables of the documentation.
 
 use std::collections::VecDeque;
 
@@ -15,13 +15,14 @@ const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const A_DAY: usize = 24 * 60;
-/// How many connections a run of the schedule hands over at most.
+/// The maximum number of connections that one run of the schedule enqueues.
 const A_RUN: usize = 4_008;
-/// How long access tokens live, and how many of a hundred do so. Others do not expire, and are checked only.
+/// Lifetimes of access tokens, and the share of each in percent. Other tokens do not expire and are only checked.
 const LIVES: [(u64, &str, u64); 3] =
     [(50, "an hour", HOUR), (20, "a day", DAY), (10, "60 days", 60 * DAY)];
 
-/// What is due, by minute: a run finds what was due before it began. What is due after the end is left out.
+/// The due work by minute: a run finds the work that was due before it began. Work that is due after the end is left
+/// out.
 struct Calendar(Vec<Vec<usize>>);
 
 impl Calendar {
@@ -36,7 +37,7 @@ impl Calendar {
         }
     }
 
-    /// How much is due in the minute of this moment.
+    /// The amount that is due in the minute of this time.
     fn count(&self, at: u64) -> usize {
         self.0.get(usize::try_from(at.div_ceil(MINUTE)).unwrap()).map_or(0, Vec::len)
     }
@@ -60,28 +61,29 @@ fn ratio(one: usize, other: usize) -> f64 {
     one as f64 / other as f64
 }
 
-/// The most in a minute, and how many times the mean that is.
+/// The maximum of a minute, and its ratio to the mean.
 fn unevenness(minutes: &[usize]) -> (usize, f64) {
     let most = minutes.iter().copied().max().unwrap();
     (most, ratio(most * minutes.len(), minutes.iter().sum()))
 }
 
-/// A connection whose platform answers.
+/// A connection whose platform responds.
 struct Working {
-    /// How long its access tokens live, as an index.
+    /// The lifetime of its access tokens, as an index.
     kind: Option<usize>,
     issued: u64,
     check_at: u64,
 }
 
-/// What was done in a minute: refreshes on use, by the token's lifetime; and checks by the schedule.
+/// The work of a minute: refreshes on use, by the token's lifetime, and checks by the schedule.
 #[derive(Debug, Clone, Default)]
 struct Done {
     refreshes: [usize; LIVES.len()],
     checks: usize,
 }
 
-/// Days of connections, each used this many times a day at random. From `rests`, the schedule does not run for hours.
+/// Simulates days of connections, each used this many times a day at random. The schedule pauses for hours from `rests`
+/// on.
 fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)>) -> Vec<Done> {
     let mut chance = Chance(1);
     let minutes = days * A_DAY;
@@ -120,7 +122,7 @@ fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)
             rests.is_some_and(|(from, hours)| (from..from + hours * 60).contains(&minute));
         while !is_at_rest && done.checks < A_RUN {
             let Some(one) = waiting.pop_front() else { break };
-            // A refresh may have put it off.
+            // A refresh may have postponed the check.
             if all[one].check_at <= now {
                 let check_at = next_check(now, DAY, byte(&mut chance));
                 all[one] = Working { issued: now, check_at, ..all[one] };
@@ -133,8 +135,8 @@ fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)
     (0..minutes).map(&mut run).collect()
 }
 
-/// The tries of connections whose platform is down for four days, by minute; and how many minutes after that all work again.
-/// `together`: all fail for the first time in the same minute, instead of in the course of a day.
+/// The attempts, by minute, of connections whose platform is down for four days, and the minutes until all work again.
+/// `together`: all fail first in the same minute instead of over a day.
 fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
     let mut chance = Chance(1);
     let down = 4 * A_DAY;
@@ -163,7 +165,7 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
             all[one].attempts = after.attempts;
             let [at, alternative_at] =
                 [after.next_attempt_at, after.alternative_at].map(Option::unwrap);
-            // As the statement does that writes the failure.
+            // The rule of the statement that writes the failure.
             let is_quieter = due.count(alternative_at).min(12) < due.count(at).min(12);
             due.add(if is_quieter { alternative_at } else { at }, one);
         }
@@ -171,7 +173,7 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
     panic!("{broken} connections are never tried again");
 }
 
-/// The last day, and all of it.
+/// The evenness of the last day, and of the whole time.
 fn told(tries: &[usize]) -> [(usize, f64); 2] {
     [unevenness(&tries[tries.len() - A_DAY..]), unevenness(tries)]
 }

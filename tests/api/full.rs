@@ -1,4 +1,4 @@
-//! A nearly full database: nothing can be added, and everything else still works.
+//! A database that is nearly full: additions are refused, and everything else works.
 
 use connector_vault::auth::Shard;
 use connector_vault::http::Request;
@@ -19,7 +19,7 @@ fn api() -> Api {
     connect::api_with(&[("VAULT_KEYS", KEYS), ("MAX_DATABASE_BYTES", "1000000")])
 }
 
-/// The next answers of the database say this size, and the isolate has heard one.
+/// The next responses of the database report this size, and the isolate has seen one of them.
 fn grow(api: &Api, bytes: u64) {
     api.world.size.set(bytes);
     assert_eq!(api.get("/v1/whoami").status, 200);
@@ -64,7 +64,7 @@ fn what_adds_is_refused_and_everything_else_goes_on() {
             sent(&api, "POST", "/v1/vault/connect", &of("eve", &key)),
         ]
     };
-    // One byte less, and there is room.
+    // With one byte less, there is room.
     grow(&api, FULL - 1);
     api.create(&minimal("just"));
     grow(&api, FULL);
@@ -83,7 +83,7 @@ fn what_adds_is_refused_and_everything_else_goes_on() {
         assert!(response.log.unwrap().contains("950000 of 1000000 bytes (95 %)"));
         assert_eq!(api.world.dump(), before, "{method} {path}");
     }
-    // Every endpoint that adds is among these.
+    // All endpoints that add rows are among these cases.
     let added: Vec<Keyed> = Endpoint::ALL
         .iter()
         .filter_map(|endpoint| match endpoint {

@@ -1,4 +1,4 @@
-//! Contract, part 5: keys and tenants.
+//! API keys and tenants.
 
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
@@ -76,7 +76,7 @@ fn revocation_and_expiry_hold_at_once_or_within_a_minute() {
         api.world.key("acme", Environment::Live, &Scope::ALL, Some(api.world.now.get() + 50_000));
     let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
     assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
-    // Noticing the expiry needs no storage.
+    // Storage is not needed to detect the expiry.
     api.world.wait(49_999);
     assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
     api.world.wait(1);

@@ -1,4 +1,4 @@
-//! The logos of well-known brands, which the service's own site has.
+//! Logos of well-known brands, which the service itself serves.
 
 use connector_vault::http::message::Request;
 use connector_vault::http::{Config, Response};
@@ -40,7 +40,7 @@ fn images(response: &Response) -> Vec<String> {
 #[test]
 fn images_are_absolute_urls_of_the_requested_origin() {
     let api = api();
-    // The second round is answered from memory.
+    // The second round is served from memory.
     for origin in [ORIGIN, OTHER, ORIGIN, OTHER] {
         let list = api.send(&at(&api, origin, LIST));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Tests of the HTTP contract, through `handle()`, over real `SQLite` and real segments.
+//! Tests of the HTTP API through `handle()`, over real `SQLite` and real segments.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

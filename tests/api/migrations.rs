@@ -11,8 +11,8 @@ use crate::counted::miscounts;
 use crate::support::{self, Api, World, body, config};
 use crate::vault::{CONNECTIONS, at, minimal};
 
-/// Migrations as a release may add them, which these tests apply after those of `schema/`: so that they have some before the
-/// first release does.
+/// Synthetic migrations of the kinds that a release may add, applied after those of `schema/`, so that the rules are
+/// tested before the first release.
 const SYNTHETIC: [&str; 2] = [
     "ALTER TABLE connections ADD COLUMN colour TEXT;
      CREATE INDEX connections_by_colour ON connections (account, environment, colour) WHERE colour IS NOT NULL;",
@@ -26,12 +26,12 @@ const SYNTHETIC: [&str; 2] = [
      END;",
 ];
 
-/// The migrations of `schema/`, and then the synthetic ones.
+/// The migrations of `schema/`, followed by the synthetic ones.
 fn migrations() -> Vec<String> {
     support::migrations().into_iter().chain(SYNTHETIC.map(String::from)).collect()
 }
 
-/// A world to which only the first `applied` migrations have been applied.
+/// A database to which only the first `applied` migrations were applied.
 fn at_schema(applied: usize) -> World {
     let world = World::empty();
     for migration in &migrations()[..applied] {
@@ -40,15 +40,15 @@ fn at_schema(applied: usize) -> World {
     world
 }
 
-/// Tables that triggers write: what they hold follows from the connections, and is counted afresh.
+/// Tables that triggers write: their rows follow from the connections, and are recounted.
 const DERIVED: [&str; 2] = ["connection_counts", "connection_tags"];
 
-/// Tables that are empty unless an account moves to another database. `moves.rs` fills them; a row here would have the
-/// triggers of a move note what this test writes. Who makes a change is written down only while it is made.
+/// Tables that are empty unless an account is moving, which `moves.rs` fills: a row here would make triggers record the
+/// writes of this test. The author of a change is recorded only during the change.
 const EMPTY: [&str; 5] =
     ["account_changes", "account_moves", "audit_context", "event_shifts", "forwards"];
 
-/// The table that changes of others write to: it is copied last, and compared before others are changed.
+/// A table that changes of other tables write to: it is copied last, and compared before others are changed.
 const AUDIT: &str = "audit";
 
 /// The tables of a database, or the columns of a table that can be written.
@@ -65,14 +65,14 @@ fn rows(world: &World, table: &str, columns: &[String]) -> Vec<String> {
     world.texts(&format!("SELECT {} AS row FROM {table} ORDER BY row", row.join(" || ', ' || ")))
 }
 
-/// A call that waits for the user of that grant.
+/// A call that waits for the approval of that grant's user.
 const APPROVAL: &str = "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, connection_id, action, title, method, state, sealed, created_at, expires_at) VALUES ('a', 'acme', 'test', 'e', 'g', 'k', 'ann', 'c', 'createThing', 'Create a thing', 'POST', 'pending', 'k1.x', 1, 2);";
 
 /// A sign-in for agents and a grant.
 const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, type, key_id, url, created_at, updated_at) VALUES ('e', 'acme', 'test', 'app', 'k', 'https://app.example', 1, 1); INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, access, client_hash, redirect_uri, challenge, browser_hash, secret_hash, created_at, expires_at) VALUES ('g', 'acme', 'test', 'e', 'k', 'active', 'ann', 'read', 'c', 'http://localhost/', 'h', 'b', 's', 1, 2);";
 
-/// A service with rows in every table but those of moves: connected accounts, one of them deleted but not yet revoked, a pending attempt,
-/// a webhook with a delivery.
+/// A service with rows in every table but those of moves: connected accounts, a deleted connection that is not revoked
+/// yet, a pending attempt, a webhook with a delivery.
 fn in_use() -> Api {
     let api = connect::upkeep::api_of_now();
     api.world.database.execute_batch(AGENTS).unwrap();
@@ -103,7 +103,7 @@ fn in_use() -> Api {
     api
 }
 
-/// Copies into a world what an earlier schema has of each row.
+/// Copies the columns of an earlier schema for each row.
 fn fill(world: &World, from: &World, schema: &World) {
     let tables = names(schema, None);
     let is_plain = |table: &&String| !DERIVED.contains(&table.as_str());
@@ -117,20 +117,20 @@ fn fill(world: &World, from: &World, schema: &World) {
     copy("connections");
     let others: Vec<&String> =
         tables.iter().filter(is_plain).filter(|table| *table != "connections").collect();
-    // The copied rows replace those that the triggers of the schema derived from the connections.
+    // The copied rows replace those that the triggers derived from the connections.
     for table in &others {
         world.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
     }
-    // Webhooks come after events: their triggers would create deliveries for these events again.
+    // Webhooks are copied after events, since their triggers would otherwise create deliveries for these events.
     for table in others.iter().filter(|table| **table != AUDIT) {
         copy(table);
     }
-    // The other tables' triggers wrote to it.
+    // Triggers of the other tables wrote to it.
     world.database.execute(&format!("DELETE FROM {AUDIT}"), []).unwrap();
     copy(AUDIT);
 }
 
-/// What an earlier schema has of each row of a world: tables, their columns, and the rows.
+/// The rows of a database in the tables and columns of an earlier schema.
 fn held(world: &World, schema: &World) -> Vec<(String, Vec<String>, Vec<String>)> {
     names(schema, None)
         .into_iter()
@@ -143,7 +143,7 @@ fn held(world: &World, schema: &World) -> Vec<(String, Vec<String>, Vec<String>)
         .collect()
 }
 
-/// Asserts that the service returns from a world of the latest schema what it returned from `old`.
+/// Asserts that the service returns the same from a database of the latest schema as from `old`.
 fn expect_served(world: World, old: &Api, applied: usize) {
     world.blobs.borrow_mut().clone_from(&old.world.blobs.borrow());
     world.now.set(old.world.now.get());
@@ -211,34 +211,33 @@ fn a_worker_of_an_earlier_schema_writes_todays() {
             world.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
         }
         assert_eq!(miscounts(&world), [""; 0], "deleted by a Worker of schema {applied}");
-        // After another upgrade, the service reads what the earlier Worker wrote.
+        // After another upgrade, the service reads the rows that the earlier Worker wrote.
         fill(&world, &old.world, &schema);
         expect_served(world, &old, applied);
     }
 }
 
-/// What stands behind the mark of a row, and whether it is this mark.
+/// The part of a row after its mark, and whether it is this mark.
 fn marked(row: &str, mark: &str) -> (String, bool) {
     let (found, named) = row.split_once(' ').unwrap();
     (named.to_owned(), found == mark)
 }
 
-/// Each column of each table and view of a world that can be read, as a Worker relies on it; and whether a row needs a
-/// value for it.
+/// Each readable column of each table and view, on which a Worker may rely, and whether a row requires a value for it.
 fn columns(world: &World) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', iif(c.\"notnull\" AND c.dflt_value IS NULL AND c.hidden = 0, '!', '?'), s.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk, c.hidden) FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')";
     let found = world.texts(sql);
     found.iter().map(|row| marked(row, "!")).collect()
 }
 
-/// The indexes of a world, which statements name; and whether they refuse a row like another one.
+/// The indexes that statements name, and whether each is unique.
 fn indexes(world: &World) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', i.\"unique\", s.name, i.name, (SELECT group_concat(coalesce(x.name, '?')) FROM pragma_index_info(i.name) x), (SELECT d.sql FROM sqlite_schema d WHERE d.name = i.name)) FROM sqlite_schema s, pragma_index_list(s.name) i WHERE s.type = 'table'";
     let found = world.texts(sql);
     found.iter().map(|row| marked(row, "1")).collect()
 }
 
-/// What was removed since a schema, and the new requirements for rows of its tables.
+/// The removals since a schema, and the new requirements for rows of its tables.
 fn taken_or_asked(before: &World, after: &World) -> Vec<String> {
     let mut found = Vec::new();
     for list in [columns, indexes] {
@@ -261,7 +260,7 @@ fn migrations_only_add() {
         let (before, after) = (at_schema(applied - 1), at_schema(applied));
         assert_eq!(taken_or_asked(&before, &after), [""; 0], "by migration {applied}");
     }
-    // Any other change is found.
+    // Each of these changes is detected.
     for change in [
         "ALTER TABLE api_keys DROP COLUMN last_used_day",
         "ALTER TABLE connections RENAME COLUMN state_reason TO reason",

@@ -1,4 +1,4 @@
-//! A naive model of the vault: rows in a list, filters applied one by one.
+//! A naive model of the vault: a list of rows to which filters are applied one by one.
 
 use serde_json::{Value, json};
 

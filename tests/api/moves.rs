@@ -23,7 +23,7 @@ use crate::vault::CONNECTIONS;
 const TOKENS: &str = "{\"access_token\": \"at\", \"refresh_token\": \"rt\", \"expires_in\": 3600}";
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The body of a connection to a platform that the catalog of these tests has.
+/// The body of a connection to a platform in the catalog of these tests.
 fn minimal(identity: &str) -> Value {
     json!({"platform": "acme", "identity": identity, "identityType": "user"})
 }
@@ -33,19 +33,19 @@ fn other() -> Shard {
     Shard::new(HOME.number() + 1).unwrap()
 }
 
-/// A database as the operator's command sees it, which may be interrupted.
+/// A database that the operator's command accesses, and which may fail.
 struct In<'a> {
     api: &'a Api,
     shard: Shard,
     calls: &'a Calls<'a>,
 }
 
-/// What happens at the command's calls.
+/// The calls of the command.
 struct Calls<'a> {
     made: Cell<usize>,
-    /// The number of the call at which the command is killed, and whether before the call or after it.
+    /// The number of the call at which the command is killed, and whether before or after the call.
     dies: Option<(usize, bool)>,
-    /// What others do between two calls.
+    /// The work of others between two calls.
     meanwhile: Box<dyn Fn() + 'a>,
 }
 
@@ -79,8 +79,8 @@ impl MoveDatabase for In<'_> {
     }
 }
 
-/// Rows that are looked up by their keys, and pages after the first one, are found by an index over the key: an account
-/// with N pages must not be gone through N times.
+/// Rows that are looked up by key, and pages after the first, use an index over the key: otherwise an account with N
+/// pages would be read N times.
 fn look(world: &World, sql: &str) {
     let looks_up = sql.starts_with("DELETE FROM") || sql.contains("json_each('");
     let is_next = sql.contains("UNION ALL SELECT * FROM");
@@ -118,7 +118,7 @@ fn moved(api: &Api) -> MoveResult {
     with(api, (*HOME, other()), &Calls::quiet(), |step| {
         let mut told = Vec::new();
         let moved = step.run(|phase, done, all| told.push((phase, done, all))).unwrap();
-        // The keys come last, while the account is fenced.
+        // The keys are copied last, while the account is fenced.
         assert!(told.is_sorted() && told.iter().all(|(_, done, all)| done < all), "{told:?}");
         let (copied, compared) =
             told.split_at(told.iter().take_while(|(phase, ..)| *phase == Phase::Copy).count());
@@ -132,7 +132,7 @@ fn clean_up(api: &Api, shard: Shard) -> bool {
     clean(&In { api, shard, calls: &calls }, "acme", false).unwrap()
 }
 
-/// Changes the account's copy in the target as a fault of a disk or of the command itself would: triggers don't see it.
+/// Changes the account's copy in the target as a fault of the disk or the command would, without triggers.
 fn damage(api: &Api, sql: &str) -> usize {
     let writing = |what: &str| {
         let sql = format!("UPDATE account_moves SET writing = {what} WHERE account = 'acme'");
@@ -146,14 +146,14 @@ fn damage(api: &Api, sql: &str) -> usize {
     })
 }
 
-/// An account with something in every table, and others in both databases.
+/// An account with rows in every table, and other accounts in both databases.
 fn api() -> Api {
     let mut api = connect::api();
     api.world.add(other());
     for shard in [*HOME, other()] {
         let key = api.world.key_in(shard, "zoo", Environment::Test, &Scope::ALL, None);
         for name in ["a", "b", "c"] {
-            // Of another platform: `acme` is the name of the account that moves.
+            // Uses another platform, since `acme` is the name of the account that moves.
             let sent = json!({"platform": "revoked", "identity": name, "identityType": "user"});
             api.create_as(&key, &sent);
         }
@@ -173,7 +173,7 @@ fn api() -> Api {
     api
 }
 
-/// Every row of the account, without the numbers that each database gives.
+/// Every row of the account, without the numbers that each database assigns.
 fn rows_of(api: &Api, shard: Shard) -> Vec<String> {
     let read = |sql: &str| api.world.texts(sql);
     api.world.within(shard, || {
@@ -205,7 +205,8 @@ fn total(api: &Api) -> Value {
     body(&list)["total"].clone()
 }
 
-/// All events after one, or from the oldest on if it is empty, as the feed shows them: ids and types, and where to continue.
+/// All events after one, or from the oldest if it is empty, as the feed shows them: ids and types, and the position to
+/// continue from.
 fn events(api: &Api, after: &str) -> (Vec<(String, String)>, String) {
     let after = if after.is_empty() { String::new() } else { format!("&after={after}") };
     let page = api.get(&format!("/v1/events?limit=100{after}"));
@@ -233,7 +234,7 @@ fn moves_all_rows_and_forwards_secrets() {
     assert!(done.rows > 0 && done.total > 0);
     assert_eq!(rows_of(&api, other()), with_kim);
 
-    // The key, the token, the link and the state of before.
+    // The key, the token, the link and the state from before the move.
     assert_eq!(total(&api), json!(4));
     assert_eq!(api.send(&as_secret(&session, "GET", "/v1/whoami")).status, 200);
     assert_eq!(api.send(&browser.request("GET", &link)).status, 303);
@@ -243,15 +244,15 @@ fn moves_all_rows_and_forwards_secrets() {
         api.send(&browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
     assert_eq!(back.status, 200, "{}", connect::text(&back));
     assert_eq!(total(&api), json!(5));
-    // Its credentials open in the other database.
+    // Its credentials can be decrypted in the other database.
     let ann = body(&api.get(&format!("{CONNECTIONS}?identity=ann")))["rows"][0]["id"].clone();
     let held = api.get(&format!("{CONNECTIONS}/{}/credentials", ann.as_str().unwrap()));
     assert_eq!(held.status, 200, "{}", body(&held));
-    // A reader of the feed sees what came after, and nothing twice.
+    // A reader of the feed gets the later events, and none twice.
     let (after, _) = events(&api, &next);
     let kinds: Vec<&str> = after.iter().map(|(_, kind)| kind.as_str()).collect();
     assert_eq!(kinds, ["connection.created", "connection.connected"]);
-    // What is new names the new database, and asks it at once.
+    // New secrets name the new database, which is asked directly.
     assert_eq!(shard_of(&token(&api, &json!({"identity": "ann"}))), other());
     // Nothing was written into the old copy.
     let old = "SELECT id FROM connections WHERE account = 'acme'";
@@ -261,7 +262,7 @@ fn moves_all_rows_and_forwards_secrets() {
 #[test]
 fn large_accounts_move_page_by_page() {
     let api = api();
-    // Each connection writes an event, and each event a delivery to the webhook, if it is of the webhook's environment.
+    // Each connection writes an event, and each event a delivery to the webhook if both have the same environment.
     let size = repetitions(1600, 4300);
     let sql = "
         INSERT INTO connections (id, account, environment, active, platform, platform_version, label, identity, identity_folded, identity_type, description, state, tags, version, created_at, written_by)
@@ -287,7 +288,7 @@ fn large_accounts_move_page_by_page() {
     assert!(dump.iter().all(|row| !row.contains("'acme'") || row.starts_with("forwards: ")));
 }
 
-/// A move during which one row of the copy is damaged, once, as soon as it is there.
+/// A move in which one row of the copy is damaged once, as soon as it has been copied.
 fn move_damaged(api: &Api, sql: &str) -> Result<MoveResult> {
     let is_done = Cell::new(false);
     let meanwhile = || is_done.set(is_done.get() || damage(api, sql) > 0);
@@ -311,25 +312,25 @@ fn reports_damaged_row_and_does_not_switch() {
     let shifted =
         format!("id = {event} + (SELECT event_shift FROM account_moves WHERE account = 'acme')");
     for (sql, table, key) in [
-        // Changed.
+        // A changed row.
         (format!("UPDATE connections SET description = 'Another.' WHERE id = '{bob}'"), "connections", of_bob.clone()),
         ("UPDATE webhooks SET url = 'https://evil.example/in' WHERE account = 'acme'".into(), "webhooks", json!(["test", hook]).to_string()),
         ("UPDATE oauth_clients SET client_id = 'x' WHERE account = 'acme' AND platform = 'revoked'".into(), "oauth_clients", json!(["test", "revoked"]).to_string()),
         ("UPDATE credentials SET sealed = sealed || 'x' WHERE account = 'acme'".into(), "credentials", json!(["test", ann]).to_string()),
         (format!("UPDATE connect_attempts SET identity = 'eve' WHERE id = '{attempt}'"), "connect_attempts", json!([attempt]).to_string()),
         (format!("UPDATE events SET reason = '{{}}' WHERE {shifted}"), "events", format!("[\"test\",{event}]")),
-        // Gone.
+        // A missing row.
         (format!("DELETE FROM connections WHERE id = '{bob}'"), "connections", of_bob.clone()),
         (format!("DELETE FROM events WHERE {shifted}"), "events", format!("[\"test\",{event}]")),
-        // What is derived from a row.
+        // A missing row that is derived from another one.
         (format!("DELETE FROM connection_tags WHERE id = '{bob}' AND tag = 'x'"), "connections", of_bob.clone()),
         (format!("UPDATE connection_tags SET seq = seq + 1 WHERE id = '{bob}' AND tag = 'y'"), "connections", of_bob),
-        // Too many.
+        // An additional row.
         (format!("INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, written_by) SELECT account, environment, '{bob}', auth_method, type, sealed, version, 0, 0, scopes, missing_scopes, written_by FROM credentials WHERE account = 'acme'"), "credentials", json!(["test", bob]).to_string()),
     ] {
         let error = format!("{:#}", move_damaged(&api, &sql).unwrap_err());
         assert_eq!(error, format!("the row {key} of {table} is not the same in both databases, so nothing was switched: undo the move"), "{sql}");
-        // Not when it is repeated either; the account is served and changed where it was.
+        // A repeated attempt fails too; the account is served and changed where it was.
         let again = with(&api, (*HOME, other()), &Calls::quiet(), |step| step.run(|_, _, _| {}));
         assert_eq!(format!("{:#}", again.unwrap_err()), error, "{sql}");
         assert_eq!(total(&api), json!(4));
@@ -338,14 +339,14 @@ fn reports_damaged_row_and_does_not_switch() {
         assert_eq!(api.send(&with_body(request, &tags)).status, 200);
         with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
     }
-    // Counters are no rows of their own, but they must add up.
+    // Counters are not copied as rows, but they must add up.
     let counter =
         "UPDATE connection_counts SET n = n + 1 WHERE account = 'acme' AND dimension = 'all'";
     let error = format!("{:#}", move_damaged(&api, counter).unwrap_err());
     assert!(error.starts_with("the databases have different numbers of rows: "), "{error}");
     api.world.wait(5_001);
     with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
-    // And then it moves.
+    // Then the account moves.
     let before = rows_of(&api, *HOME);
     moved(&api);
     assert_eq!(rows_of(&api, other()), before);
@@ -357,7 +358,7 @@ fn only_the_command_can_change_the_copy() {
     let refused = Cell::new(0);
     let meanwhile = || {
         api.world.within(other(), || {
-            // Not once it has arrived.
+            // The damage has no effect once the account has arrived.
             if api.world.texts("SELECT step FROM account_moves WHERE account = 'acme'").is_empty() {
                 return;
             }
@@ -397,7 +398,7 @@ fn only_one_of_both_databases_acts() {
         rows.into_iter().filter(|row| row.contains("'acme'")).collect::<Vec<_>>()
     };
     assert_eq!(of(api.world.dump()), of(old));
-    // The other one delivers what is due at the webhook.
+    // The other database delivers what is due at the webhook.
     *api.world.platform.borrow_mut() = Box::new(|_| connect::answer(200, &json!({})));
     let run = || pollster::block_on(jobs::run_minute(&api.service, &api.world));
     api.world.within(other(), run).unwrap();
@@ -414,10 +415,10 @@ fn old_copy_stays_for_a_day_and_forwards_forever() {
     assert!(clean_up(&api, *HOME));
     let dump = api.world.within(*HOME, || api.world.dump());
     let left: Vec<&String> = dump.iter().filter(|row| row.contains("'acme'")).collect();
-    // Its keys' hashes and ids.
+    // Only the hashes and ids of its keys remain.
     assert!(!left.is_empty() && left.iter().all(|row| row.starts_with("forwards: ")), "{left:?}");
     assert_eq!(total(&api), json!(4));
-    // And back again, which is another move.
+    // The account moves back, which is another move.
     let (seen, next) = events(&api, "");
     with(&api, (other(), *HOME), &Calls::quiet(), |step| step.run(|_, _, _| {}).unwrap());
     assert_eq!(total(&api), json!(4));
@@ -429,7 +430,7 @@ fn old_copy_stays_for_a_day_and_forwards_forever() {
 #[test]
 fn killed_move_can_be_resumed_or_undone_at_every_step() {
     let mut last = 0;
-    // Each step with all four for a proof, else with one of them in turn.
+    // In a proof, each step with all four endings; otherwise with one of them in turn.
     let of_each = repetitions(1, 4);
     for (dies, resumes) in (0_usize..).flat_map(|at| {
         let ways = [(true, true), (true, false), (false, true), (false, false)].into_iter();
@@ -446,7 +447,7 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
             last = dies.0;
             break;
         }
-        // It is read all the time, and changed as soon as the fence has fallen.
+        // It is read throughout, and changed as soon as the fence is gone.
         assert_eq!(total(&api), json!(4), "{dies:?}");
         api.world.wait(5_001);
         let name = with_body(api.request("POST", CONNECTIONS), &minimal("later").to_string());
@@ -499,7 +500,7 @@ fn an_account_is_used_while_it_moves() {
     };
     let meanwhile = || {
         turn.set(turn.get() + 1);
-        // Eight writers in turn. There are no writes between some calls, so that the switch can happen.
+        // Eight writers in turn. Some calls have no writes between them, so that the switch can happen.
         if turn.get() % 3 == 0 {
             let name = format!("w{}-{}", turn.get() / 3 % 8, turn.get());
             let asked = |method: &str, path: &str, sent: &Value| {
@@ -545,7 +546,7 @@ fn an_account_is_used_while_it_moves() {
     }
     assert_eq!(total(&api), json!(4 + made.borrow().len()));
     read_events();
-    // Each event once, although their ids have changed: as many as there are.
+    // The number of events is unchanged: each is there once, although their ids have changed.
     let count = || api.world.texts("SELECT type FROM events WHERE account = 'acme' ORDER BY id");
     let all = api.world.within(other(), count);
     let kinds: Vec<String> = seen.borrow().iter().map(|(_, kind)| kind.clone()).collect();
@@ -559,7 +560,7 @@ fn every_table_is_moved_and_its_changes_are_logged() {
     let moved = tables();
     let mut names: Vec<&str> = moved.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
-    // What moves itself, and what triggers derive.
+    // The tables that move, and those that triggers derive.
     let all = api.world.texts(
         "SELECT DISTINCT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name IN ('account', 'webhook_id') AND t.name NOT IN ('account_moves', 'account_changes', 'forwards', 'event_shifts', 'connection_tags', 'connection_counts') ORDER BY t.name",
     );
@@ -587,7 +588,7 @@ fn agent_and_sign_in_continue_after_a_move() {
     for table in ["agent_endpoints", "agent_grants"] {
         assert_eq!(api.world.texts(&format!("SELECT id FROM {table}")), Vec::<String>::new());
     }
-    // The tokens of before name the former database.
+    // Tokens from before the move name the former database.
     let list = |agent: &Agent| agent.call(&api, &id, "list_connections", &json!({})).status;
     assert_eq!(list(&agent), 200);
     let response = agents::refresh(&api, &id, &agent.client, &agent.refresh);
@@ -595,7 +596,7 @@ fn agent_and_sign_in_continue_after_a_move() {
     let access = body(&response)["access_token"].as_str().unwrap().to_owned();
     assert_eq!(shard_of(&access), other());
     assert_eq!(list(&Agent { access, ..agent }), 200);
-    // The user who was asked before the move agrees after it.
+    // A user who was asked before the move consents after it.
     let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
     let (_, back) = agents::redirected(&browser.decide(&api, &id, &fields));
     let code = connect::value_of(&back, "code").unwrap();

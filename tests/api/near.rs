@@ -1,5 +1,5 @@
-//! Reading near the caller: what holds for a copy of the database that lags behind, and what does not. `docs/scaling.md` has
-//! a table of it.
+//! Reading from a replica: the guarantees that hold for a replica with a lag, and those that don't. `docs/scaling.md`
+//! has the table.
 
 use connector_vault::auth::Shard;
 use connector_vault::http::endpoint::{Access, Endpoint, Keyed};
@@ -20,7 +20,7 @@ fn other() -> Shard {
     Shard::new(if *HOME == Shard::FIRST { 62 } else { 0 }).unwrap()
 }
 
-/// An account with connections of these identities, and a copy of its database.
+/// An account with connections of these identities, and a replica of its database.
 fn api(identities: &[&str]) -> Api {
     let mut api = connect::api();
     for identity in identities {
@@ -53,7 +53,7 @@ fn bookmark(response: &Response) -> String {
     response.header(BOOKMARK).unwrap().to_owned()
 }
 
-/// The identities in the list, which `total` counts.
+/// The identities in the list, whose number `total` must match.
 fn listed(response: &Response) -> Vec<String> {
     assert_eq!(response.status, 200, "{}", body(response));
     let mut identities = column(response, "identity");
@@ -62,7 +62,7 @@ fn listed(response: &Response) -> Vec<String> {
     identities
 }
 
-/// How many batches copies have answered.
+/// The number of batches that replicas have executed.
 fn from_copies(api: &Api) -> usize {
     api.world.read_from_copies.borrow().len()
 }
@@ -80,13 +80,13 @@ fn who_asks_for_nothing_reads_what_the_primary_has() {
 fn a_copy_shows_one_moment_and_a_bookmark_ones_own_changes() {
     let mut api = api(&["ann"]);
     let written = bookmark(&create(&api, "bob", Some(ANY)));
-    // Any copy will do: not the change, but a total that agrees with the rows.
+    // Any replica is accepted: the change is missing, but the total matches the rows.
     assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY))), ["ann"]);
     assert_eq!(from_copies(&api), 1);
-    // Since the change: the copy is too old.
+    // The list must be as recent as the change, and the replica is too old.
     let list = get(&api, CONNECTIONS, Some(&written));
     assert_eq!((listed(&list).len(), from_copies(&api)), (2, 1));
-    // Once the copy has it.
+    // The replica has received the change.
     api.world.copy();
     let list = get(&api, CONNECTIONS, Some(&written));
     assert_eq!((listed(&list).len(), from_copies(&api)), (2, 2));
@@ -118,13 +118,13 @@ fn a_revoked_key_reads_copies_that_do_not_know_it_and_nothing_else() {
     let mut api = api(&["ann"]);
     api.world.revoke(&api.key);
     assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY))), ["ann"]);
-    // Nothing that a copy says of a key is remembered for those who ask for no copy.
+    // A replica's result for a key is not cached for callers that read from the primary.
     for (method, path) in
         [("GET", CONNECTIONS), ("GET", "/v1/available-connectors"), ("POST", "/v1/sessions")]
     {
         assert_eq!(api.send(&asking(&api, method, path, None)).status, 401, "{method} {path}");
     }
-    // Credentials and writes are refused at once, whatever the caller asks for.
+    // Credentials and writes always use the primary, whatever the caller requests.
     let credentials = format!("{CONNECTIONS}/{NOBODY}/credentials");
     assert_eq!(get(&api, &credentials, Some(ANY)).status, 401);
     let sent = json!({"platform": "acme", "identity": "eve", "identityType": "user"}).to_string();
@@ -153,7 +153,7 @@ fn a_moved_account_is_read_where_it_was_until_the_copy_knows() {
     );
     api.world.copy();
     let written = api.world.later_writes.get();
-    // Another isolate does not know that the key was used today; that is no matter of this database any more.
+    // Another isolate does not know that the key was used today, which this database no longer records.
     let api = Api { service: Service::new(config(&connect::SETTINGS)), ..api };
     assert_eq!(moved_to(&api, Some(ANY)), Shard::new(7));
     assert_eq!(api.world.later_writes.get(), written);
@@ -165,7 +165,7 @@ fn a_new_key_is_known_at_once() {
     let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
     let request = with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY);
     assert_eq!(listed(&api.send(&request)), ["ann"]);
-    // A copy that does not know the key, and the primary: the caller waits for no third.
+    // The replica does not know the key, so the primary is asked; there is no third request.
     assert_eq!((from_copies(&api), api.world.slept.borrow().len()), (1, 0));
 }
 
@@ -265,7 +265,7 @@ fn what_is_no_bookmark_is_refused_with_what_would_be_one() {
         let detail = "`x-vault-bookmark` must be `first-unconstrained`, `first-primary`, or what an earlier response returned in this header";
         assert_eq!(problem["errors"], json!([{"parameter": BOOKMARK, "detail": detail}]));
     }
-    // Who is refused anyway learns nothing of it.
+    // A caller who is refused anyway learns nothing about the database.
     let stranger = api.world.unknown_key(Environment::Test);
     let request = with_header(as_key(&stranger, "GET", CONNECTIONS), BOOKMARK, "a b");
     assert_eq!(api.send(&request).status, 401);
@@ -284,7 +284,7 @@ fn a_bookmark_that_the_database_does_not_know_leads_to_the_primary() {
 fn other_trouble_is_not_taken_for_an_unknown_bookmark() {
     let api = connect::api();
     let since = bookmark(&get(&api, CONNECTIONS, Some("first-primary")));
-    // The connection is lost: the same is asked again, after a pause.
+    // The connection is lost: the same batch is sent again, after a pause.
     api.world.losses.borrow_mut().push_back(Loss::Before);
     assert_eq!(get(&api, CONNECTIONS, Some(&since)).status, 200);
     assert_eq!(api.world.slept.borrow().len(), 1);
@@ -309,7 +309,7 @@ fn a_bookmark_of_another_database_leads_to_the_primary() {
     let before = from_copies(&api);
     let there = ask(&of_home);
     assert_eq!((there.status, from_copies(&api)), (200, before));
-    // Nor is there a database of every prefix.
+    // Not every prefix names a database.
     assert_eq!((ask("zz.0").status, from_copies(&api)), (200, before));
     assert_eq!(bookmark(&there).contains('.'), other() != Shard::FIRST);
     assert_ne!(bookmark(&there), of_home);

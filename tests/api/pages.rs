@@ -74,7 +74,7 @@ fn reports_wrong_parameters() {
         ("page=1000000001", "invalid_parameter", vec!["page"]),
         ("name=%zz", "invalid_parameter", vec!["name"]),
         ("identity=%ff", "invalid_parameter", vec!["identity"]),
-        // values that nothing can have
+        // impossible values
         ("platformVersion=aaa", "invalid_parameter", vec!["platformVersion"]),
         ("platformVersion=V1", "invalid_parameter", vec!["platformVersion"]),
         ("platformVersion=v", "invalid_parameter", vec!["platformVersion"]),
@@ -88,7 +88,7 @@ fn reports_wrong_parameters() {
         ("after=x", "invalid_parameter", vec!["after"]),
         ("after=%00", "invalid_parameter", vec!["after"]),
         ("after=x&page=1", "invalid_parameter", vec!["after", "after"]),
-        // all at once
+        // all together
         (
             "limit=x&foo=1&page=0&active=no&key=a&key=b&tags=,&identityType=x&q=",
             "unknown_parameter",
@@ -201,7 +201,7 @@ fn pages_have_true_totals_and_the_last_one_has_no_link() {
     );
 }
 
-/// Walks a list along its links. Returns the rows of each page.
+/// Follows the links of a list. Returns the rows of each page.
 fn walk(api: &Api, path: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut path) = (Vec::new(), Some(path.to_owned()));
     while let Some(at) = path {
@@ -252,7 +252,7 @@ fn link_headers_walk_every_list() {
             );
         }
     }
-    // A walk may start on any page.
+    // The first request may be for any page.
     let response = api.get(&format!("{CONNECTIONS}?limit=2&page=3"));
     let rest = api.get(&next(&response).unwrap());
     assert_eq!(body(&rest)["page"], 4);
@@ -275,7 +275,7 @@ fn link_repeats_the_request_with_another_position() {
         let after = cursor(&response).unwrap();
         assert_eq!(link, format!("<{ORIGIN}{CONNECTIONS}?{kept}&after={after}>; rel=\"next\""));
         assert!(after.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{after}");
-        // The filters may come in another order and encoding.
+        // The filters may have another order and encoding.
         let turned: Vec<&str> = kept.split('&').rev().collect();
         let turned = turned.join("&").replace("%6E", "n").replace("limit", "li%6dit");
         let pages = [format!("after={after}&{turned}"), format!("{kept}&after={after}")];
@@ -283,7 +283,7 @@ fn link_repeats_the_request_with_another_position() {
         assert_eq!(pages[0], pages[1]);
         assert_eq!(pages[0]["rows"].as_array().unwrap().len(), 1);
     }
-    // The link keeps the path as it was sent.
+    // The link keeps the path of the request.
     let response = api.get("/v1/vault/%63onnections?limit=1");
     assert!(response.header("link").unwrap().contains("/v1/vault/%63onnections?limit=1&after="));
 }
@@ -321,12 +321,12 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         "limit=1&name=ann&tags=red&q=a",
         "limit=1&name=ann%0Atags=red",
         "limit=1&name=red&tags=ann",
-        // One parameter that looks like several stays one.
+        // A value that contains a line break and `limit=1` remains one value.
         "limit=1&tags=red%0Alimit=1&name=ann",
     ] {
         assert_eq!(ask(&api.key, query, &after), refused, "{query}");
     }
-    // The same list, spelled differently.
+    // The same list in another spelling.
     for query in [
         "tags=red&name=ann&limit=1",
         "limit=01&name=ANN&tags=r%65d",
@@ -339,7 +339,7 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         let digit = if altered.as_bytes()[nth] == b'0' { "1" } else { "0" };
         altered.replace_range(nth..=nth, digit);
         assert_eq!(ask(&api.key, list, &altered), refused, "{nth}");
-        // Other faults are reported together with it.
+        // Other errors are reported together with it.
         let both = ask(&api.key, "limit=0", &altered);
         assert_eq!(both, (400, refused.1.clone(), vec!["after".into(), "limit".into()]), "{nth}");
     }

@@ -1,4 +1,4 @@
-//! Contract, part 2: query parameters.
+//! Query parameters.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::{Api, body};
 const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions/alpha";
 
-/// The problem's code, then each fault as `parameter` or `parameter>suggestion`.
+/// The problem's code, then each error as `parameter` or `parameter>suggestion`.
 fn faults(api: &Api, path: &str) -> (u16, String, Vec<String>) {
     let response = api.get(path);
     let document = body(&response);
@@ -72,11 +72,11 @@ fn reports_wrong_parameters() {
         // q
         ("q=%20%20", "invalid_parameter", vec!["q"]),
         (&format!("q={x101}"), "invalid_parameter", vec!["q"]),
-        // values that nothing can have
+        // impossible values
         (&format!("name={}", "x".repeat(257)), "invalid_parameter", vec!["name"]),
         (&format!("key={}", "x".repeat(257)), "invalid_parameter", vec!["key"]),
         (&format!("platform={}", "x".repeat(65)), "invalid_parameter", vec!["platform"]),
-        // all at once, in the order of the query; the first fault gives the problem its code
+        // all together, in the order of the query; the first error determines the problem's code
         (
             "limit=x&foo=1&page=0&authkit=no&key=a&key=b",
             "unknown_parameter",

@@ -1,4 +1,4 @@
-//! The database's query plans for lists whose cost must not grow: along an index, without sorting, never through all
+//! The database's query plans for lists whose cost must not grow: they use an index, sort nothing, and never read all
 //! connections.
 
 use connector_vault::ports::Statement;
@@ -18,7 +18,7 @@ pub fn plan(world: &World, statement: &Statement) -> Vec<String> {
         .unwrap()
 }
 
-/// The plans of the last request's statements, that of the key first.
+/// The plans of the last request's statements, beginning with that of the key.
 fn plans(world: &World) -> Vec<Vec<String>> {
     world.asked.borrow().iter().map(|statement| plan(world, statement)).collect()
 }
@@ -26,7 +26,7 @@ fn plans(world: &World) -> Vec<Vec<String>> {
 fn assert_no_scan(plan: &[String], of: &str) {
     for step in plan {
         let scan = step.starts_with("SCAN ");
-        // `account_moves` has a row for each account that an operator moves right now: usually none.
+        // `account_moves` has a row for each account that an operator is moving: usually none.
         let harmless = [
             "json_each",
             "CONSTANT ROW",
@@ -44,7 +44,7 @@ fn assert_no_scan(plan: &[String], of: &str) {
     }
 }
 
-/// Filters with several ways, and how many.
+/// Filters with several possible indexes, and their number.
 const AMBIGUOUS: [(&str, usize); 3] =
     [("tags=red&platform=epsilon", 3), ("tags=red,green", 2), ("tags=red,blue&tagsMatch=any", 1)];
 
@@ -128,7 +128,7 @@ fn lists_read_an_index_in_list_order() {
             let path = format!("{CONNECTIONS}?limit=1&{filter}{place}");
             assert_eq!(api.get(&path).status, 200);
             let plans = plans(&api.world);
-            // Only the database knows which way is the cheapest: it gets all of them and compares their costs.
+            // Only the database knows the cheapest one: it gets them all and compares their costs.
             let ways = AMBIGUOUS.iter().find(|(ambiguous, _)| *ambiguous == filter);
             let statements = ways.map_or(3, |(_, ways)| 2 + 2 * ways);
             assert_eq!(plans.len(), statements, "the key, and a total and a page for each way");
@@ -139,7 +139,7 @@ fn lists_read_an_index_in_list_order() {
             }
             let page = plans[2..].concat().join("\n");
             assert!(page.contains(index), "{path}: {page}");
-            // A cursor is a position in the index rather than a filter on its rows.
+            // A cursor is a position in the index, and does not filter its rows.
             if place.contains("after") {
                 let ordered =
                     page.contains("AND created_at<?") || page.contains("AND (created_at,id)<(?,?)");
@@ -294,7 +294,7 @@ fn tokens_read_only_their_identitys_connections() {
                 assert!(plan.iter().any(|step| step.contains(index)), "{query}: {plan:#?}");
             }
         }
-        // Where nothing can match, no connections are searched.
+        // If nothing can match, connections are not searched.
         assert_eq!(ask(&format!("{CONNECTIONS}?identity=bob")).len(), 1);
         let keyed = ask(&format!("{CONNECTIONS}?key=test::alpha::c1::ann,test::alpha::c3::bob"));
         for plan in &keyed {

@@ -43,7 +43,7 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     })
 }
 
-/// Pieces so small that every boundary between them is crossed, and the published ones.
+/// Parts that are so small that pages cross every boundary, and parts of the published size.
 fn sizes() -> impl Strategy<Value = Sizes> {
     let small = (1_usize..6, 0_usize..3000, 0_usize..6000, 1_usize..900, 1_usize..2000);
     let pieces = (1_usize..500, 1_usize..500, 1_usize..40);
@@ -89,8 +89,8 @@ fn connectors() -> impl Strategy<Value = Vec<(Connector, bool)>> {
     })
 }
 
-/// The naive search: the rank of a row with these fields, the name or title first. Returns `None` when a word is
-/// missing.
+/// The naive search: the rank of a row with these fields, of which the name or title is the first. Returns `None` if a
+/// word is missing.
 fn rank(fields: &[Vec<String>], q: &str) -> Option<usize> {
     let place_of = |word: &str| {
         let ranks = fields.iter().enumerate().flat_map(|(nth, values)| {
@@ -126,13 +126,13 @@ fn rank(fields: &[Vec<String>], q: &str) -> Option<usize> {
     Some(if words.len() == 1 { worst } else { phrase.unwrap_or(8 + worst) })
 }
 
-/// The naive page.
+/// The page of the naive model.
 fn page(rows: &[Value], limit: usize, page: usize) -> Value {
     let shown: Vec<_> = rows.iter().skip(limit * (page - 1)).take(limit).collect();
     json!({"rows": shown, "total": rows.len(), "pages": rows.len().div_ceil(limit), "page": page})
 }
 
-/// The rows in the order of `q`, if given.
+/// The rows in the order for `q`, if there is one.
 fn ranked<T>(rows: Vec<T>, q: Option<&String>, fields: impl Fn(&T) -> Vec<Vec<String>>) -> Vec<T> {
     let Some(q) = q else { return rows };
     let mut ranked: Vec<_> =
@@ -155,7 +155,7 @@ fn query(pairs: &[(&str, Option<String>)]) -> String {
     given.collect::<Vec<_>>().join("&")
 }
 
-/// A text that is often in the catalog, and sometimes not.
+/// A word that is often, but not always, in the catalog.
 fn wanted() -> impl Strategy<Value = Option<String>> {
     prop_oneof![
         3 => Just(None),
@@ -192,7 +192,7 @@ proptest! {
         let pairs = [("title", title), ("key", key), ("method", method.map(str::to_owned)), ("q", q), ("limit", Some(limit.to_string())), ("page", Some(asked.to_string()))];
         let path = format!("/v1/available-actions/{PLATFORM}?{}", query(&pairs));
         for _ in 0..2 {
-            // The second answer may come from the cache.
+            // The second response may come from the cache.
             prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, asked), "{}", path);
         }
     }
@@ -298,12 +298,12 @@ proptest! {
     }
 }
 
-/// The problem of a query. Returns `None` when it is valid.
+/// The problem of a query. Returns `None` if the query is valid.
 fn faults_of(endpoint: Keyed, query: &str) -> Option<Problem> {
     QueryReader::new(query, endpoint.spec().query).finish().err()
 }
 
-/// Each fault as code and parameter, sorted.
+/// Each error as code and parameter, sorted.
 fn named(problem: Problem) -> Vec<(&'static str, String)> {
     let name = |place| match place {
         Location::Parameter(name) => name,

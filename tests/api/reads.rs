@@ -1,4 +1,4 @@
-//! Which KV values each request reads: at most two in sequence, and none that the response does not need.
+//! The KV values that each request reads: at most two in sequence, and none that the response does not need.
 
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::Sizes;
@@ -51,8 +51,8 @@ fn published() -> Api {
     api
 }
 
-/// How many values a cold isolate reads, how many of these at most one after the other, and their bytes without
-/// `current`.
+/// The number of values that a cold isolate reads, the number that it reads in sequence at most, and their bytes
+/// without `current`.
 fn cost(path: &str) -> (usize, usize, usize) {
     let api = published();
     assert_eq!(api.get(path).status, 200, "{path}");
@@ -134,6 +134,6 @@ fn a_changed_platform_changes_its_segments_only() {
     changed[7].2[0].title = "Pong".into();
     let after: Vec<_> = api.world.publish_in(SIZES, &changed);
     let new = after.iter().filter(|id| !before.contains(id)).count();
-    // Its own, and those of the search that hold the old title's word and the new one's.
+    // Its own part, and the parts of the search that hold the words of the old and the new title.
     assert_eq!((new, after.len()), (3, before.len()));
 }

@@ -1,4 +1,4 @@
-//! The requests that a new isolate rehearses, with storage's answers. They are recorded in `src/edge/rehearsal.json`.
+//! The requests that a new isolate rehearses, with storage's results. They are recorded in `src/edge/rehearsal.json`.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ use crate::support::{
 use crate::vault::{CONNECTIONS, SUMMARY, at, minimal, post_as};
 
 const RECORDING: &str = "src/edge/rehearsal.json";
-/// Nothing but the recorded credentials was ever sealed with this key.
+/// This key has encrypted only the recorded credentials.
 const VARIABLES: [(&str, &str); 1] =
     [("VAULT_KEYS", "rehearsal:cmVoZWFyc2FscmVoZWFyc2FscmVoZWFyc2FscmVoZWE=")];
 
@@ -37,7 +37,7 @@ const VARIABLES: [(&str, &str); 1] =
 struct Recording {
     /// The catalog's values by key, in hexadecimal.
     values: BTreeMap<String, String>,
-    /// What deflated bytes were before, both in hexadecimal.
+    /// Decompressed bytes by their compressed form, both in hexadecimal.
     inflated: BTreeMap<String, String>,
     /// The operator's settings.
     variables: BTreeMap<String, String>,
@@ -53,7 +53,7 @@ struct Recorded {
     secret: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
-    /// D1's answers: a list of results for each batch.
+    /// D1's results: a list for each batch.
     batches: Vec<Vec<Value>>,
 }
 
@@ -67,7 +67,7 @@ impl Recorded {
     }
 }
 
-/// The requests worth rehearsing: the kinds that an isolate gets first, with their status.
+/// The requests to rehearse, which are the kinds that an isolate usually gets first, with their status.
 fn requests(key: &ApiKey, connection: &str) -> Vec<Recorded> {
     let one = |status, method: &str, path: &str, body: Option<Value>| Recorded {
         status,
@@ -239,7 +239,7 @@ fn result_set(result: &Value) -> ResultSet {
     ResultSet { json: result["results"].to_string(), ..ResultSet::default() }
 }
 
-/// Answers a request as a new isolate would. Returns the status, the batches that were not used, and what was inflated.
+/// Handles a request as a new isolate would. Returns the status, the unused batches, and the decompressed values.
 fn answered<'a, S>(
     storage: &'a S,
     batches: VecDeque<Vec<ResultSet>>,
@@ -255,13 +255,14 @@ where
     (response.status, ports.batches.into_inner(), ports.inflated.into_inner())
 }
 
-/// The actions of a platform that are found together: with this many, V8 optimizes the ranking before the first request.
-/// They are all the same, so the recording stays small.
+/// The number of actions of one platform that match together: with this many, V8 optimizes the ranking before the first
+/// request. They are all the same, so the recording stays small.
 const MANY: usize = 2000;
-/// What is read is recorded whole, so the parts with rows are small, and the platform's own list is in a pack that is not read.
+/// Each value that is read is recorded in full, so the parts with rows are small, and the platform's own list is in a
+/// pack that is not read.
 const SIZES: Sizes = Sizes { packed: 1 << 20, whole: 1 << 20, every: 32 << 10, ..Sizes::PUBLISHED };
 
-/// The small catalog, of which `alpha` says how to connect and what an action takes, and a platform of [`MANY`] actions.
+/// The small catalog, in which `alpha` has auth methods and an action's input, and a platform of [`MANY`] actions.
 fn catalog() -> Vec<Platform> {
     let same = (0..MANY).map(|_| action("many", "Create a user", "usersCreate", Method::Post));
     let many = (connector("many", "Many", "Other", 0), false, same.collect());
@@ -313,7 +314,7 @@ fn record() -> Recording {
     let token = json!({"type": "bearer", "token": "rehearsed"}).to_string();
     let put = as_key(&api.key, "PUT", &format!("{}/credentials", at(&id)));
     assert_eq!(api.send(&with_body(put, &token)).status, 204);
-    // When it is checked is chance, which would differ from recording to recording.
+    // The time of the check is random, which would change each recording.
     api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
     let mut requests = requests(&api.key, &id);
     let mut inflated = BTreeMap::new();
@@ -332,8 +333,8 @@ fn record() -> Recording {
     Recording { values, inflated, variables, requests }
 }
 
-/// Any change to the statements or to their results requires a new recording. Otherwise an isolate would rehearse
-/// something other than what it will be asked.
+/// Any change to the statements or their results requires a new recording. Otherwise an isolate would rehearse requests
+/// that it does not get.
 #[test]
 fn every_recorded_request_is_answered_as_recorded() {
     let text = serde_json::to_string_pretty(&record()).unwrap() + "\n";

@@ -1,4 +1,4 @@
-//! Contract, part 1: methods, paths, headers, the order of checks; part 6: the form of errors.
+//! Methods, paths, headers, the order of checks, and the format of errors.
 
 use connector_vault::http::Config;
 use connector_vault::terms::{Environment, Scope};
@@ -175,7 +175,7 @@ fn every_response_has_the_common_headers() {
 fn server_timing_tells_the_cost() {
     let api = Api::with_catalog();
     for (path, expected) in [
-        // The key's first request of the day writes the day.
+        // The key's first request of a day writes the day.
         (CONNECTORS, "d1;desc=\"calls=1 rows_read=1 rows_written=1\", kv;desc=\"reads=2\""),
         (CONNECTORS, "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\""),
         (
@@ -200,19 +200,19 @@ fn checks_have_a_fixed_order() {
         with_header(anonymous(method, path), "x-service-secret", powerless.reveal())
     };
     for (request, limited, status, code) in [
-        // 401 before 404, 405 and everything else
+        // 401 comes before 404, 405 and all other errors.
         (anonymous("GET", "/v1/nope"), true, 401, "missing_key"),
         (anonymous("POST", CONNECTORS), true, 401, "missing_key"),
         (anonymous("GET", "/v1/available-connectors?x"), true, 401, "missing_key"),
         (anonymous("GET", "/v1/openapi.json/x"), true, 401, "missing_key"),
-        // 404 and 405 before 403
+        // 404 and 405 come before 403.
         (as_powerless("GET", "/v1/nope?x"), true, 404, "route_not_found"),
         (as_powerless("POST", "/v1/available-connectors?x"), true, 405, "method_not_allowed"),
-        // 403 before 429
+        // 403 comes before 429.
         (as_powerless("GET", "/v1/available-connectors?x"), true, 403, "insufficient_scope"),
-        // 429 before 400
+        // 429 comes before 400.
         (api.request("GET", "/v1/available-connectors?x"), true, 429, "too_many_requests"),
-        // 400 before 404 of the resource
+        // 400 comes before 404 of the resource.
         (api.request("GET", "/v1/available-actions/nope?x"), false, 400, "unknown_parameter"),
         (api.request("GET", "/v1/available-actions/nope"), false, 404, "platform_not_found"),
     ] {
@@ -248,7 +248,7 @@ fn problems_have_the_form_of_rfc_9457() {
             ]
         })
     );
-    // Each fault of one parameter is named.
+    // All errors of one parameter are listed.
     let response = api.get("/v1/available-connectors?limit=&limit=5&limit=6");
     let faults = body(&response)["errors"].clone();
     let details: Vec<_> = faults.as_array().unwrap().iter().map(|it| &it["detail"]).collect();
@@ -359,7 +359,7 @@ fn not_modified() {
         ));
         assert_eq!(wrong.status, 400, "a wrong request is never `not modified`");
     }
-    // Another catalog has another tag, once the isolate looks again.
+    // Another catalog has another tag, which the isolate returns after its next look at storage.
     let tag = api.get(CONNECTORS).header("etag").unwrap().to_owned();
     api.world.publish(vec![(
         crate::support::connector("new", "New", "Other", 0),

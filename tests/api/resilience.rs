@@ -1,5 +1,5 @@
-//! What the vault does when the connection to the database is lost: each write happens once, each answer is right, and
-//! nothing internal is revealed.
+//! Lost connections to the database: each write happens once, each response is correct, and no internal detail is
+//! revealed.
 
 use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
@@ -10,7 +10,7 @@ use crate::vault::{
     CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, minimal, name, patch_as, post_as, state as state_of,
 };
 
-/// Every way in which the first tries are lost and the last one succeeds.
+/// The ways in which the first attempts are lost and the last one succeeds.
 const SURVIVED: [&[Loss]; 6] = [
     &[Loss::Before],
     &[Loss::After],
@@ -20,7 +20,7 @@ const SURVIVED: [&[Loss]; 6] = [
     &[Loss::After, Loss::Before],
 ];
 
-/// Sends a request whose first tries are lost; each loss is followed by one more try.
+/// Sends a request whose first attempts are lost; each loss is followed by one more attempt.
 fn through(api: &Api, losses: &[Loss], request: &Request) -> Response {
     *api.world.losses.borrow_mut() = losses.iter().copied().collect();
     api.world.slept.borrow_mut().clear();
@@ -33,7 +33,7 @@ fn through(api: &Api, losses: &[Loss], request: &Request) -> Response {
     );
     let slept = api.world.slept.borrow();
     assert_eq!(slept.len(), losses.len());
-    // Each pause has its own range, above that of the one before.
+    // Each pause has its own range, above the previous one's.
     for (nth, waited) in slept.iter().enumerate() {
         let least = 20 << (nth + 1);
         assert!((least..least + 256).contains(waited), "{slept:?}");
@@ -69,7 +69,7 @@ fn a_retried_create_happens_once() {
         assert_eq!(state(&api), state(&calm), "{losses:?}");
         let id = body(&response)["id"].as_str().unwrap().to_owned();
         assert_eq!(body(&api.get(&at(&id))), body(&response));
-        // A key that was taken before is reported as such.
+        // A key that was already taken is reported as such.
         let before = api.world.dump();
         let response = through(&api, losses, &post_as(&api.key, &minimal("ann")));
         assert_eq!(
@@ -167,7 +167,7 @@ fn a_retried_delete_happens_once() {
         let stale = with_header(api.request("DELETE", &at(&kept)), "if-match", "\"x\"");
         assert_eq!(through(&api, losses, &stale).status, 412, "{losses:?}");
         assert_eq!(api.world.dump_without_events(), before, "{losses:?}");
-        // Another tenant's connection stays, whatever the answer.
+        // Another tenant's connection is unchanged, whatever the response.
         let other = api.world.key("beta", Environment::Test, &Scope::ALL, None);
         api.use_key(&other);
         let before = api.world.dump();
@@ -201,7 +201,7 @@ fn reads_are_retried() {
     }
 }
 
-/// Every kind of request about a connection.
+/// Each kind of request about a connection.
 fn every(api: &Api, id: &str) -> Vec<Request> {
     vec![
         api.request("GET", CONNECTIONS),
@@ -246,7 +246,7 @@ fn three_lost_responses_are_reported() {
                 assert_eq!(api.world.dump(), before);
             }
             assert!(api.world.losses.borrow().is_empty());
-            // The outage is reported before anything else, except that the request carries no key.
+            // The outage is reported before all other errors except a missing key.
             assert_eq!(api.send(&crate::support::anonymous("GET", CONNECTIONS)).status, 401);
         }
     }

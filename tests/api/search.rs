@@ -1,4 +1,4 @@
-//! The search over the actions of all platforms: contract, part 7.
+//! The search over the actions of all platforms.
 
 use std::collections::BTreeSet;
 
@@ -77,7 +77,7 @@ pub fn api() -> Api {
     api
 }
 
-/// The matches of a query, each as `platform key`, and how many there are.
+/// The matches of a query, each as `platform key`, and their number.
 fn found(api: &Api, query: &str) -> (Vec<String>, u64) {
     let response = api.get(&format!("{SEARCH}?{query}"));
     assert_eq!(response.status, 200, "{query}: {}", body(&response));
@@ -232,7 +232,7 @@ fn first_pages_equal_those_of_a_full_ranking() {
     };
     let actions: Vec<Action> = (0..3000).map(row).collect();
     api.world.publish(vec![(connector("post", "Letters", "Other", 3000), false, actions)]);
-    // Large pages work, too.
+    // Large pages work too.
     assert_eq!(found(&api, "q=list+mail&limit=500").0.len(), 500);
     for query in ["q=send+mail", "q=mail&method=get", "q=send+a+mail+template"] {
         let (first, total) = found(&api, &format!("{query}&limit=50"));
@@ -327,7 +327,7 @@ fn corrects_misspelt_words_when_nothing_matches() {
         ("delete+repositry", "github reposDelete"),
         ("leter", "post letters"),
         ("mrge+reqests", "gitlab getMerges"),
-        // Not corrected: a wrong first letter, and too many mistakes.
+        // Words that are not corrected: a wrong first letter, or too many mistakes.
         ("essue", ""),
         ("lexxxr", ""),
         ("qqqqq", ""),
@@ -336,7 +336,7 @@ fn corrects_misspelt_words_when_nothing_matches() {
         assert_eq!(rows.first().map_or("", String::as_str), first, "{question}: {rows:?}");
         assert_eq!(total, rows.len() as u64, "{question}");
     }
-    // What matches is not corrected.
+    // A word with matches is not corrected.
     let exact = found(&api, "q=letters");
     assert!(exact.0.iter().all(|row| row.starts_with("post ")), "{exact:?}");
 }
@@ -369,7 +369,7 @@ fn notes_requested_platforms_without_actions() {
         ("q=issue&platform=old-monday", &["old-monday"]),
         ("q=create+github+issue", &[]),
         ("q=zen+issue", &[]),
-        // It has actions, but none like this.
+        // The platform has actions, but none that matches.
         ("q=letters&platform=github", &[""]),
     ] {
         assert_eq!(named(&notes(query)), expected, "{query}");

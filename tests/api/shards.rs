@@ -1,4 +1,4 @@
-//! Accounts in several databases: a request reaches that of its account, as its key, token, link or `state` says.
+//! Accounts in several databases: a request reaches the database that its key, token, link or `state` names.
 
 use connector_vault::auth::Shard;
 use connector_vault::auth::caller::shard_of;
@@ -14,7 +14,7 @@ use crate::vault::{CONNECTIONS, comparable, post_as};
 
 const WHOAMI: &str = "/v1/whoami";
 
-/// Shards other than the one in which the suite runs.
+/// Shards other than the one in which the tests run.
 fn shards() -> [Shard; 3] {
     [1, 62, 3843].map(|number| Shard::new(number).unwrap())
 }
@@ -49,7 +49,7 @@ fn elsewhere(key: &ApiKey, shard: Shard) -> String {
     key.reveal().to_owned()
 }
 
-/// A request of the key's holder for a new connection.
+/// The key holder's request for a new connection.
 fn creation(key: &ApiKey, identity: &str) -> Request {
     let sent = json!({"platform": "acme", "identity": identity, "identityType": "user"});
     post_as(key, &sent)
@@ -75,7 +75,7 @@ fn a_key_is_unknown_everywhere_else_and_nothing_tells_which_databases_there_are(
     let (api, [acme, _]) = api();
     let unknown = comparable(&whoami(&api, api.world.unknown_key(Environment::Test).reveal()));
     assert_eq!(unknown.0, 401);
-    // The first database, another one, and one that there is not.
+    // The first database, another one, and one that does not exist.
     for shard in [Shard::FIRST, shards()[1], shards()[2]] {
         let moved = elsewhere(&acme, shard);
         assert_eq!(ApiKey::parse(&moved).unwrap().shard(), shard);
@@ -144,7 +144,7 @@ fn the_link_and_the_state_lead_to_the_attempts_database() {
     {
         assert_eq!(status(&link.replace(secret, &altered)), 410, "{altered}");
     }
-    // The whole way, to a connection.
+    // The complete flow to a connection.
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
     connect::agree(&api, &link, &tokens);
     let rows = || api.world.texts("SELECT account || ' ' || state FROM connections");
@@ -168,7 +168,7 @@ fn the_first_databases_secrets_are_as_they_were() {
         let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
         assert_eq!(api.service.shard(&request).number(), number, "{code}");
     }
-    // A link is asked for in its own database, whatever else the request carries.
+    // A link is looked up in its own database, regardless of other secrets in the request.
     let path = format!("/connect/go/0A{random}");
     assert_eq!(api.service.shard(&as_secret(key.reveal(), "GET", &path)).number(), 10);
     assert_eq!(api.service.shard(&api.request("GET", WHOAMI)), *HOME);

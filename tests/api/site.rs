@@ -50,7 +50,7 @@ fn a_browser_that_came_over_https_stays_there() {
     }
 }
 
-/// A header that is sent twice reaches the service as one, joined by a comma.
+/// A header that is sent twice arrives as one, joined by a comma.
 #[test]
 fn a_key_that_comes_twice_is_told_so() {
     let mut api = Api::with_catalog();

@@ -1,6 +1,6 @@
-//! A prototype of an account in several databases, each with a slice of its connections; `docs/scaling.md` has the design.
-//! The service answers from each database as it is today; what is tried here is to route requests to slices, and to make one
-//! page of several. The yardstick is the same account in one database.
+//! A prototype of an account in several databases, each with a slice of its connections; `docs/scaling.md` has the
+//! design. Each database is served by the current service; the prototype routes requests to slices and merges one page
+//! from several. The reference is the same account in one database.
 
 use connector_vault::auth::Shard;
 use connector_vault::connections::cursor::Cursor;
@@ -20,13 +20,13 @@ const PLATFORMS: [&str; 3] = ["alpha", "alpha-two", "zeta"];
 const SIZE: usize = 300;
 const SLICES: usize = 4;
 
-/// The slice of an identity: all its connections are in one database, so that a token asks only that one, and a connection
-/// exists once. A slice is a range of 64 slots, so that a split moves whole slots.
+/// The slice of an identity: all its connections are in one database, so that a token's requests read only that one,
+/// and a connection exists once. A slice is a range of 64 slots, so that a split moves complete slots.
 fn slice(identity: &str) -> usize {
     usize::from(Sha256::digest(identity)[0] % 64) * SLICES / 64
 }
 
-/// An account in one database and, as it was then, in several.
+/// An account in one database, and a copy of it in several.
 struct Split {
     api: Api,
     slices: Vec<Shard>,
@@ -55,7 +55,7 @@ impl Split {
         let mut api = Api::with_catalog();
         let mut chance = Chance(7);
         for nth in 0..SIZE {
-            // Several of the same moment: their ids decide.
+            // Several are created at the same time, so that their ids determine the order.
             api.world.wait(u64::from(chance.percent(40)));
             api.create(&wish(nth, &mut chance));
         }
@@ -84,8 +84,8 @@ impl Split {
         self.api.world.within(self.slices[slice], answer)
     }
 
-    /// One page of several: the first rows of all slices, in the order of all lists. The order is by creation time and id,
-    /// which no two connections share, so that one position is a position in each slice.
+    /// Merges one page from several: the first rows of all slices, in the order of all lists. The order is by creation
+    /// time and id, which no two connections share, so a position in the list is a position in each slice.
     fn list(&self, filter: &Filter, limit: usize, after: Option<&str>) -> Page {
         let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
         let request =
@@ -130,7 +130,7 @@ fn millis(time: &str) -> u64 {
     u64::try_from(at.as_millisecond()).unwrap()
 }
 
-/// A list, as the query has it and as the service reads it.
+/// A list in the query's form and in the service's.
 struct Filter {
     query: &'static str,
     filter: ConnectionFilter,
@@ -262,7 +262,7 @@ fn connection_is_in_one_slice_and_found_by_id() {
     assert_eq!((refused.status, &body(&refused)["connectionId"]), (409, &json!(id)));
 }
 
-/// What is given up: databases are asked one after the other, or at best at once, and no moment is the same in all.
+/// The cost: databases are read one after the other, or concurrently at best, and never at the same moment.
 #[test]
 fn total_may_mix_moments() {
     let split = Split::new();
@@ -273,7 +273,7 @@ fn total_may_mix_moments() {
     let request = split.api.request("GET", &format!("{CONNECTIONS}?limit=500"));
     let total = |slice: usize| body(&split.ask(slice, &request))["total"].as_u64().unwrap();
     let mut sum = total(0);
-    // One comes where the count is over, one goes where it is yet to come.
+    // One connection is added where the count is already complete, and one is deleted where it is not.
     let newcomer =
         (0..SIZE).map(|nth| format!("new {nth}")).find(|identity| slice(identity) == 0).unwrap();
     let created = json!({"platform": "alpha", "identity": newcomer, "identityType": "user"});

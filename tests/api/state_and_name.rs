@@ -1,4 +1,4 @@
-//! Setting the state and the name of one connection.
+//! Changing the state and the name of one connection.
 
 use connector_vault::http::message::Body;
 use connector_vault::http::{Request, Response};
@@ -33,7 +33,7 @@ fn reasons(api: &Api) -> Vec<String> {
 fn setting_a_state_updates_the_counters() {
     let api = Api::with_catalog();
     let (mut expected, id) = one(&api);
-    // The body, the version after it, and the reason stored then.
+    // The body, the version after it, and the reason that is then stored.
     for (sent, version, reason) in [
         (json!({"state": "operational"}), 2, "NULL"),
         (json!({"state": "operational"}), 2, "NULL"),

@@ -1,4 +1,4 @@
-//! The table of states in `docs/api.md` is rendered from the machine that decides them.
+//! The table of states in `docs/api.md` is generated from the state machine.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ const END: &str = "<!-- end of the states -->\n";
 const MINUTE_MS: u64 = 60_000;
 const DAY_MS: u64 = 1440 * MINUTE_MS;
 
-/// What a failure is called.
+/// The name of a failure in the table.
 const fn what(failure: HealthFailure) -> &'static str {
     match failure {
         HealthFailure::Unavailable => {
@@ -44,7 +44,7 @@ fn line(from: &str, what: &str, to: &str, code: &str, actor: &str) -> String {
     format!("| {cells} |\n").replace("|  |", "| |")
 }
 
-/// The line of something that succeeds.
+/// The line of a success.
 fn success(from: &str, what: &str, to: State) -> String {
     line(from, what, &named(to), "", actor(to, None))
 }
@@ -69,7 +69,7 @@ fn pauses() -> String {
 
 fn table() -> String {
     let first = |of| after_failure(FailureHistory::default(), of, None, 0, 0);
-    // The same once more, so long after the first time.
+    // The same failure a second time, this much later.
     let again = |of, later| {
         let FailureOutcome { attempts, failing_since, refused_since, .. } = first(of);
         after_failure(FailureHistory { attempts, failing_since, refused_since }, of, None, later, 0)

@@ -1,4 +1,4 @@
-//! What happens when storage fails, and what an isolate remembers.
+//! Failures of storage, and the caches of an isolate.
 
 use connector_vault::catalog::format::stored::{CURRENT_KEY, FORMAT};
 use connector_vault::catalog::write::Sizes;
@@ -31,7 +31,7 @@ fn assert_unavailable(api: &Api, path: &str, culprit: &str) {
     assert!(!log.contains(api.key.reveal()), "{log}");
 }
 
-/// Requests that together need every byte of every segment.
+/// Requests that together read every byte of every segment.
 fn all() -> Vec<String> {
     let connectors = ["", "?category=other", "?name=alpha+api&q=alpha", "?q=what+nothing"];
     let mut paths: Vec<String> =
@@ -59,14 +59,14 @@ fn all() -> Vec<String> {
     paths
 }
 
-/// An isolate that has read nothing yet, over the same storage.
+/// An isolate with empty caches, over the same storage.
 fn fresh(api: &Api) -> Api {
     let fresh = Api::new(Config::default());
     fresh.world.blobs.borrow_mut().clone_from(&api.world.blobs.borrow());
     fresh
 }
 
-/// The answers to [`all`], without the parts that differ each time; `None` for a 503.
+/// The responses to [`all`] without the parts that differ between runs; `None` for a 503.
 fn answers(api: &Api) -> Vec<Option<Value>> {
     let answer = |path: &String| {
         let response = api.get(path);
@@ -78,7 +78,7 @@ fn answers(api: &Api) -> Vec<Option<Value>> {
     all().iter().map(answer).collect()
 }
 
-/// Pieces of all kinds: lists with their own parts, lists in packs, at most one pack per platform.
+/// Parts of all kinds: lists with their own parts, lists in packs, at most one pack per platform.
 const PIECES: [Sizes; 2] = [
     Sizes { packed: 4000, whole: 4000, group: 300, ..Sizes::PUBLISHED },
     Sizes {
@@ -119,7 +119,7 @@ fn damage_anywhere_is_found_before_it_is_shown() {
                     assert!(got.is_none() || got == expected, "{id} at {at}");
                     found += usize::from(got.is_none());
                 }
-                // Storage is repaired: the isolate notices as soon as it meets the damage in its copy.
+                // Storage is repaired: the isolate notices when it finds the damage in its cached copy.
                 isolate.world.blobs.borrow_mut().insert(id.key(), bytes.clone());
                 answers(&isolate);
                 assert!(answers(&isolate) == whole, "{id} at {at}");
@@ -237,7 +237,7 @@ fn a_page_that_was_sent_is_sent_again_without_being_read() {
     let api = Api::with_catalog();
     let first = api.get(ACTIONS);
     assert_eq!(first.status, 200);
-    // The segments are gone, but the body of this query's page in this catalog is remembered.
+    // The segments are gone, but the body of this page in this catalog is cached.
     api.world.blobs.borrow_mut().retain(|key, _| key == CURRENT_KEY);
     let again = api.get(ACTIONS);
     assert_eq!((again.body, again.status), (first.body.clone(), 200));
@@ -270,7 +270,7 @@ fn segments_are_held_under_the_budget() {
         let api = Api::new(config(&[("SEGMENT_CACHE_BYTES", budget)]));
         api.world.publish(small_catalog());
         for (nth, platform) in asked.iter().enumerate() {
-            // Another list each time: one that was sent before is remembered by itself.
+            // Each request is for another list, since the response to an earlier one would come from the cache.
             let path = format!("/v1/available-actions/{platform}?limit={}", nth + 1);
             assert_eq!(api.get(&path).status, 200);
         }

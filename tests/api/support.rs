@@ -45,84 +45,84 @@ use serde_json::Value;
 /// The service's address in tests.
 pub const ORIGIN: &str = "https://vault.example";
 
-/// The settings that these variables make.
+/// The configuration for these variables.
 pub fn config(variables: &[(&str, &str)]) -> Config {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
     let variables = Value::Object(variables.collect());
     Config::from(&serde_json::from_value::<Variables>(variables).unwrap())
 }
 
-/// The shard in which tests have their accounts: the first, unless this environment variable says another one. The whole
-/// suite passes in every shard.
+/// The shard of the tests' accounts: the first, unless this environment variable names another one. All tests pass in
+/// every shard.
 pub static HOME: LazyLock<Shard> = LazyLock::new(|| {
     let number = env::var("CONNECTOR_VAULT_TEST_SHARD").map_or(0, |text| text.parse().unwrap());
     Shard::new(number).unwrap()
 });
 
-/// Real `SQLite` with the real migrations, and a value store in memory.
+/// Real `SQLite` with the real migrations, and a key-value store in memory.
 pub struct World {
     /// The database of [`HOME`].
     pub database: rusqlite::Connection,
-    /// Those of other shards.
+    /// The databases of other shards.
     others: BTreeMap<Shard, rusqlite::Connection>,
-    /// The shard of the request that is being answered.
+    /// The shard of the current request.
     at: Cell<Shard>,
-    /// Copies of databases, each with the bookmark of which it is.
+    /// Replicas of databases, each with its bookmark.
     copies: RefCell<BTreeMap<Shard, (u64, rusqlite::Connection)>>,
-    /// How many batches wrote: the bookmark of every database.
+    /// The number of batches that wrote, which is the bookmark of every database.
     bookmark: Cell<u64>,
-    /// Which batches a copy answered: the bookmark of each.
+    /// The bookmark of the replica for each batch that a replica executed.
     pub read_from_copies: RefCell<Vec<u64>>,
     pub blobs: RefCell<HashMap<String, Vec<u8>>>,
     pub now: Cell<u64>,
-    /// How many milliseconds each batch takes.
+    /// The duration of each batch, in milliseconds.
     pub batch_ms: Cell<u64>,
     pub db_fails: Cell<bool>,
-    /// When the connection is lost in the next batches.
+    /// Losses of the connection in the next batches.
     pub losses: RefCell<VecDeque<Loss>>,
-    /// How many of the next reads of values fail.
+    /// The number of next reads of values that fail.
     pub blob_failures: Cell<u32>,
     pub blob_reads: RefCell<Vec<String>>,
-    /// How many reads of values began after another one had ended.
+    /// The number of reads of values that began after another one had ended.
     pub blob_waits: Cell<usize>,
     blobs_pending: Cell<usize>,
     pub db_calls: Cell<u32>,
-    /// How many statements ran that no response waited for.
+    /// The number of statements that ran in the background.
     pub later_writes: Cell<u32>,
-    /// How many bytes the database says that it has.
+    /// The size that the database reports, in bytes.
     pub size: Cell<u64>,
     pub limited: Cell<bool>,
-    /// Whether the request that is being answered was forwarded from another database.
+    /// Whether the current request was forwarded from another database.
     pub was_forwarded: Cell<bool>,
-    /// The name under which the last request was counted.
+    /// The name under which the last request was counted for the rate limit.
     pub counted_by: RefCell<Option<String>>,
-    /// The pauses so far, in milliseconds.
+    /// The previous pauses, in milliseconds.
     pub slept: RefCell<Vec<u32>>,
     /// The statements of the last batch.
     pub asked: RefCell<Vec<Statement>>,
-    /// The requests to other services so far.
+    /// The previous requests to other services.
     pub sent: RefCell<Vec<HttpRequest>>,
-    /// The methods of the requests that were passed on so far.
+    /// The methods of the previous requests to other services.
     pub methods: RefCell<Vec<String>>,
-    /// The body of the request that is being answered, while it arrives.
+    /// The body of the current request, while it is received.
     pub arriving: RefCell<Option<Vec<u8>>>,
-    /// What other services answer.
+    /// The responses of other services.
     pub platform: RefCell<Platforms>,
-    /// The messages of the queue, if there is one, each with when it is handed over.
+    /// The messages of the queue, if there is one, each with the time of its delivery.
     messages: RefCell<Vec<(u64, String)>>,
     pub has_queue: Cell<bool>,
     seed: Cell<u64>,
-    /// What `unixepoch` says in triggers: the time of the last batch.
+    /// The result of `unixepoch` in triggers: the time of the last batch.
     sql_now: Arc<AtomicU64>,
 }
 
-/// What other services answer to a request.
+/// The response of other services to a request.
 pub type Platforms = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
 
-/// When tests begin, in milliseconds since 1970-01-01 UTC.
+/// The initial time of tests, in milliseconds since 1970-01-01 UTC.
 const START: u64 = 1_800_000_000_000;
 
-/// An empty database with the real migrations: applying them takes longer than most tests do, so it is done once.
+/// An empty database with the real migrations. It is created once, since applying them takes longer than most tests.
 static MIGRATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut world = World::empty();
     for migration in migrations() {
@@ -141,7 +141,7 @@ impl World {
         world
     }
 
-    /// Adds a shard with an empty database, unless there is one.
+    /// Adds a shard with an empty database, unless it exists.
     pub fn add(&mut self, shard: Shard) {
         if shard != *HOME && !self.others.contains_key(&shard) {
             let mut database = open(&self.sql_now);
@@ -197,12 +197,13 @@ impl World {
         other.unwrap_or(&self.database)
     }
 
-    /// The database in which work is done now.
+    /// The database of the current request.
     pub fn here(&self) -> &rusqlite::Connection {
         self.database_of(self.at.get())
     }
 
-    /// Copies all databases as they are now: D1's copies lag behind, these until the next call.
+    /// Copies the current state of all databases into their replicas, which keep it until the next call; D1's replicas
+    /// have a lag.
     pub fn copy(&mut self) {
         let others = self.others.iter_mut().map(|(shard, database)| (*shard, database));
         for (shard, database) in others.chain([(*HOME, &mut self.database)]) {
@@ -211,13 +212,13 @@ impl World {
         }
     }
 
-    /// Adds a shard with what the first one has.
+    /// Adds a shard with the contents of the first one.
     pub fn fork(&mut self, shard: Shard) {
         let database = duplicate(&mut self.database, &self.sql_now, false);
         self.others.insert(shard, database);
     }
 
-    /// Does `work` in the database of a shard.
+    /// Runs `work` in the database of a shard.
     pub fn within<T>(&self, shard: Shard, work: impl FnOnce() -> T) -> T {
         let before = self.at.replace(shard);
         let done = work();
@@ -225,7 +226,7 @@ impl World {
         done
     }
 
-    /// A new key that no database knows.
+    /// A new key whose hash is in no database.
     pub fn unknown_key(&self, environment: Environment) -> ApiKey {
         ApiKey::generate(environment, *HOME, |bytes| self.fill(bytes))
     }
@@ -278,7 +279,7 @@ impl World {
         self.publish_in(Sizes::PUBLISHED, &catalog)
     }
 
-    /// As [`Self::publish`], in pieces of other sizes. Returns the segments.
+    /// As [`Self::publish`], in parts of other sizes. Returns the segments.
     pub fn publish_in(
         &self,
         sizes: Sizes,
@@ -295,7 +296,7 @@ impl World {
         self.publish_platforms(sizes, &catalog.iter().map(platform).collect::<Vec<_>>())
     }
 
-    /// Publishes platforms as given, without defaults. Returns the ids of the segments.
+    /// Publishes these platforms without adding defaults. Returns the ids of the segments.
     pub fn publish_platforms(&self, sizes: Sizes, platforms: &[Platform]) -> Vec<SegmentId> {
         let parts: Vec<_> =
             platforms.iter().map(|platform| (platform, write::actions(platform, sizes))).collect();
@@ -322,7 +323,7 @@ impl World {
         tables.iter().flat_map(rows).collect()
     }
 
-    /// As [`Self::dump`], without the events and the audit, which outlive what they are about.
+    /// As [`Self::dump`], without the events and the audit, which outlive their subjects.
     pub fn dump_without_events(&self) -> Vec<String> {
         let outlives = |row: &String| row.starts_with("events: ") || row.starts_with("audit: ");
         self.dump().into_iter().filter(|row| !outlives(row)).collect()
@@ -344,19 +345,19 @@ impl World {
         self.messages.take()
     }
 
-    /// Remembers what was drawn by now, to draw the same once more.
+    /// Saves the state of the random numbers, in order to draw the same ones again.
     #[cfg(feature = "cli")]
     pub fn drawn(&self) -> u64 {
         self.seed.get()
     }
 
-    /// Draws what was drawn after this.
+    /// Restores a saved state of the random numbers.
     #[cfg(feature = "cli")]
     pub fn draw_again(&self, drawn: u64) {
         self.seed.set(drawn);
     }
 
-    /// Takes the messages of the queue that are handed over by now, all for the shard that is at work.
+    /// Takes the messages of the queue that are due, all for the current shard.
     pub fn messages(&self) -> Vec<String> {
         let (now, all) = (self.now.get(), self.messages.take());
         let (due, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|(at, _)| *at <= now);
@@ -384,7 +385,7 @@ const LIMITS: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
 ];
 
-/// Opens an empty database without tables.
+/// Opens a database without tables.
 fn open(sql_now: &Arc<AtomicU64>) -> rusqlite::Connection {
     let database = rusqlite::Connection::open_in_memory().unwrap();
     database.set_prepared_statement_cache_capacity(4096);
@@ -431,7 +432,7 @@ fn duplicate(
     copy
 }
 
-/// Makes the tables of an empty database.
+/// Creates the tables.
 fn fill(database: &mut rusqlite::Connection) {
     database.deserialize_read_exact("main", &MIGRATED[..], MIGRATED.len(), false).unwrap();
 }
@@ -481,7 +482,7 @@ impl Db for World {
         if loss == Some(Loss::After) { Err(lost()) } else { Ok(sets) }
     }
 
-    /// Behaves like D1: the copy answers what only reads, if it is new enough.
+    /// Behaves like D1: a replica executes batches that only read, if it is recent enough.
     async fn batch_since(
         &self,
         statements: Vec<Statement>,
@@ -511,7 +512,7 @@ impl Db for World {
 }
 
 impl Background for World {
-    /// At once, and not counted among the calls that a request waits for.
+    /// Runs the statement directly, and does not count it among the calls that a request waits for.
     fn run_in_background(&self, statement: Statement) {
         self.later_writes.set(self.later_writes.get() + 1);
         self.run(self.here(), &statement).unwrap();
@@ -521,11 +522,11 @@ impl Background for World {
 /// When the connection to the database is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// Before anything was done.
+    /// Before the batch has an effect.
     Before,
-    /// After everything was done, but before the answer arrived.
+    /// After the batch has taken effect, but before the response arrives.
     After,
-    /// Not at all: another program was writing.
+    /// The connection is kept, but another program is writing.
     Busy,
 }
 
@@ -596,7 +597,7 @@ fn write_json(json: &mut String, value: ValueRef<'_>) {
     }
 }
 
-/// Waits until it is polled for the `nth` time.
+/// Completes when it is polled for the `nth` time.
 async fn nth_poll(nth: u32) {
     let mut left = nth;
     poll_fn(|context| {
@@ -613,7 +614,7 @@ impl Blobs for World {
         if self.blobs_pending.replace(self.blobs_pending.get() + 1) == 0 {
             self.blob_waits.set(self.blob_waits.get() + 1);
         }
-        // As storage would: concurrent reads are in flight together.
+        // As in real storage, concurrent reads are in flight together.
         nth_poll(2).await;
         self.blobs_pending.set(self.blobs_pending.get() - 1);
         if self.blob_failures.get() > 0 {
@@ -669,7 +670,7 @@ impl Http for World {
 }
 
 impl World {
-    /// What another service answers to a request.
+    /// The response of another service to a request.
     fn ask(&self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
         self.sent.borrow_mut().push(request.clone());
         (self.platform.borrow_mut())(request)
@@ -792,7 +793,7 @@ impl RateLimit for World {
     }
 }
 
-/// A service over a world, and a key with all scopes.
+/// A service with its storage, and a key with all scopes.
 pub struct Api {
     pub world: World,
     pub service: Service,
@@ -800,7 +801,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// A service with nothing published.
+    /// A service without a catalog.
     pub fn new(config: Config) -> Self {
         let world = World::new();
         let key = world.key("acme", Environment::Test, &Scope::ALL, None);
@@ -848,7 +849,7 @@ impl Api {
     }
 }
 
-/// A response with its body in one place.
+/// A response with its body as one value.
 pub fn whole(mut response: Response) -> Response {
     if let Some(kept) = response.cached.take() {
         assert!(response.body.is_empty());
@@ -861,12 +862,12 @@ pub fn whole(mut response: Response) -> Response {
     response
 }
 
-/// A request that carries a key.
+/// A request with a key.
 pub fn as_key(key: &ApiKey, method: &str, path_and_query: &str) -> Request {
     as_secret(key.reveal(), method, path_and_query)
 }
 
-/// A request that carries a secret of any kind.
+/// A request with a secret of any kind.
 pub fn as_secret(secret: &str, method: &str, path_and_query: &str) -> Request {
     with_header(anonymous(method, path_and_query), "x-service-secret", secret)
 }

@@ -1,5 +1,5 @@
-//! Random requests of six tenants in three databases who know everything about each other except the
-//! keys: ids, connection keys, filters, cursors and entity tags. None sees or changes another's data, nor do their agents.
+//! Random requests of six tenants in three databases, which know everything about each other except the keys: ids,
+//! connection keys, filters, cursors and entity tags. None of them, nor their agents, sees or changes another's data.
 
 mod agents;
 
@@ -16,7 +16,7 @@ use crate::model::{Filter, Row, Tenant};
 use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, comparable, cursor, patch_as, post_as};
 
-/// How many random requests are sent: usually, and for a proof.
+/// Number of random requests in a usual run, and in a proof.
 const REQUESTS: [usize; 2] = [5_000, 100_000];
 /// The approximate number of connections per tenant.
 const SIZE: usize = 50;
@@ -25,7 +25,7 @@ const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
 const TAGS: [&str; 5] = ["red", "green", "Red", "blue", "x y"];
 const NAMES: [&str; 5] = ["Ann", "ann", "Bob", "École", "日本"];
 
-/// Three accounts, each in a database of its own.
+/// Three accounts, each in its own database.
 const ACCOUNTS: [&str; 3] = ["acme", "acme2", "Acme"];
 
 /// The databases of the accounts.
@@ -33,7 +33,7 @@ fn shards() -> [Shard; 3] {
     [0, 1, 3843].map(|number| Shard::new(number).unwrap())
 }
 
-/// The tenants' connections draw their identities from the same few.
+/// The tenants' connections share a few identities.
 fn identity(chance: &mut Chance) -> String {
     format!("{}{}", chance.pick(&["id-", "ID-", "é::"]), chance.below(30))
 }
@@ -83,7 +83,7 @@ struct Crowd {
     /// The tenant to which an id belongs or belonged.
     owners: HashMap<String, usize>,
     ids: Vec<String>,
-    /// Cursors that were issued, each with its list, the tenant and the key that it was issued to.
+    /// The cursors that were issued, each with its list and with the tenant and key that received it.
     cursors: Vec<(String, String, usize, usize)>,
     sent: usize,
 }
@@ -131,7 +131,7 @@ impl Crowd {
         assert_eq!(written(&self.api), if wrote { vec![own] } else { Vec::new() });
     }
 
-    /// Asserts that every connection in a response belongs to the asking tenant.
+    /// Asserts that every connection in a response belongs to the calling tenant.
     fn assert_own_rows(&self, who: usize, response: &Response) -> usize {
         let text = std::str::from_utf8(&response.body).unwrap();
         let ids = text.split("{\"id\":\"").skip(1).filter_map(|rest| rest.split('"').next());
@@ -231,7 +231,7 @@ impl Crowd {
         }
     }
 
-    /// Follows a cursor that was issued to anybody for any list.
+    /// Follows a cursor that any tenant received for any list.
     fn follow(&mut self, who: usize) {
         let Some((mut query, after, whose, their)) =
             self.cursors.get(self.chance.below(400)).cloned()

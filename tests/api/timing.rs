@@ -17,9 +17,9 @@ use connector_vault::util::crc32::crc32;
 use crate::connect::{self, Browser, begin, of_ann, set_client, value_of};
 use crate::support::{Api, as_secret};
 
-/// How often each class is measured in a round.
+/// The number of measurements of each class in a round.
 const TIMES: usize = 10_000;
-/// A difference counts if it is found in each of this many rounds.
+/// A difference counts only if it is found in each of these rounds.
 const ROUNDS: usize = 3;
 const LIMIT: f64 = 4.5;
 
@@ -62,10 +62,10 @@ fn round(random: &mut u64, measured: &mut [&mut dyn FnMut(); 2]) -> f64 {
     [50, 75, 90, 95, 99].map(t).into_iter().fold(0.0, f64::max)
 }
 
-/// The least of the rounds' greatest |t|: above [`LIMIT`], the two differ.
+/// The smallest of the rounds' greatest |t|: above [`LIMIT`], the two differ.
 fn difference(name: &str, mut first: impl FnMut(), mut last: impl FnMut()) -> f64 {
     let mut random = 1;
-    // The caches are warm then.
+    // The first round warms the caches.
     round(&mut random, &mut [&mut first, &mut last]);
     let found = [(); ROUNDS].map(|()| round(&mut random, &mut [&mut first, &mut last]));
     let smallest = found.into_iter().fold(f64::INFINITY, f64::min);
@@ -73,7 +73,7 @@ fn difference(name: &str, mut first: impl FnMut(), mut last: impl FnMut()) -> f6
     smallest
 }
 
-/// A text with another letter at its first place from `from` on, and one with another at its last.
+/// Two copies of a text: one has another letter at the first of these places, the other at the last.
 fn spoiled(text: &str, from: usize) -> [String; 2] {
     spoiled_at(text, [from, text.len() - 1])
 }
@@ -86,7 +86,7 @@ fn spoiled_at(text: &str, places: [usize; 2]) -> [String; 2] {
     })
 }
 
-/// Compares how long both requests take to be refused alike.
+/// Compares the durations of two requests that are refused in the same way.
 fn refusals(name: &str, api: &Api, [first, last]: [Request; 2]) -> f64 {
     let answer = |request: &Request| {
         let response = api.send(request);
@@ -136,12 +136,12 @@ fn a_wrong_first_character_takes_as_long_as_a_wrong_last_one() {
     let token =
         connect::token(&api, &serde_json::json!({"identity": "ann", "scopes": ["catalog:read"]}));
     let dot = token.rfind('.').unwrap();
-    // The last letter of all has bits that say nothing.
+    // The very last letter has bits that are ignored.
     let texts = spoiled_at(&token, [dot + 1, token.len() - 2]);
     let requests = texts.map(|text| as_secret(&text, "GET", "/v1/available-connectors"));
     compare(refusals("token", &api, requests), "token");
 
-    // Keys: refused for their checksum, and, with a right one, because storage does not know their hash.
+    // Keys: refused for their checksum, and, with a valid one, because storage does not have their hash.
     let good = api.key.reveal();
     let (body, _) = good.split_at(good.len() - 6);
     let start = "sk_test_".len();
@@ -154,7 +154,7 @@ fn a_wrong_first_character_takes_as_long_as_a_wrong_last_one() {
     });
     compare(refusals("key that is unknown", &api, requests), "key");
 
-    // The state of an attempt, which storage knows by its hash.
+    // The state of an attempt, which storage finds by its hash.
     let api = connect::api();
     set_client(&api, "acme");
     let (_, link) = begin(&api, &of_ann("acme"));
@@ -166,7 +166,7 @@ fn a_wrong_first_character_takes_as_long_as_a_wrong_last_one() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// The measurement finds a comparison that ends at the first difference.
+/// The measurement detects a comparison that ends at the first difference.
 #[test]
 #[ignore = "statistics, which a busy machine may disturb"]
 fn a_comparison_that_ends_early_is_found_out() {

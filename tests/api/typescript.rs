@@ -1,5 +1,6 @@
-//! What the npm package's TypeScript has from the Rust types and from responses of `handle()`: `npm/src/types/names.ts`, which
-//! is part of its sources, and `npm/types/facts.ts`, with which `npm/types/index.test-d.ts` compares its declarations.
+//! The facts in the npm package's TypeScript that come from Rust types and from responses of `handle()`:
+//! `npm/src/types/names.ts`, which is part of its sources, and `npm/types/facts.ts`, with which
+//! `npm/types/index.test-d.ts` compares its declarations.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -51,7 +52,7 @@ const NAMES_HEAD: &str = "// The names of the service's Rust enums.";
 const FACTS_HEAD: &str = "// What the service takes and returns, as its Rust types have it: the package's declarations are compared with this.";
 const WRITTEN_BY: &str = "// Written by `WRITE_TYPE_FACTS=1 cargo test --features cli --test api typescript`; never edited by hand.";
 
-/// Members whose text is for people or random.
+/// Members whose values are prose or random.
 const ANY_TEXT: [&str; 6] = ["id", "requestId", "connectionId", "detail", "token", "connectUrl"];
 
 const CONNECTORS: &str = "/v1/available-connectors";
@@ -67,7 +68,7 @@ fn the_names_and_facts_are_those_of_the_rust_types() {
 #[test]
 fn the_limits_in_the_declarations_are_those_of_the_service() {
     let sources = DECLARATIONS.map(|file| fs::read_to_string(file).unwrap());
-    // A comment may break a line anywhere.
+    // A line break in a comment may be anywhere.
     let declarations = sources.concat().replace("\n   * ", " ");
     for (said, times) in [
         (format!("Rows per page: 1–{MAX_LIMIT}, default {DEFAULT_LIMIT}."), 1),
@@ -146,7 +147,7 @@ fn facts() -> String {
     format!("{FACTS_HEAD}\n{WRITTEN_BY}\n{}", constants.concat())
 }
 
-/// A value as source text. Anything deeper than two levels is on one line.
+/// A value as source text. Values below the second level are on one line.
 fn source(value: &Value, level: usize) -> String {
     let indent = "  ".repeat(level);
     match value {
@@ -162,7 +163,7 @@ fn source(value: &Value, level: usize) -> String {
     }
 }
 
-/// Replaces texts that vary, since the facts are about types.
+/// Replaces values that vary, since the facts are about types.
 fn settle(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(settle),
@@ -178,7 +179,7 @@ fn settle(value: &mut Value) {
     }
 }
 
-/// The parameters of each list, and the kind of value that each takes.
+/// The parameters of each list, and the kind of value of each.
 fn parameters() -> Value {
     let lists = [
         ("ConnectorFilters", Keyed::ListConnectors),
@@ -201,7 +202,7 @@ fn parameters() -> Value {
     json!(BTreeMap::from(lists.map(|(list, all)| (list, kinds(all)))))
 }
 
-/// The kind of a parameter's value, or its names if it takes only these.
+/// The kind of a parameter's value, or the only permitted names.
 fn kind(check: Check) -> Value {
     match check {
         Check::Length(_) | Check::Words(_) | Check::Rule(_) => json!("text"),
@@ -300,7 +301,7 @@ fn detail() -> ConnectorDetail {
     serde_json::from_value(detail).unwrap()
 }
 
-/// The detail of one action, with all that it can say.
+/// The details of one action, with every member.
 fn details() -> Units {
     let create = json!({
         "title": "POST a user", "key": "postUser", "method": "POST", "modelName": "Model",
@@ -325,7 +326,7 @@ fn details() -> Units {
     units(json!({"login": ["oauth2"]}), &[create], &[])
 }
 
-/// Answers of the service, with each shape of an answer at least once.
+/// Responses of the service, with each shape at least once.
 struct Requests {
     /// The rows of each list.
     rows: Value,
@@ -340,7 +341,7 @@ impl Requests {
         let keys = Environment::ALL.map(|environment| {
             api.world.key("acme", environment, &Scope::ALL, Some(api.world.now.get() + 1000))
         });
-        // Each name of each enum, each boolean, with and without a name.
+        // Each value of each enum and each boolean, with and without a name.
         let rows = keys.iter().flat_map(|key| {
             (0..State::ALL.len().max(IdentityType::ALL.len())).map(move |nth| {
                 let mut document = json!({
@@ -393,7 +394,7 @@ impl Requests {
     }
 }
 
-/// Tokens of each environment, for each identity type and for all, with every restriction and without any.
+/// Tokens of each environment, for each identity type and for all, with all restrictions and with none.
 fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
     let least = std::iter::once(json!({"identity": "ann"}));
     let whole = IdentityType::ALL.map(|identity_type| {
@@ -412,7 +413,7 @@ fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
     keys.iter().flat_map(|key| wanted.iter().map(move |wanted| create(key, wanted))).collect()
 }
 
-/// The answer of `whoami` to a session's token.
+/// The response of `whoami` for a session's token.
 fn whoami_of(api: &Api, session: &Value) -> Value {
     let sent = [
         ("x-service-secret", session["token"].as_str().unwrap()),

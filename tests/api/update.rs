@@ -1,4 +1,4 @@
-//! Reading, changing and deleting one connection: specification, parts 4.4 and 4.5; contract, part 4.
+//! Reading, changing and deleting one connection.
 
 use connector_vault::http::Request;
 use connector_vault::http::message::Body;

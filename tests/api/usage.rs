@@ -1,4 +1,4 @@
-//! The day of a key's last use is written once a day, with the request that it belongs to, and never gets in its way.
+//! The day of a key's last use is written once a day, with a request of that key, and never makes a request fail.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::{Config, Request, Response, Service};
@@ -63,7 +63,7 @@ fn a_use_is_written_once_a_day() {
         assert_eq!(get(CONNECTIONS), (1, 1), "the first request of day {day}");
         assert_eq!(last_used(&api.world, &api.key), Some(today(&api.world)));
         assert_eq!((get(CONNECTIONS), get(SUMMARY), get(WHOAMI)), ((1, 0), (1, 0), (1, 0)));
-        // The other requests only read, so that they need no write access.
+        // The other requests only read, so they need no write access.
         let asked = api.world.asked.borrow();
         assert!(asked.iter().all(|statement| statement.sql.starts_with("SELECT")), "{asked:?}");
         drop(asked);
@@ -100,7 +100,7 @@ fn every_kind_of_request_is_a_use() {
     let unknown = api.send(&as_key(&key, "DELETE", &at(UNKNOWN_ID)));
     assert_eq!((unknown.status, cost(&unknown)), (404, (1, 3)));
     assert_eq!(last_used(&api.world, &key), Some(today(&api.world)));
-    // A request's own writes are added, and who makes them.
+    // The request's own writes are added, and its actor.
     for make in [
         |key: &ApiKey, _: &str| post_as(key, &minimal("new")),
         |key: &ApiKey, id: &str| patch_as(key, id, &json!({"tags": ["y"]})),
@@ -120,7 +120,7 @@ fn a_warm_catalog_read_still_asks_nothing() {
     let until_midnight = DAY_MS - api.world.now.get() % DAY_MS;
     api.world.wait(until_midnight - 1);
     assert_eq!((get(), get()), ((1, 0), (0, 0)));
-    // The key is trusted past midnight; the day is written with the next request that asks the database anyway.
+    // The key remains cached past midnight; the day is written with the next request that asks the database anyway.
     api.world.wait(1);
     let yesterday = today(&api.world) - 1;
     assert_eq!((get(), last_used(&api.world, &api.key)), ((0, 0), Some(yesterday)));
@@ -151,7 +151,7 @@ fn a_key_that_is_not_valid_is_not_used() {
         assert!(again.iter().all(|(status, ..)| *status == 401));
         again
     });
-    // Neither the answer nor its cost reveals which of them it is, at first or later.
+    // Neither the response nor its cost reveals which case it is, the first time or later.
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
     assert_eq!(api.world.dump(), before);
     assert_eq!((last_used(&api.world, &expiring), last_used(&api.world, &revoked)), (used, used));
@@ -230,7 +230,7 @@ fn a_database_that_takes_no_use_still_answers() {
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
     let calm = [CONNECTIONS.to_owned(), at(&id), SUMMARY.into(), WHOAMI.into()];
     let calm = calm.map(|path| (body(&api.get(&path)), path));
-    // As when the database is full, or lacks the column.
+    // The write fails, as if the database were full or lacked the column.
     api.world.database.execute_batch("CREATE TEMP TRIGGER full BEFORE UPDATE OF last_used_day ON main.api_keys BEGIN SELECT RAISE(ABORT, 'D1_ERROR: full at /secret/path'); END").unwrap();
     for (expected, path) in &calm {
         let api = &api;
@@ -238,11 +238,11 @@ fn a_database_that_takes_no_use_still_answers() {
         let response = api.send(&as_key(&key, "GET", path));
         assert_eq!((response.status, cost(&response)), (200, (2, 0)), "{path}");
         assert_eq!(&body(&response), expected);
-        // The write is not tried again on this day.
+        // The write is not retried on this day.
         assert_eq!(ask(api, &as_key(&key, "GET", path)), (1, 0));
         assert_eq!(last_used(&api.world, &key), None);
     }
-    // Writes happen once, and an unknown connection is not mistaken for one that an earlier try deleted.
+    // Writes happen once, and an unknown connection is not mistaken for one that an earlier attempt deleted.
     let key = || api.world.key("acme", Environment::Test, &Scope::ALL, None);
     let unknown = api.send(&as_key(&key(), "DELETE", &at(UNKNOWN_ID)));
     // A deletion writes its actor first and erases it at the end, even if there is nothing to delete.

@@ -1,4 +1,4 @@
-//! What the tests of the vault share: paths, bodies, and a few connections.
+//! Helpers of the vault's tests: paths, bodies, and a few connections.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::{Request, Response};
@@ -52,7 +52,7 @@ pub fn code(response: &Response) -> String {
     body(response)["code"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Each fault of a problem as `place` or `place>suggestion`, sorted.
+/// Each error of a problem as `place` or `place>suggestion`, sorted.
 pub fn faults(response: &Response) -> Vec<String> {
     let document = body(response);
     let name = |error: &Value| {
@@ -67,7 +67,7 @@ pub fn faults(response: &Response) -> Vec<String> {
     names
 }
 
-/// The parts of a response that can be compared with another one's.
+/// The parts of a response that can be compared with those of another.
 pub fn comparable(response: &Response) -> (u16, Vec<(&'static str, String)>, String) {
     let headers = response.headers.iter().filter(|(name, _)| *name != "x-request-id");
     let id = response.header("x-request-id").unwrap();

@@ -1,5 +1,5 @@
-//! Random histories of several tenants' vaults, compared with the model: every answer is equal, and every counter is
-//! right after every step.
+//! Random histories of several tenants' vaults, compared with the model: after every step, each response equals the
+//! model's, and every counter is correct.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::Response;
@@ -16,7 +16,8 @@ use crate::model::{Filter, Row, Tenant};
 use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, next, patch_as, post_as};
 
-/// Few values, so that they collide: equal except for case, prefixes of each other, not ASCII, containing separators.
+/// Few values, so that they collide: some differ only in case, are prefixes of each other, are not ASCII, or contain
+/// separators.
 const IDENTITIES: [&str; 11] =
     ["a", "A", "ab", "a::b", "a::b::c", "é", "É", "a%", "日本", "abcdefgh", "ABCdefghij"];
 const NAMES: [&str; 10] =
@@ -108,7 +109,7 @@ fn filters() -> impl Strategy<Value = Filter> {
         option::weighted(seldom, texts(&IDENTITIES)),
         option::weighted(seldom, upper(&NAMES)),
         option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES), begun]),
-        // Also more tags than are merged at once.
+        // Sometimes there are more tags than one statement merges.
         option::weighted(
             0.4,
             prop_oneof![3 => vec(texts(&TAGS), 1..4), 1 => vec(texts(&TAGS), 1..12)],
@@ -163,7 +164,7 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The vault, its model, and the keys of each tenant: with all scopes, only reading, only writing.
+/// The vault, its model, and three keys of each tenant: with all scopes, read-only, write-only.
 struct Worlds {
     api: Api,
     tenants: Vec<Tenant>,
@@ -240,7 +241,7 @@ impl Worlds {
         Ok(())
     }
 
-    /// Asserts that a single connection is as the model has it, or that there is none.
+    /// Asserts that a single connection matches the model, or does not exist.
     fn shows(
         &self,
         who: usize,
@@ -421,7 +422,7 @@ proptest! {
 
     #[test]
     fn random_histories_match_the_model(
-        // Mostly one tenant and the key with all scopes; between many steps no time passes.
+        // Most steps use one tenant and its key with all scopes; between many steps no time passes.
         history in vec((prop_oneof![3 => Just(0), 2 => 0_usize..4], prop_oneof![8 => Just(0_usize), 1 => 1_usize..3], option::weighted(0.4, 1_u64..3), steps()), 1..90),
     ) {
         let mut worlds = Worlds::new();

@@ -10,11 +10,12 @@ use crate::chance::{Chance, repetitions};
 use crate::support::{Api, config};
 use crate::vault::{CONNECTIONS, next};
 
-/// How many connections are seeded: usually, and for a proof.
+/// Number of seeded connections in a usual run, and in a proof.
 const SIZE: [usize; 2] = [10_000, 100_000];
 const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 
-/// The id of the nth connection. Ids are in another order than creation times, each of which seven connections share.
+/// The id of the nth connection. The order of ids differs from that of creation times, each of which seven connections
+/// share.
 fn id(nth: usize) -> String {
     let mixed = (nth as u64 * 2_654_435_761) % (1 << 32);
     format!("{mixed:08x}-0000-4000-8000-{nth:012x}")
@@ -38,7 +39,7 @@ fn fill(api: &Api, size: usize) {
 
 struct Walk {
     api: Api,
-    /// How many connections were seeded.
+    /// The number of seeded connections.
     size: usize,
     chance: Chance,
     /// Whether each of the seeded connections is active.
@@ -59,13 +60,14 @@ impl Walk {
         Self { api, size, chance: Chance(3), lives: vec![true; size], hot, created: 0 }
     }
 
-    /// Creates, changes and deletes connections, anywhere and right at the walk's position.
+    /// Creates, changes and deletes connections, at random positions and at the walk's position.
     fn disturb(&mut self, last: &str) {
         self.created += 1;
         let created = self.api.create(&json!({
             "platform": PLATFORMS[self.created % 4], "identity": format!("new {}", self.created), "identityType": "team", "tags": ["hot"],
         }));
-        // As old as the last row seen, so right before or right after the walk's position.
+        // The connection is as old as the last row that was read, so it comes right before or right after the walk's
+        // position.
         let sql = "UPDATE connections SET created_at = other.created_at FROM (SELECT created_at FROM connections WHERE account = 'acme' AND environment = 'test' AND id = ?1) other WHERE account = 'acme' AND environment = 'test' AND id = ?2";
         if self.chance.percent(50) {
             self.api
@@ -126,7 +128,7 @@ impl Walk {
         seen
     }
 
-    /// Walks a list of the seeded connections for which `holds` is true, given their number.
+    /// Walks a list of the seeded connections whose number satisfies `holds`.
     fn check(&mut self, query: &str, holds: fn(&Self, usize) -> bool) {
         let before: Vec<usize> =
             (0..self.size).filter(|nth| self.lives[*nth] && holds(self, *nth)).collect();

@@ -1,4 +1,4 @@
-//! Who agents are: registered clients and metadata documents.
+//! Clients of agents: registered ones, and ones with a metadata document.
 
 use connector_vault::ports::{HttpError, HttpResponse};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::support::{Api, anonymous, body, with_body, with_header};
 
 const CLIENT: &str = "https://agent.example/client.json";
 
-/// Lets the server of metadata documents answer everything with this.
+/// Makes the server of metadata documents return this response.
 fn serve(api: &Api, status: u16, document: &Value) {
     let document = document.clone();
     *api.world.platform.borrow_mut() = Box::new(move |_| answer(status, &document));
@@ -48,7 +48,7 @@ fn invalid_registrations_get_the_errors_of_rfc_7591() {
     }
     let plain = with_header(anonymous("POST", &path), "content-type", "text/plain");
     assert_eq!(error(&api.send(&plain)), (400, "invalid_client_metadata".to_owned()));
-    // A client that requests a secret gets none, and the response says so.
+    // A client that requests a secret gets none, and the response shows this.
     let sent =
         json!({"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_post"});
     let response = api.send(&with_body(anonymous("POST", &path), &sent.to_string()));
@@ -77,7 +77,7 @@ fn unknown_clients_and_redirect_uris_are_not_redirected() {
         assert_eq!((response.status, response.header("location")), (400, None), "{query}");
         assert_eq!(response.header("set-cookie"), None, "{query}");
     }
-    // Only the port may differ.
+    // Only the port may differ from the registered redirect URI.
     let moved = asking(&client, &[("redirect_uri", "http://localhost:1/oauth/callback")]);
     assert_eq!(browser.authorize(&api, &id, &moved).status, 303);
 }
@@ -117,7 +117,7 @@ fn a_client_of_another_endpoint_is_unknown() {
     let sent = json!({"type": "app", "url": "https://app.example/agents"});
     let made = crate::connect::send(&other, "PUT", "/v1/agent-sign-in", &sent);
     let there = super::id_of(&body(&made));
-    // The worlds draw the same numbers: make the ids differ.
+    // Both test services draw the same random numbers, so the ids must be made different.
     let there = if there == id {
         other
             .world

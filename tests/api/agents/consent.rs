@@ -1,4 +1,4 @@
-//! A user's sign-in: only the browser that started can continue; the user grants what they choose.
+//! A user's sign-in: only the browser that started it can continue, and the grant contains only what the user chose.
 
 use serde_json::{Value, json};
 
@@ -18,17 +18,17 @@ fn forwarded_sign_in_links_do_not_work() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (attacker, victim) = (Browser::default(), Browser::default());
-    // The attacker's request, forwarded to a victim who signs in at the app.
+    // The attacker's request is forwarded to a victim who signs in at the app.
     let request = sent_to_app(&api, &id, &attacker, &client);
     let url = authenticated(&api, &request, &json!({"identity": "victim"}));
     assert_eq!(victim.open(&api, &url).status, 410);
-    // A victim who has a cookie of their own request.
+    // The victim already has a cookie of their own request.
     let own = sent_to_app(&api, &id, &victim, &client);
     assert_eq!(victim.open(&api, &url).status, 410);
-    // The attacker, signed in as themselves, forwards the link to the victim.
+    // The attacker signs in, and forwards the link to the victim.
     let url = authenticated(&api, &request, &json!({"identity": "attacker"}));
     assert_eq!(victim.open(&api, &url).status, 410);
-    // Nothing that failed used up anything.
+    // The failed attempts used up neither request.
     assert_eq!(attacker.open(&api, &url).status, 200);
     let url = authenticated(&api, &own, &json!({"identity": "victim"}));
     let page = victim.open(&api, &url);
@@ -324,7 +324,7 @@ fn the_app_limits_what_can_be_granted_and_the_page_shows_it() {
     let token = tokens["access_token"].as_str().unwrap();
     let seen = super::call(&api, &format!("/mcp/{id}"), token, "list_connections", &json!({}));
     assert_eq!(body(&seen)["result"]["structuredContent"]["total"], 0, "{}", text(&seen));
-    // What contradicts itself is refused.
+    // Contradictory fields are refused.
     let request = sent_to_app(&api, &id, &Browser::default(), &client);
     for (more, pointer) in [
         (json!({"actions": ["beta/a"], "platforms": ["acme"]}), "/actions"),

@@ -1,7 +1,7 @@
-//! Random requests of agents whose tokens and grants have all kinds of limits: scopes, `access`, `actions`, `connections` and
-//! platforms, set by the agent, the app and the user. Meanwhile tokens expire and are refreshed, also by others than their clients,
-//! grants are ended, and keys are revoked and lose scopes. A naive model predicts what each may see and do; nothing else is shown,
-//! and nothing else reaches a platform.
+//! Random requests of agents whose tokens and grants have all kinds of limits (scopes, `access`, `actions`,
+//! `connections`, platforms), set by the agent, the app and the user. Meanwhile tokens expire and are refreshed, also
+//! by the wrong client; grants end; keys are revoked and lose scopes. A naive model predicts what each agent may see
+//! and do: nothing else is shown, and nothing else reaches a platform.
 
 use std::collections::BTreeSet;
 
@@ -17,16 +17,16 @@ use crate::sessions::asking as asking_for_token;
 use crate::support::{as_key, as_secret, units};
 use crate::vault::UNKNOWN_ID;
 
-/// How many random requests are sent: usually, and for a proof.
+/// Number of random requests in a usual run, and in a proof.
 const REQUESTS: [usize; 2] = [1_500, 100_000];
-/// How many agents there are at a time.
+/// Number of agents at a time.
 const AGENTS: usize = 60;
 const TENANTS: [(&str, Environment); 3] =
     [("acme", Environment::Test), ("acme", Environment::Live), ("rival", Environment::Test)];
-/// Alike but for their case.
+/// Two of them differ only in case.
 const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];
 const TYPES: [&str; 2] = ["user", "team"];
-/// The first one has actions.
+/// Only the first one has actions.
 const PLATFORMS: [&str; 2] = ["acme", "bearer"];
 const ACTIONS: [(&str, &str); 6] = [
     ("getOrMakeThing", "POST"),
@@ -36,7 +36,7 @@ const ACTIONS: [(&str, &str); 6] = [
     ("things/list", "GET"),
     ("things/remove", "DELETE"),
 ];
-/// What tokens are limited to: whole keys, prefixes, keys that differ by their case, and those of a platform without actions.
+/// Limits on actions: complete keys, prefixes, keys that differ in case, and keys of a platform without actions.
 const LIMITS: [&str; 11] = [
     "acme/getThing",
     "acme/get*",
@@ -50,14 +50,14 @@ const LIMITS: [&str; 11] = [
     "bearer/get*",
     "bearer/*",
 ];
-/// The scopes that a token may have, and the tools that they are for.
+/// The scopes that a token may have, and the tools that require them.
 const SCOPES: [(&str, &[&str]); 4] = [
     ("catalog:read", &["search_actions", "describe_action"]),
     ("connections:read", &["list_connections"]),
     ("connections:call", &["run_action", "call_platform"]),
     ("connections:connect", &["start_connect"]),
 ];
-/// How long a refresh token works after its successor was used, in milliseconds.
+/// How long a refresh token stays valid after its successor was first used, in milliseconds.
 const GRACE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 3_600_000;
 
@@ -65,7 +65,7 @@ struct Tenant {
     endpoint: String,
     client: String,
     other_client: String,
-    /// The key with which tokens are made, of [`Crowd::keys`].
+    /// Index in [`Crowd::keys`] of the key that created the tokens.
     key: usize,
 }
 
@@ -75,7 +75,7 @@ struct Key {
     scopes: Vec<&'static str>,
 }
 
-/// A connection; its access token at the platform is its id.
+/// A connection, whose id is its access token at the platform.
 struct Held {
     id: String,
     tenant: usize,
@@ -84,7 +84,7 @@ struct Held {
     platform: &'static str,
 }
 
-/// What an agent may do.
+/// The limits of an agent.
 #[derive(Clone, Debug)]
 struct Limits {
     identity: &'static str,
@@ -125,9 +125,9 @@ impl Limits {
 /// Refresh tokens of a grant, as a naive model of their rotation.
 struct Grant {
     id: String,
-    /// The text of each generation that was issued, from the first one on.
+    /// The token of each generation, from the first one on.
     tokens: Vec<String>,
-    /// How many of them were used or followed by one that was.
+    /// The newest generation that was used, or whose successor was used.
     newest: usize,
     rotated_at: u64,
     granted_to_write: bool,
@@ -139,7 +139,7 @@ struct Caller {
     secret: String,
     limits: Limits,
     expires_at: u64,
-    /// `None` for a token that the app made.
+    /// `None` for a token that the app created.
     grant: Option<Grant>,
     is_ended: bool,
 }
@@ -151,15 +151,15 @@ struct Crowd {
     keys: Vec<Key>,
     held: Vec<Held>,
     callers: Vec<Caller>,
-    /// How often something was allowed, and how often it was refused, by kind.
+    /// Numbers of allowed and refused requests, by kind.
     seen: std::collections::BTreeMap<&'static str, [usize; 2]>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 enum Answer {
-    /// The token is not valid there.
+    /// The token is not valid at this address.
     Stranger,
-    /// It may not, with what was said without the request's own id.
+    /// The request was refused, with the message without the request's id.
     Refused(Value),
     Done(Value),
 }
@@ -248,13 +248,13 @@ impl Crowd {
         self.tenants.push(Tenant { endpoint, client, other_client, key });
     }
 
-    /// Some of these, at least one.
+    /// A random, non-empty selection of these.
     fn some<T: Clone>(&mut self, all: &[T]) -> Vec<T> {
         let chosen: Vec<T> = all.iter().filter(|_| self.chance.percent(40)).cloned().collect();
         if chosen.is_empty() { vec![self.chance.pick(all).clone()] } else { chosen }
     }
 
-    /// Limits as an app sets them: those of connections name ones of other tenants and users, too.
+    /// Random limits that an app sets; the connections include those of other tenants and users.
     fn limits(&mut self, tenant: usize, scopes: Vec<&'static str>) -> Limits {
         let identity = *self.chance.pick(&IDENTITIES);
         let is_own = |held: &&Held| held.tenant == tenant && held.identity == identity;
@@ -293,7 +293,7 @@ impl Crowd {
         }
     }
 
-    /// What the body of a request for a token or a grant says of limits.
+    /// The members of a request body for a token or a grant that set these limits.
     fn wish(&mut self, limits: &Limits) -> Value {
         let mut wish = json!({"identity": limits.identity});
         if let Some(identity_type) = limits.identity_type {
@@ -335,7 +335,8 @@ impl Crowd {
         Caller { tenant, key, secret, limits, expires_at, grant: None, is_ended: false }
     }
 
-    /// An agent whose user has signed in: what the agent asks for, what the app allows and what the user chooses come together.
+    /// An agent whose user has signed in; its limits are those that the agent requested, the app allowed and the user
+    /// chose.
     fn with_grant(&mut self, tenant: usize) -> Caller {
         let mut limits = self.limits(tenant, Vec::new());
         let sent = self.wish(&limits);
@@ -351,7 +352,7 @@ impl Crowd {
         if self.chance.percent(60) {
             choice.push(("accounts", "all".to_owned()));
         } else {
-            // The boxes of others that the page did not show, too.
+            // The user also submits boxes that the page did not show.
             let chosen = self.some(&PLATFORMS);
             let left: Vec<String> = chosen
                 .iter()
@@ -414,7 +415,7 @@ impl Crowd {
         !caller.is_ended && now(&self.api) < caller.expires_at && !self.keys[caller.key].is_revoked
     }
 
-    /// Whether an agent has the scope for a tool, and so has its key.
+    /// Whether both the agent and its key have the scope that a tool requires.
     fn may(&self, who: usize, tool: &str) -> bool {
         let caller = &self.callers[who];
         SCOPES.iter().any(|(scope, tools)| {
@@ -446,8 +447,8 @@ impl Crowd {
         answer_of(&call(&self.api, path, &self.callers[who].secret, name, arguments))
     }
 
-    /// Calls a tool at the agent's own address. Returns what it did if it was allowed to, and checks that it was not if it must
-    /// not be: nothing was sent or written, and something that it can't see looks like something that does not exist.
+    /// Calls a tool at the agent's own address. Returns the outcome if the call was allowed; otherwise checks that
+    /// nothing was sent or written, and that a thing the agent can't see looks like one that does not exist.
     fn try_tool(
         &mut self,
         who: usize,
@@ -475,7 +476,7 @@ impl Crowd {
                 None
             }
             Answer::Refused(problem) => {
-                // What a token itself does not allow is refused before storage is asked whether it is still valid.
+                // Limits of the token itself are checked before storage is asked whether the token is still valid.
                 let is_early = problem["code"] == "insufficient_scope";
                 assert!(is_valid || is_early, "{name} {arguments}: {problem}");
                 let known = ["connection_exists", "too_many_requests"];
@@ -524,7 +525,7 @@ impl Crowd {
         assert_eq!(done["total"], expected.len(), "{wish} {limits:?}");
     }
 
-    /// Reads a connection at the API, which takes tokens that the app made, and none of grants.
+    /// Reads a connection through the API, which accepts tokens that an app created but no tokens of grants.
     fn read(&mut self, who: usize) {
         let at = self.pick_held(who);
         let held = &self.held[at];
@@ -543,7 +544,7 @@ impl Crowd {
         self.count("read", response.status == 200);
     }
 
-    /// One request has reached the platform, by this method and with this connection's credentials.
+    /// Checks that exactly one request reached the platform, with this method and this connection's credentials.
     fn reached(&self, method: &str, held: usize) {
         let asked = sent(&self.api);
         let Held { id, platform, .. } = &self.held[held];
@@ -587,7 +588,7 @@ impl Crowd {
         }
     }
 
-    /// Any connection, more often one that the agent sees.
+    /// A random connection, usually one that the agent can see.
     fn pick_held(&mut self, who: usize) -> usize {
         let own: Vec<usize> =
             (0..self.held.len()).filter(|at| self.sees(who, &self.held[*at])).collect();
@@ -598,8 +599,8 @@ impl Crowd {
         }
     }
 
-    /// Whether an agent may connect accounts of a platform, as far as scopes say: where a key is entered, a window opens with a
-    /// token of the agent's scopes, and reads the catalog.
+    /// Whether an agent's scopes allow it to connect accounts of a platform. Where the user enters a key, the window
+    /// opens with a token of the agent's scopes and reads the catalog.
     fn may_connect(&self, who: usize, platform: &str) -> bool {
         platform == "acme" || self.may(who, "describe_action")
     }
@@ -641,15 +642,15 @@ impl Crowd {
         }
     }
 
-    /// Whether an agent's token of the app has a key that was revoked or has lost scopes: reads of the catalog ask no storage, and
-    /// continue until the token expires.
+    /// Whether the agent's app token has a key that was revoked or lost scopes. Reads of the catalog don't ask storage,
+    /// so they work until the token expires.
     fn is_stale(&self, who: usize) -> bool {
         let caller = &self.callers[who];
         let key = &self.keys[caller.key];
         caller.grant.is_none() && (key.is_revoked || key.scopes.len() < SCOPES.len())
     }
 
-    /// An agent's token at another address than its own: it is unknown there.
+    /// An agent's token is unknown at any address but its own.
     fn elsewhere(&mut self, who: usize) {
         let mut paths: Vec<String> =
             self.tenants.iter().map(|tenant| format!("/mcp/{}", tenant.endpoint)).collect();
@@ -668,7 +669,8 @@ impl Crowd {
         self.count("elsewhere", false);
     }
 
-    /// Presents one of the refresh tokens of an agent, sometimes an old one, by its client or another, for its access or more.
+    /// Sends one of an agent's refresh tokens, sometimes an old one, from its own client or another, for the same
+    /// access or more.
     fn refresh(&mut self, who: usize) {
         let now = now(&self.api);
         let is_thief = self.chance.percent(10);
@@ -684,7 +686,7 @@ impl Crowd {
         };
         let Tenant { endpoint, client, other_client, .. } = &self.tenants[*tenant];
         let back = if self.chance.percent(85) { 0 } else { self.chance.below(tokens.len().min(4)) };
-        // Tokens are counted from one; none was used before the first refresh.
+        // Generations are counted from one, and none was used before the first refresh.
         let generation = tokens.len() - back;
         let is_recent = generation + 1 == *newest && now < rotated_at + GRACE_MS;
         let is_good = generation >= *newest || is_recent;
@@ -719,7 +721,7 @@ impl Crowd {
         if generation == grant.tokens.len() {
             grant.tokens.push(next);
         } else {
-            // Two refreshes at once get the same successor.
+            // Two concurrent refreshes get the same successor.
             assert_eq!(next, grant.tokens[generation]);
         }
         if generation > grant.newest {
@@ -732,7 +734,7 @@ impl Crowd {
         caller.expires_at = now + HOUR_MS;
     }
 
-    /// Ends a grant, by its account or another, or by its client.
+    /// Ends a grant: by its account or client, or by another one.
     fn end(&mut self, who: usize) {
         let caller = &self.callers[who];
         let Some(grant) = &caller.grant else { return };
@@ -754,7 +756,7 @@ impl Crowd {
         }
     }
 
-    /// Revokes a tenant's key, or takes scopes from it. Those who come later get a new one.
+    /// Revokes a tenant's key or removes scopes from it. Later callers get a new key.
     fn change_key(&mut self) {
         let tenant = self.chance.below(TENANTS.len());
         let key = self.tenants[tenant].key;
@@ -802,7 +804,7 @@ impl Crowd {
     }
 }
 
-/// What a tool's answer says, whichever version of it the limits call for.
+/// The outcome in a tool's response, for either form that the limits produce.
 fn answer_of(response: &Response) -> Answer {
     let mut document = body(response);
     match response.status {
@@ -841,7 +843,7 @@ fn tokens_and_grants_never_exceed_their_limits() {
     for _ in 0..requests {
         crowd.step();
     }
-    // What is allowed and what is refused both happened, for each kind of request.
+    // Every kind of request was both allowed and refused.
     for (what, [allowed, refused]) in &crowd.seen {
         assert!(*refused > requests / 300, "{:?}", crowd.seen);
         assert!(*what == "elsewhere" || *allowed > requests / 300, "{:?}", crowd.seen);

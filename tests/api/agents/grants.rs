@@ -64,7 +64,7 @@ fn deleting_the_sign_in_deletes_its_grants() {
     let agent = Agent::new(&api, &id, &ALL);
     assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
-    // The address stays, and the former grants don't come back.
+    // The address stays the same, and the former grants remain ended.
     let sent = json!({"type": "app", "url": "https://app.example/agents"});
     let again = connect::send(&api, "PUT", "/v1/agent-sign-in", &sent);
     assert_eq!((again.status, super::id_of(&body(&again))), (201, id.clone()));

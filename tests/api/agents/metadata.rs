@@ -118,7 +118,7 @@ fn access_tokens_work_only_at_their_endpoint() {
     assert_eq!(api.send(&whoami).status, 401);
     assert_eq!(call(&api, "/mcp", api.key.reveal(), "list_connections", &json!({})).status, 200);
     assert_eq!(call(&api, "/mcp", &session, "list_connections", &json!({})).status, 200);
-    // A key in the header of keys is not let in there, either.
+    // An API key in its own header is not accepted there either.
     let keyed = with_body(as_key(&api.key, "POST", &path), "{}");
     assert_eq!(api.send(&keyed).status, 401);
 }

@@ -1,4 +1,4 @@
-//! Sign-in for agents: `contract` of the OAuth endpoints, over real `SQLite` and a scripted OpenID provider.
+//! Agents' sign-in: the OAuth endpoints over real `SQLite`, with a scripted OpenID provider.
 
 mod attacks;
 mod clients;
@@ -20,14 +20,14 @@ use sha2::{Digest as _, Sha256};
 use crate::connect::{self, text, value_of};
 use crate::support::{Api, ORIGIN, anonymous, body, with_body, with_header};
 
-/// Where agents are sent back to.
+/// The redirect URI of agents.
 pub const CALLBACK: &str = "http://localhost:3334/oauth/callback";
-/// The verifier of each agent.
+/// The PKCE verifier of every agent.
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-/// The page of the account's own app.
+/// The page where the account's app authenticates users.
 pub const APP: &str = "https://app.example/agents";
 
-/// The settings under which agents can sign in.
+/// The settings that allow agents to sign in.
 pub fn settings() -> Vec<(&'static str, &'static str)> {
     [&connect::SETTINGS[..], &[("BASE_URL", ORIGIN)]].concat()
 }
@@ -42,13 +42,13 @@ pub fn app() -> (Api, String) {
     (api, id)
 }
 
-/// The id of the endpoint of a sign-in.
+/// The endpoint id in a sign-in configuration.
 pub fn id_of(sign_in: &Value) -> String {
     let address = sign_in["endpoint"].as_str().unwrap();
     address.strip_prefix(&format!("{ORIGIN}/mcp/")).unwrap().to_owned()
 }
 
-/// Registers a client. Returns its id.
+/// Registers a client and returns its id.
 pub fn register(api: &Api, id: &str) -> String {
     let metadata = json!({
         "client_name": "Sample Agent", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none",
@@ -72,7 +72,7 @@ pub fn challenge() -> String {
     Base64UrlUnpadded::encode_string(&Sha256::digest(VERIFIER.as_bytes()))
 }
 
-/// What an agent asks for. Parameters given later replace earlier ones; an empty value removes one.
+/// The parameters of an authorization request. Later parameters replace earlier ones; an empty value removes one.
 pub fn asking(client: &str, more: &[(&str, &str)]) -> String {
     let challenge = challenge();
     let mut all = vec![
@@ -93,7 +93,7 @@ pub fn asking(client: &str, more: &[(&str, &str)]) -> String {
     form(&all)
 }
 
-/// A browser, which keeps its cookie.
+/// A browser with its cookie.
 #[derive(Default)]
 pub struct Browser {
     pub cookie: RefCell<Option<String>>,
@@ -125,14 +125,14 @@ impl Browser {
         response
     }
 
-    /// Follows a link that sets no cookie.
+    /// Follows a link whose response sets no cookie.
     pub fn open(&self, api: &Api, url: &str) -> Response {
         let response = api.send(&self.request("GET", url));
         assert_eq!(response.header("set-cookie"), None);
         response
     }
 
-    /// The form of the consent page, filled in.
+    /// The consent page's form with these fields.
     pub fn decision(&self, id: &str, fields: &[(&str, &str)]) -> Request {
         let request = self.request("POST", &format!("/mcp/{id}/consent"));
         let request = with_header(request, "origin", ORIGIN);
@@ -140,7 +140,7 @@ impl Browser {
         with_form(request, &form(fields))
     }
 
-    /// Sends the form of the consent page.
+    /// Submits the consent page's form.
     pub fn decide(&self, api: &Api, id: &str, fields: &[(&str, &str)]) -> Response {
         let response = api.send(&self.decision(id, fields));
         assert_eq!(response.header("set-cookie"), None);
@@ -157,7 +157,7 @@ pub fn with_form(request: Request, form: &str) -> Request {
     Request { headers, ..request }
 }
 
-/// The parameters of the address that a response redirects to, and the address.
+/// The `Location` of a redirect, and its query parameters.
 pub fn redirected(response: &Response) -> (String, Vec<(String, String)>) {
     assert_eq!(response.status, 303, "{}", text(response));
     let location = response.header("location").unwrap();
@@ -175,7 +175,7 @@ pub fn pairs(query: &str) -> Vec<(String, String)> {
     query.split('&').map(pair).collect()
 }
 
-/// What a hidden field of a page says.
+/// The value of a hidden field of a page.
 pub fn hidden(page: &Response, name: &str) -> String {
     let html = text(page);
     let start = format!("name=\"{name}\" value=\"");
@@ -183,14 +183,14 @@ pub fn hidden(page: &Response, name: &str) -> String {
     rest.split('"').next().unwrap().to_owned()
 }
 
-/// An agent sends a browser to the app. Returns the request that the app gets.
+/// An agent opens the authorization endpoint in a browser. Returns the request id that the app receives.
 pub fn sent_to_app(api: &Api, id: &str, browser: &Browser, client: &str) -> String {
     let (address, asked) = redirected(&browser.authorize(api, id, &asking(client, &[])));
     assert_eq!(address, APP);
     value_of(&asked, "request").unwrap()
 }
 
-/// The app says who the user is. Returns `continueUrl`.
+/// The app tells the service who the user is. Returns `continueUrl`.
 pub fn authenticated(api: &Api, request: &str, more: &Value) -> String {
     let mut sent = json!({"request": request, "identity": "ann"});
     for (name, value) in more.as_object().unwrap() {
@@ -201,7 +201,7 @@ pub fn authenticated(api: &Api, request: &str, more: &Value) -> String {
     body(&response)["continueUrl"].as_str().unwrap().to_owned()
 }
 
-/// A browser at the consent page, and the grant of that page.
+/// A browser at the consent page, and the grant id on that page.
 pub fn at_consent(api: &Api, id: &str, client: &str, more: &Value) -> (Browser, Response) {
     let browser = Browser::default();
     let request = sent_to_app(api, id, &browser, client);
@@ -210,7 +210,7 @@ pub fn at_consent(api: &Api, id: &str, client: &str, more: &Value) -> (Browser, 
     (browser, page)
 }
 
-/// A user agrees. Returns the code.
+/// A user consents. Returns the code.
 pub fn agreed(api: &Api, id: &str, client: &str, fields: &[(&str, &str)]) -> String {
     let (browser, page) = at_consent(api, id, client, &json!({}));
     let grant = hidden(&page, "grant");
@@ -222,10 +222,10 @@ pub fn agreed(api: &Api, id: &str, client: &str, fields: &[(&str, &str)]) -> Str
     value_of(&back, "code").unwrap()
 }
 
-/// All that can be granted.
+/// The fields that grant everything.
 pub const ALL: [(&str, &str); 2] = [("access", "write"), ("accounts", "all")];
 
-/// Asks the token endpoint.
+/// Sends a request to the token endpoint.
 pub fn ask(api: &Api, id: &str, fields: &[(&str, &str)]) -> Response {
     api.send(&with_form(anonymous("POST", &format!("/mcp/{id}/token")), &form(fields)))
 }
@@ -235,7 +235,6 @@ pub fn exchange(api: &Api, id: &str, client: &str, code: &str) -> Response {
     api.send(&exchanging(id, client, code))
 }
 
-/// The request that exchanges a code.
 pub fn exchanging(id: &str, client: &str, code: &str) -> Request {
     let fields = [
         ("grant_type", "authorization_code"),
@@ -247,13 +246,12 @@ pub fn exchanging(id: &str, client: &str, code: &str) -> Request {
     with_form(anonymous("POST", &format!("/mcp/{id}/token")), &form(&fields))
 }
 
-/// Refreshes.
 pub fn refresh(api: &Api, id: &str, client: &str, token: &str) -> Response {
     let fields = [("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)];
     ask(api, id, &fields)
 }
 
-/// What an agent has after its user has agreed.
+/// The tokens of an agent whose user has consented.
 pub struct Agent {
     pub client: String,
     pub access: String,
@@ -272,7 +270,6 @@ impl Agent {
         Self { client, access, refresh }
     }
 
-    /// Calls a tool.
     pub fn call(&self, api: &Api, id: &str, tool: &str, arguments: &Value) -> Response {
         call(api, &format!("/mcp/{id}"), &self.access, tool, arguments)
     }
@@ -283,7 +280,6 @@ impl Agent {
     }
 }
 
-/// Calls a tool with a token.
 pub fn call(api: &Api, path: &str, token: &str, tool: &str, arguments: &Value) -> Response {
     api.send(&calling(path, token, tool, arguments))
 }
@@ -297,7 +293,7 @@ fn calling(path: &str, token: &str, tool: &str, arguments: &Value) -> Request {
     with_header(request, "authorization", &format!("Bearer {token}"))
 }
 
-/// The code of an OAuth error.
+/// The status and the code of an OAuth error.
 pub fn error(response: &Response) -> (u16, String) {
     (response.status, body(response)["error"].as_str().unwrap_or_default().to_owned())
 }

@@ -23,7 +23,7 @@ pub const ISSUER: &str = "https://id.example";
 /// A key that only tests know.
 const RSA: &[u8] = include_bytes!("../../fixtures/rsa-2048.pk8");
 
-/// Answers as a provider that has no keys.
+/// Makes the provider serve its metadata with an empty key set.
 pub fn serve(api: &Api) {
     *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
         "https://id.example/.well-known/openid-configuration" => answer(200, &discovery()),
@@ -38,7 +38,7 @@ fn discovery() -> Value {
     })
 }
 
-/// Signs tokens.
+/// How the provider signs tokens.
 pub enum Signer {
     Rsa(RsaKeyPair),
     Ec(EcdsaKeyPair),
@@ -102,7 +102,7 @@ fn oidc(more: &Value) -> (Api, String) {
     (api, id)
 }
 
-/// Lets the provider answer the exchange with a token and have these keys. Returns what it was sent.
+/// Makes the provider return this token and these keys. Returns the requests that it received.
 pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpRequest>>> {
     let sent = Rc::new(RefCell::new(Vec::new()));
     let (token, keys, noted) = (token.to_owned(), keys.to_vec(), Rc::clone(&sent));
@@ -120,7 +120,7 @@ pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpReq
     sent
 }
 
-/// A browser at the provider: the browser, the client, and what the provider was asked for.
+/// A browser that was redirected to the provider: the browser, the client, and the provider's parameters.
 fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) {
     let client = register(api, id);
     let browser = Browser::default();
@@ -208,7 +208,7 @@ fn signs_in_with_rs256_and_es256_tokens() {
     }
 }
 
-/// Makes a token's claims wrong.
+/// Changes a token's claims so that they are invalid.
 type Change = fn(&mut Value);
 
 #[test]
@@ -238,7 +238,7 @@ fn refuses_id_tokens_of_another_sign_in() {
     ];
     let (api, id) = oidc(&json!({"identityClaim": "email"}));
     let refused = |token: &dyn Fn(&Value) -> String, keys: &[Value], what: &str| {
-        // The keys of before are not kept any longer.
+        // The former keys are no longer cached.
         api.world.wait(10 * 60_000);
         let (browser, _, asked) = at_provider(&api, &id);
         provide(&api, &token(&claims(&api, &asked)), keys);
@@ -260,7 +260,7 @@ fn refuses_id_tokens_of_another_sign_in() {
         format!("{}.{}.", part(&json!({"alg": "none"})), part(claims))
     };
     refused(&unsigned, &[key("k", &signer)], "unsigned");
-    // The public key as the secret of a MAC.
+    // The attack that uses the public key as the secret of a MAC.
     let mac = |claims: &Value| signer.sign(&json!({"alg": "HS256", "kid": "k"}), claims);
     refused(&mac, &[key("k", &signer)], "HS256");
     refused(
@@ -303,7 +303,7 @@ fn refuses_a_callback_in_another_browser() {
     assert_eq!(api.send(&browser.request("HEAD", &url)).status, 200);
     assert_eq!(browser.open(&api, &callback(&id, &[("state".into(), "ar_x".into())])).status, 410);
     assert_eq!(sent.borrow().len(), 0);
-    // The token of one sign-in does not serve another one in the same provider.
+    // The ID token of one sign-in is not accepted for another sign-in at the same provider.
     assert_eq!(other.open(&api, &callback(&id, &others)).status, 503);
     assert_eq!(browser.open(&api, &url).status, 200);
     api.world.wait(10 * 60_000);

@@ -34,7 +34,7 @@ fn a_sign_in_keeps_its_endpoint_when_replaced() {
     assert_eq!((&oidc["hasSecret"], &oidc["url"]), (&json!(true), &Value::Null));
     assert!(!oidc.to_string().contains("s3cret"));
     assert!(!api.world.dump().concat().contains("s3cret"));
-    // The secret stays with its issuer and client.
+    // The secret is kept only for the same issuer and client.
     for (client, secret, has) in [("vault", None, true), ("other", None, false)] {
         let mut sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": client});
         if let Some(secret) = secret {

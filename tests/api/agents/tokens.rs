@@ -120,14 +120,14 @@ fn a_token_request_and_a_call_cost_one_batch_each() {
         assert_eq!(response.status, 200, "{}", text(&response));
     };
     assert_eq!(calls(&search), 1);
-    // What was not signed here is refused before storage is asked.
+    // Tokens that were not signed here are refused before storage is asked.
     assert_eq!(
         calls(&|| assert_eq!(error(&refresh(&api, &id, &agent.client, "rt_x.y")), invalid_grant())),
         0
     );
 }
 
-/// The refresh token of a response.
+/// The refresh token in a response.
 fn next(response: &connector_vault::http::Response) -> String {
     assert_eq!(response.status, 200, "{}", text(response));
     body(response)["refresh_token"].as_str().unwrap().to_owned()
@@ -140,11 +140,11 @@ fn two_refreshes_at_once_and_retries_stay_in_one_generation() {
     let ask = |token: &str| refresh(&api, &id, &agent.client, token);
     let second = next(&ask(&agent.refresh));
     assert_eq!(next(&ask(&agent.refresh)), second);
-    // However long the client needs to use the successor, the predecessor stays valid.
+    // The predecessor stays valid until the successor is first used, however late that is.
     api.world.wait(24 * 3_600_000);
     assert_eq!(next(&ask(&agent.refresh)), second);
     let third = next(&ask(&second));
-    // A minute from the first use of the successor on.
+    // A minute after the first use of the successor.
     api.world.wait(59_999);
     assert_eq!(next(&ask(&agent.refresh)), second);
     assert_eq!(next(&ask(&second)), third);
@@ -188,7 +188,7 @@ fn a_refresh_token_belongs_to_its_client_and_endpoint_and_grants_no_more() {
     };
     assert_eq!(error(&ask(&api, &id, &fields("read write"))), (400, "invalid_scope".to_owned()));
     assert_eq!(body(&ask(&api, &id, &fields("read")))["scope"], "read");
-    // Access tokens are no refresh tokens, and the other way round.
+    // An access token is not accepted as a refresh token, or a refresh token as an access token.
     assert_eq!(error(&refresh(&api, &id, &agent.client, &agent.access)), invalid_grant());
     let swapped = Agent { access: agent.refresh.clone(), ..agent };
     assert_eq!(swapped.call(&api, &id, "list_connections", &json!({})).status, 401);
@@ -209,7 +209,7 @@ fn an_access_token_lives_an_hour_and_a_grant_thirty_idle_days() {
     let third = next(&refresh(&api, &id, &agent.client, &second));
     api.world.wait(month);
     assert_eq!(error(&refresh(&api, &id, &agent.client, &third)), invalid_grant());
-    // The next grant clears it away.
+    // The next grant deletes it.
     Agent::new(&api, &id, &ALL);
     assert_eq!(count(&api), 1);
 }

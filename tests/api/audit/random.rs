@@ -1,4 +1,5 @@
-//! Random requests against a naive model of the audit: it has what the responses say, nothing else, and no secret.
+//! Random requests against a naive model of the audit: it contains what the responses imply, nothing else, and no
+//! secret.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -14,13 +15,13 @@ use crate::connect::{self, answer};
 use crate::support::{Api, Loss, as_key, as_secret, body, with_body};
 use crate::vault::{CONNECTIONS, at};
 
-/// How many random requests are sent: usually, and for a proof.
+/// Number of random requests in a usual run, and in a proof.
 const REQUESTS: [usize; 2] = [2_000, 100_000];
-/// A part of every secret that is sent.
+/// A substring of every secret in the requests.
 const MARK: &str = "hush";
 const IDENTITIES: [&str; 3] = ["ann", "bob", "Zoë 日本"];
 
-/// An entry as the model has it.
+/// An entry in the model.
 #[derive(Debug, Clone, PartialEq)]
 struct Expected {
     action: &'static str,
@@ -31,7 +32,7 @@ struct Expected {
     request: String,
 }
 
-/// An account's environment: who asks, what there is, and what the audit should have.
+/// An account's environment: its callers, its data, and the expected audit.
 struct Tenant {
     keys: [ApiKey; 2],
     ids: [String; 2],
@@ -84,7 +85,7 @@ impl Crowd {
                 audit: Vec::new(),
             });
         }
-        // What was written to make these keys is not of the model.
+        // The model does not include the entries that creating these keys wrote.
         crowd.api.world.database.execute_batch("DELETE FROM audit").unwrap();
         crowd
     }
@@ -146,7 +147,7 @@ impl Crowd {
         audit.push(Expected { action, actor, target, at, count: 1, request });
     }
 
-    /// A connection of some tenant; usually of this one.
+    /// A random connection, usually of this tenant.
     fn connection(&mut self, who: usize) -> String {
         let whose =
             if self.chance.percent(10) { self.chance.below(self.tenants.len()) } else { who };
@@ -174,7 +175,6 @@ impl Crowd {
         }
         let path = if holds { "/v1/vault/connect" } else { CONNECTIONS };
         let response = self.send(&secret, "POST", path, &sent);
-        // A connection that has failed is connected again.
         if matches!(response.status, 200 | 201) {
             let is_new = response.status == 201;
             let created = body(&response);
@@ -227,7 +227,7 @@ impl Crowd {
         let is_there = row.is_some_and(|row| actor.0 == "key" || actor.1 == row.1);
         let response = self.send(&secret, "DELETE", &at(&id), &Value::Null);
         assert!(response.status == 204 || !is_there, "{}", body(&response));
-        // A batch that ran twice is taken to have deleted what it does not find.
+        // A batch that ran twice counts as having deleted the things that it does not find.
         if is_there {
             self.tenants[who].connections.remove(&id);
             self.expect(who, "connection.deleted", &actor, &id, &response);
@@ -276,7 +276,7 @@ impl Crowd {
                 }
             }
             2 => {
-                // The same once more in the same millisecond is no change.
+                // Repeating a change within the same millisecond changes nothing.
                 self.api.world.wait(1);
                 let sent = json!({"type": "app", "url": "https://app.example/agents"});
                 let response = self.send(&secret, "PUT", "/v1/agent-sign-in", &sent);
@@ -355,7 +355,7 @@ impl Crowd {
         self.expect(who, "key.revoked", &actor, &id, &response);
     }
 
-    /// A list by a random filter has what the model has.
+    /// A list with a random filter matches the model.
     fn list(&mut self, who: usize) {
         let tenant = &self.tenants[who];
         let some = tenant.audit.get(self.chance.below(tenant.audit.len().max(1))).cloned();
@@ -428,7 +428,7 @@ impl Crowd {
     }
 }
 
-/// What is compared of an entry.
+/// The members of an entry that are compared.
 fn shown(row: &Value) -> String {
     let (actor, target) = (&row["actor"], &row["target"]);
     format!(
@@ -460,7 +460,7 @@ fn the_audit_matches_random_requests_and_has_no_secret() {
             _ => crowd.list(who),
         }
         if crowd.chance.percent(20) {
-            // The tokens last for an hour of this time, however many requests there are.
+            // The tokens stay valid for an hour of this time, however many requests there are.
             let most = 3_000_000 / repetitions(REQUESTS[0], REQUESTS[1]);
             crowd.api.world.wait(crowd.chance.below(most.max(2)) as u64);
         }

@@ -1,4 +1,4 @@
-//! Calls of agents whose user is asked first.
+//! Agents' calls that wait for the user's approval.
 
 use connector_vault::http::Request;
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ use crate::agents::{self, APP, Agent, Browser, form, hidden, id_of, redirected, 
 use crate::connect::value_of;
 use crate::support::{ORIGIN, anonymous, with_body};
 
-/// An account whose user ann has let an agent in that asks her before each change: the service, the id of its endpoint, the agent,
-/// and the path of ann's connection.
+/// An account whose user ann has granted an agent access on the condition that each change needs her approval: the
+/// service, the id of its endpoint, the agent, and the path of ann's connection.
 struct Story {
     api: Api,
     id: String,
@@ -39,7 +39,7 @@ impl Story {
         self.path.rsplit('/').next().unwrap()
     }
 
-    /// What `run_action` returns.
+    /// The result of `run_action`.
     fn run(&self, key: &str, more: &Value) -> Value {
         let mut arguments = json!({"connection": self.connection(), "key": key});
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -49,7 +49,7 @@ impl Story {
         serde_json::from_str(returned.as_str().unwrap()).unwrap_or(returned)
     }
 
-    /// A call that waits. Returns its id and its link.
+    /// A call that waits for approval. Returns its id and its link.
     fn waiting(&self) -> (String, String) {
         let input = json!({"path": {"owner": "bob"}, "body": {"name": "<b>n\u{202e}", "size": 3}});
         let asked = self.run("createThing", &json!({"input": input}));
@@ -58,7 +58,7 @@ impl Story {
         (of("id"), of("url"))
     }
 
-    /// A browser in which `identity` has signed in at the app after it has opened the link, and the page that it shows.
+    /// A browser that opened the link and in which `identity` then signed in at the app, and the page that it shows.
     fn opened_by(&self, url: &str, identity: &str) -> (Browser, Response) {
         let (browser, request) = self.sent_to_app(url);
         let sent = json!({"request": request, "identity": identity});
@@ -113,7 +113,7 @@ impl Story {
     }
 }
 
-/// A user who is about to approve a call.
+/// The request of a user who is about to approve a call.
 pub fn deciding() -> (Api, Request) {
     let story = story();
     let (_, url) = story.waiting();
@@ -128,7 +128,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
     let (id, url) = story.waiting();
     assert_eq!(sent(&story.api).len(), 0, "nothing was sent yet");
     assert!(url.starts_with(&format!("{ORIGIN}/mcp/{}/approval?id={id}", story.id)), "{url}");
-    // The input is stored sealed.
+    // The input is stored encrypted.
     let rows = story
         .api
         .world
@@ -168,7 +168,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
     let posted: Value = serde_json::from_slice(&asked[0].body).unwrap();
     assert_eq!(posted, json!({"name": "<b>n\u{202e}", "size": 3}));
 
-    // The agent gets the response as often as it asks, and nothing runs again.
+    // The agent gets the response each time it asks, and the action does not run again.
     for _ in 0..2 {
         let outcome = story.outcome(&id);
         assert_eq!((&outcome["status"], &outcome["body"]), (&json!(201), &json!({"id": 7})));
@@ -180,7 +180,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
         story.events(),
         [json!(["call.approved", "createThing", "ann", story.connection()])]
     );
-    // The response is sealed, too, and gone after a while.
+    // The response is stored encrypted too, and deleted after a while.
     let rows = story.api.world.texts("SELECT sealed AS row FROM agent_approvals");
     assert!(!rows[0].contains("\"id\""), "{rows:?}");
     story.api.world.wait(10 * 60_000);
@@ -208,14 +208,14 @@ fn a_declined_call_never_runs() {
 fn a_forwarded_approval_link_is_useless_to_others() {
     let story = story();
     let (id, url) = story.waiting();
-    // Without a sign-in, the response is a redirect to one, whether or not there is such a call.
+    // Without a sign-in, the response redirects to one, whether or not the call exists.
     let response = story.api.send(&anonymous("GET", url.strip_prefix(ORIGIN).unwrap()));
     assert!(response.status == 303 && response.body.is_empty());
     let unknown = format!("/mcp/{}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1", story.id);
     assert_eq!(story.api.send(&anonymous("GET", &unknown)).status, 303);
-    // Another user who signs in sees nothing.
+    // Another user who signs in does not see the page.
     assert_eq!(story.opened_by(&url, "bob").1.status, 400);
-    // Where another browser has opened the link, the one in which ann signs in does not show the page.
+    // If another browser opened the link, the browser in which ann signs in does not show the page.
     let (attacker, request) = story.sent_to_app(&url);
     let response = send(
         &story.api,
@@ -225,7 +225,7 @@ fn a_forwarded_approval_link_is_useless_to_others() {
     );
     let next = body(&response)["continueUrl"].as_str().unwrap().to_owned();
     assert_eq!(Browser::default().open(&story.api, &next).status, 410);
-    // The browser that began neither decides nor sees anything, since it never comes with the app's secret.
+    // The browser that opened the link can neither decide nor see the call, since it never presents the app's secret.
     for decision in ["approve", "decline"] {
         let fields = form(&[("approval", &*id), ("decision", decision)]);
         let request = attacker.request("POST", &format!("/mcp/{}/approval", story.id));
@@ -236,7 +236,7 @@ fn a_forwarded_approval_link_is_useless_to_others() {
     }
     let (ann, page) = story.opened_by(&url, "ann");
     assert_eq!(page.status, 200);
-    // Only she can decide: not another browser, another site, or one without a cookie.
+    // Only she can decide: another browser, another site, or a browser without the cookie can't.
     for browser in [&attacker, &Browser::default()] {
         assert_eq!(story.decide(browser, &page, "approve").status, 410);
         assert_eq!(story.decide(browser, &page, "decline").status, 410);
@@ -244,7 +244,7 @@ fn a_forwarded_approval_link_is_useless_to_others() {
     let mut foreign = story.decision(&ann, &page, "approve");
     foreign.headers.retain(|(name, _)| name != "origin" && name != "sec-fetch-site");
     assert_eq!(story.api.send(&foreign).status, 403);
-    // Links that are looked at by HEAD use up nothing.
+    // A HEAD request to a link does not use it up.
     assert_eq!(story.api.send(&anonymous("HEAD", url.strip_prefix(ORIGIN).unwrap())).status, 200);
     assert_eq!(sent(&story.api).len(), 0);
     assert_eq!(story.outcome(&id)["approval"]["status"], "pending");
@@ -276,7 +276,7 @@ fn an_approved_call_does_not_run_after_the_grant_ended() {
                 sent(&story.api);
             }
             _ => {
-                // The connection leads to another account than the one that the page has shown.
+                // The connection now belongs to another account than the page showed.
                 let sql = "UPDATE connections SET platform_account_id = '2', platform_account_name = 'Other'";
                 story.api.world.database.execute_batch(sql).unwrap();
             }
@@ -284,7 +284,7 @@ fn an_approved_call_does_not_run_after_the_grant_ended() {
         let response = story.decide(&browser, &page, "approve");
         assert_eq!(sent(&story.api).len(), 0, "{ends}");
         if ends == "account" {
-            // It is shown again, and runs once the user has seen it.
+            // The page is shown again, and the call runs once the user has seen the new account.
             assert!(text(&response).contains("Other"), "{}", text(&response));
             assert_eq!(story.decide(&browser, &response, "approve").status, 200);
             assert_eq!(sent(&story.api).len(), 1);
@@ -314,7 +314,7 @@ fn the_grant_decides_which_calls_need_approval() {
         assert_eq!(answer.get("approval").is_some(), is_asked, "{confirm} {key}: {answer}");
         assert_eq!(sent(&story.api).len(), usize::from(!is_asked), "{confirm} {key}");
     }
-    // Invalid input is refused before anybody is asked.
+    // Invalid input is refused before a user is asked.
     let story = story();
     let refused = story.run("createThing", &json!({"input": {}}));
     assert_eq!(refused["code"], "invalid_body", "{refused}");
@@ -336,7 +336,7 @@ fn an_agent_sees_only_its_own_calls_and_may_have_a_few_pending() {
     let arguments = json!({"connection": story.connection(), "key": "createThing", "approval": id});
     let refused = other.call(&story.api, &story.id, "run_action", &arguments);
     assert!(text(&refused).contains("There is no such approval"), "{}", text(&refused));
-    // Neither is it the outcome of another action.
+    // The approval does not return the outcome of another action.
     assert_eq!(story.run("ping", &json!({"approval": id}))["code"], "invalid_body");
     for _ in 1..20 {
         story.waiting();
@@ -380,7 +380,7 @@ fn a_client_that_opens_links_is_told_to_open_the_approval_page() {
     let url = elicited["url"].as_str().unwrap().to_owned();
     assert_eq!(elicited["mode"], "url");
     let resumed = json!({"requestState": asked["requestState"], "inputResponses": {"connect": {"action": "accept"}}});
-    // Until the user has decided, the agent gets `pending`, and the page is not opened again.
+    // Until the user decides, the agent gets `pending`, and no second page is opened.
     assert!(call(&resumed).to_string().contains("pending"));
     let (browser, page) = story.opened_by(&url, "ann");
     assert_eq!(story.decide(&browser, &page, "approve").status, 200);
@@ -465,7 +465,7 @@ fn an_openid_user_can_only_approve_as_the_same_identity() {
     assert_eq!(page.status, 200, "{}", text(&page));
     assert_eq!(story.decide(&browser, &page, "approve").status, 200);
     assert_eq!(sent(&story.api).len(), 1);
-    // A user who does not sign in has nothing to decide, and is not redirected.
+    // A user who does not sign in has nothing to decide and is not redirected.
     let browser = Browser::default();
     let response = story.api.send(&browser.request("GET", &url));
     let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();

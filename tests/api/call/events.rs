@@ -1,4 +1,4 @@
-//! Calls as events: who called what, and what came of it.
+//! Events of calls: the caller and the outcome.
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::ports::HttpError;
@@ -17,7 +17,7 @@ fn api(sampled: &str) -> Api {
     api
 }
 
-/// What the events say of calls so far.
+/// The events of all calls so far.
 fn calls(api: &Api) -> Vec<Value> {
     let page = body(&api.get(EVENTS));
     let rows = page["rows"].as_array().unwrap();
@@ -55,11 +55,11 @@ fn a_call_event_has_caller_target_and_result() {
     assert_eq!(api.world.later_writes.get(), 1);
     let stored = api.world.texts("SELECT quote(call) || quote(connection) FROM events");
     assert!(!stored.concat().contains("-secret"), "{stored:?}");
-    // Of one connection, like any other event.
+    // The calls of one connection, like its other events.
     let id = connection["id"].as_str().unwrap();
     let of = body(&api.get(&format!("{EVENTS}&connection={id}")));
     assert_eq!(of["rows"], page["rows"]);
-    // By a token: its identity, and the key that created it.
+    // The actor of a token's call is its identity, with the key that created the token.
     let bearer = token(&api, &json!({"identity": "ann", "scopes": ["connections:call"]}));
     let request = as_token(&bearer, "DELETE", &format!("{path}/proxy/x"), &json!({}));
     assert_eq!(api.send(&request).status, 201);
@@ -74,7 +74,7 @@ fn a_call_event_has_the_error_without_a_response() {
     for (error, code, written) in [
         (HttpError::Unreachable, "platform_unreachable", "platform_unreachable"),
         (HttpError::TimedOut, "platform_timeout", "platform_timeout"),
-        // The caller does not get this response.
+        // The caller left before this response.
         (HttpError::CallerLeft, "platform_unreachable", "caller_disconnected"),
     ] {
         platform(&api, move |_| Err(error));
@@ -82,7 +82,7 @@ fn a_call_event_has_the_error_without_a_response() {
         let last = calls(&api).pop().unwrap();
         assert_eq!((&last["status"], &last["error"]), (&Value::Null, &json!(written)));
     }
-    // What never reaches the platform is no call.
+    // A request that never reaches the platform has no event.
     let none = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     assert_eq!(api.send(&as_key(&none, "POST", &format!("{path}/proxy/x"))).status, 403);
     assert_eq!(call(&api, "POST", &format!("{path}/proxy/..%2fx"), "").status, 400);

@@ -1,5 +1,5 @@
-//! Limits of tokens: each call beyond them is refused before anything reaches a platform, says which access is missing, and
-//! lists show only what the token may use.
+//! Limits of tokens: a call beyond them is refused before anything reaches a platform, and the error names the missing
+//! access; lists show only what the token may use.
 
 use connector_vault::http::{Request, Response};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn api() -> (Api, String, String) {
     (api, one, other)
 }
 
-/// A token of ann that may do everything, within limits.
+/// A token of ann with all scopes and these limits.
 fn limited(api: &Api, limits: &Value) -> String {
     let mut wish = json!({"identity": "ann", "scopes": [
         "catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call",
@@ -52,7 +52,7 @@ fn proxied(api: &Api, token: &str, method: &str, path: &str) -> Response {
     api.send(&as_secret(token, method, &format!("{path}/proxy/x")))
 }
 
-/// Calls a tool as a token at `/mcp`.
+/// A message to `/mcp` with a token.
 fn mcp(token: &str, method: &str, params: &Value) -> Request {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = with_body(anonymous("POST", "/mcp"), &message.to_string());
@@ -99,7 +99,7 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
             assert_eq!(sent(&api).len(), usize::from(is_allowed), "{limits} {method}");
             assert!(is_allowed || response.status == 403);
         }
-        // Agents get the same.
+        // Agents get the same list.
         for key in actions {
             let id = path.rsplit('/').next().unwrap();
             let params = json!({"name": "run_action", "arguments": {"connection": id, "key": key}});
@@ -153,7 +153,7 @@ fn a_token_for_some_connections_can_not_see_or_create_others() {
         );
         assert!(text(&response).contains("`connections`"), "{}", text(&response));
     }
-    // Its own can be connected again, and no other token sees that.
+    // Its own connection can be reconnected, and no other token sees the attempt.
     let again = json!({"connection": id}).to_string();
     let begun = api.send(&with_body(as_secret(&token, "POST", "/v1/vault/connect"), &again));
     assert_eq!(begun.status, 202, "{}", text(&begun));
@@ -214,7 +214,7 @@ fn rejects_contradictory_limits() {
         assert_eq!(response.status, 400, "{wish}");
         assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{wish}");
     }
-    // A hundred actions with names as they are fit.
+    // A hundred actions whose names have a usual length.
     let usual: Vec<String> =
         (0..100).map(|nth| format!("acme/repos-list-for-authenticated-user-{nth}")).collect();
     assert_eq!(
@@ -262,7 +262,7 @@ fn lists_and_tools_contain_only_what_a_token_may_use() {
         let response = get(&list);
         assert_eq!(column(&response, "key"), shown, "{limits}");
         assert_eq!(body(&response)["total"], shown.len(), "{limits}");
-        // Page by page, the same; and no other token's answer is remembered for it.
+        // The pages together are the same, and no response for another token is cached for it.
         let pages = (1..=all.len())
             .flat_map(|page| column(&get(&format!("{list}?limit=1&page={page}")), "key"));
         assert_eq!(pages.collect::<Vec<_>>(), shown, "{limits}");
@@ -282,7 +282,7 @@ fn lists_and_tools_contain_only_what_a_token_may_use() {
         let other = limited(&api, &json!({"access": "read", "actions": [entry("nothing")]}));
         let cached = with_header(as_secret(&other, "GET", &list), "if-none-match", &tag);
         assert_eq!(api.send(&cached).status, 200, "{limits}");
-        // What the tools say.
+        // The results of the tools.
         let tools =
             body(&api.send(&mcp(&token, "tools/list", &json!({}))))["result"]["tools"].clone();
         let run =

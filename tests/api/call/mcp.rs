@@ -1,4 +1,4 @@
-//! The tools of agents: contract, part 14.
+//! The tools of agents at `/mcp`.
 
 use connector_vault::terms::Environment;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn post(headers: &[(&str, &str)], message: &str) -> connector_vault::http::Reque
     request
 }
 
-/// Sends a message of an earlier version with the key.
+/// Sends a message of an earlier protocol version with the key.
 fn ask(api: &Api, method: &str, params: &Value) -> Value {
     let message = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     let bearer = format!("Bearer {}", api.key.reveal());
@@ -43,12 +43,12 @@ pub fn tool(api: &Api, name: &str, arguments: &Value) -> Value {
     ask(api, "tools/call", &json!({"name": name, "arguments": arguments}))["result"].clone()
 }
 
-/// What a tool returns, as its content says.
+/// The content of a tool's result.
 pub fn content(returned: &Value) -> Value {
     serde_json::from_str(returned["content"][0]["text"].as_str().unwrap()).unwrap()
 }
 
-/// Sends a message of the latest version.
+/// Sends a message of the latest protocol version.
 fn ask_latest(api: &Api, method: &str, mut params: Value, headers: &[(&str, &str)]) -> Response {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
@@ -58,7 +58,8 @@ fn ask_latest(api: &Api, method: &str, mut params: Value, headers: &[(&str, &str
     api.send(&post(&[&secret, headers].concat(), &message.to_string()))
 }
 
-/// Calls a tool in the latest version, as a client that is `able` to do what it says; `more`: further parameters.
+/// Calls a tool in the latest version, as a client that declares these capabilities (`able`); `more`: further
+/// parameters.
 fn tool_latest(api: &Api, name: &str, arguments: &Value, able: &Value, more: &Value) -> Value {
     let mut params = json!({
         "name": name, "arguments": arguments,
@@ -109,7 +110,7 @@ fn an_agent_finds_and_runs_an_action() {
     for (tool, reads) in tools.iter().zip([true, true, true, false, false, false]) {
         assert_eq!(tool["annotations"]["readOnlyHint"], reads);
     }
-    // About 1,800 tokens at most.
+    // At most about 1,800 tokens.
     assert!(list.to_string().len() < 7000, "{}", list.to_string().len());
     let described = tool(&api, "describe_action", &json!({"platform": "acme", "key": "getThing"}));
     assert_eq!(described["structuredContent"]["input"]["required"], json!(["path"]));
@@ -124,7 +125,7 @@ fn an_agent_finds_and_runs_an_action() {
     assert_eq!((&ran["isError"], ran.get("structuredContent")), (&json!(false), None));
     assert_eq!(content(&ran)["body"]["name"], "x");
     assert_eq!(sent(&api).last().unwrap().url, "https://api.acme.example/v2/things/5");
-    // The agent can read and correct the error.
+    // The error goes to the agent, which can correct its arguments.
     let bad = tool(
         &api,
         "run_action",
@@ -153,7 +154,7 @@ fn an_agent_finds_and_runs_an_action() {
         (&schema["type"], &schema["minimum"], &schema["maximum"]),
         (&json!("integer"), &json!(1), &json!(50))
     );
-    // What must be connected first leads to a link.
+    // A call that needs a connection first returns a link.
     let mut wish = of_ann("acme");
     wish["identity"] = json!("bob");
     let begun = tool(&api, "start_connect", &wish);
@@ -218,7 +219,7 @@ fn the_latest_version_needs_no_session() {
         );
         assert_eq!(body(&response)["id"], "a");
     }
-    // What a request of this version must say of itself.
+    // Metadata that each request of this version must have.
     for meta in [
         "{}",
         r#"{"_meta":{}}"#,
@@ -259,7 +260,7 @@ fn earlier_versions_ping_and_name_their_version_in_a_header() {
         let found = body(&response)["error"]["code"].as_i64();
         assert_eq!((response.status == 200, found), (code.is_none(), code), "{version}");
     }
-    // Only a call of a tool has its name in a header.
+    // Only a tool call repeats the tool's name in a header.
     let listed = ask_latest(
         &api,
         "tools/list",
@@ -327,7 +328,7 @@ fn a_client_that_opens_links_is_told_to_open_the_link() {
         assert!(plain["structuredContent"]["authorizationUrl"].is_string());
     }
     let able = json!({"elicitation": {"url": {}}});
-    // In an earlier version, it gets the link itself.
+    // In an earlier version, the agent gets the link itself.
     let mut params = json!({"name": "start_connect", "arguments": arguments});
     params["_meta"] = json!({"io.modelcontextprotocol/clientCapabilities": able});
     let plain = ask(&api, "tools/call", &params);
@@ -353,7 +354,7 @@ fn a_client_that_opens_links_is_told_to_open_the_link() {
     );
     let declined = answered(&attempt, "decline");
     assert_eq!((&declined["isError"], declined.get("structuredContent")), (&json!(true), None));
-    // Another state is another attempt, which does not exist.
+    // Another state names another attempt, which does not exist.
     for state in [json!("00000000-0000-4000-8000-000000000000"), json!("../whoami?x=1#")] {
         assert_eq!(answered(&state, "accept")["structuredContent"]["status"], 404);
     }
@@ -385,7 +386,7 @@ fn an_action_without_a_connection_returns_the_connect_link() {
     let accepted =
         json!({"inputResponses": {"connect": {"action": "accept"}}, "requestState": attempt});
     assert_eq!(content(&call(accepted.clone()))["status"], "pending");
-    // Once it has succeeded, the action runs.
+    // After the attempt has succeeded, the action runs.
     let sql = "UPDATE connect_attempts SET status = 'succeeded', sealed = NULL WHERE id = ?1";
     api.world.database.execute(sql, [attempt]).unwrap();
     let id = run["connection"].as_str().unwrap();
@@ -543,7 +544,7 @@ fn an_agent_has_the_permissions_of_its_caller() {
         let headers = [("x-service-secret", api.key.reveal()), ("origin", origin)];
         assert_eq!(api.send(&post(&headers, message)).status, status, "{origin}");
     }
-    // The service's own origin, unless it could be a rebound host name.
+    // The service's own origin is accepted unless a host name could have been rebound to it.
     for (origin, status) in [
         ("http://localhost:8787", 200),
         ("http://127.0.0.1", 200),
@@ -584,7 +585,7 @@ fn a_client_may_write_values_as_strings() {
     assert_eq!(found["isError"], false, "{found}");
     let wrong = tool(&api, "search_actions", &json!({"query": "thing", "limit": "three"}));
     assert_eq!(content_text(&wrong), "`limit` must be a whole number from 1 to 50.");
-    // The API itself takes values as its schemas say.
+    // The API itself accepts only the types of its schemas.
     let strict =
         send(&api, "POST", &format!("{path}/actions/getThing"), &json!({"path": {"id": "5"}}));
     assert_eq!(strict.status, 400);
@@ -650,7 +651,7 @@ fn a_tool_result_stays_within_its_limit() {
         let refused = run(more);
         assert_eq!(content(&refused)["errors"][0]["pointer"], what);
     }
-    // What is nested without end, and what can't be cut, is left out.
+    // A deeply nested value, or one that can't be shortened, is left out.
     for all in [
         format!("{}1{}", "[".repeat(40_000), "]".repeat(40_000)),
         format!("{}1{}", "{\"a\":".repeat(40_000), "}".repeat(40_000)),

@@ -21,13 +21,13 @@ use serde_json::{Value, json};
 use crate::connect::{KEYS, send, set_client, text};
 use crate::support::{Api, body, config, connector, with_header};
 
-/// A platform's answer, with headers.
+/// A platform's response with headers.
 pub fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> HttpResponse {
     let headers = headers.iter().map(|(name, value)| ((*name).into(), (*value).into()));
     HttpResponse { status, headers: headers.collect(), body: body.into() }
 }
 
-/// Lets platforms answer by a function.
+/// Makes platforms respond by a function.
 pub fn platform(
     api: &Api,
     mut answer: impl FnMut(&HttpRequest) -> Result<HttpResponse, HttpError> + 'static,
@@ -35,7 +35,7 @@ pub fn platform(
     *api.world.platform.borrow_mut() = Box::new(move |request| answer(request));
 }
 
-/// A method that needs nothing but its fields.
+/// An auth method with only its required members.
 fn method(kind: &str, more: &Value) -> Value {
     let field = |name: &str| json!({"name": name, "label": name, "secret": true});
     let names: &[&str] = match kind {
@@ -52,7 +52,7 @@ fn method(kind: &str, more: &Value) -> Value {
     method
 }
 
-/// Platforms with all ways to authenticate, and what is stored of `acme`'s actions.
+/// Platforms with every kind of auth method, and the stored actions of `acme`.
 pub fn calling(settings: &[(&str, &str)], units: Units) -> Api {
     let own = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&[&own, settings].concat()));
@@ -146,7 +146,7 @@ fn acme(api: &Api) -> String {
     held(api, "acme", &json!({"type": "oauth2", "accessToken": "at-1", "refreshToken": "rt-1"}))
 }
 
-/// What was sent to platforms so far; forgets it.
+/// Takes the requests that platforms have received.
 pub fn sent(api: &Api) -> Vec<HttpRequest> {
     api.world.sent.take()
 }

@@ -1,4 +1,4 @@
-//! What follows a call: the next page of a list, and retries.
+//! After a call: the next page of a list, and retries.
 
 use std::cell::Cell;
 use std::rc::Rc;

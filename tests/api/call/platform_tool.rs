@@ -1,4 +1,4 @@
-//! The tool `call_platform`: an agent reaches the API of a platform without an action.
+//! The tool `call_platform`, with which an agent calls a platform's API without an action.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn an_agent_calls_the_platform_of_a_connection() {
         ("POST", br#"{"title":"x"}"#.as_slice())
     );
     let names: Vec<&str> = post.headers.iter().map(|(name, _)| name.as_str()).collect();
-    // Nothing of the protocol's own headers.
+    // None of the protocol's own headers is passed on.
     for name in &names {
         assert!(
             ["accept", "authorization", "content-type", "user-agent"].contains(name),

@@ -1,4 +1,4 @@
-//! Calls that are passed on: contract, part 13.
+//! Calls through the proxy.
 
 use std::rc::Rc;
 
@@ -145,7 +145,7 @@ fn credentials_go_where_the_method_says() {
     ] {
         let path = held(&api, platform, &credentials);
         sent(&api);
-        // A caller's own values in these places are replaced.
+        // The caller's own values in these places are replaced.
         let mut request = api.request("GET", &format!("{path}/proxy/p?a=1&api+key=mine&api%20key"));
         if platform != "query" {
             request.query = "a=1".into();
@@ -178,7 +178,7 @@ fn requests_to_amazon_are_signed() {
     assert_eq!(header(request, "x-amz-security-token"), Some("ST"));
     let hash = "230d8358dc8e8890b4c58deeb62912ee2f20357ae92a5cc861b98e68fe31acb5";
     assert_eq!(header(request, "x-amz-content-sha256"), Some(hash));
-    // A stream is not read to be signed.
+    // A stream is not read in order to sign it.
     let streamed = |path: &str| {
         let mut request = api.request("PUT", path);
         request.body = Body::Stream;
@@ -230,7 +230,7 @@ fn only_declared_servers_are_called() {
         assert_eq!(body(&response)["errors"][0]["parameter"], "x-vault-server");
         assert_eq!(response.header("x-vault-source"), Some("vault"));
     }
-    // What a user filled in leads to public hosts only.
+    // Values that a user entered may name public hosts only.
     for host in [
         "localhost",
         "127.0.0.1",
@@ -258,7 +258,7 @@ fn only_declared_servers_are_called() {
     );
     assert_eq!(api.get(&format!("{path}/proxy/x")).status, 200);
     assert_eq!(sent(&api)[0].url, "https://my.example/api/x");
-    // As the catalog writes it, or filled in.
+    // The host is fixed in the catalog, or comes from a value.
     for (server, status) in [
         ("https://{host}/api", 200),
         ("https://my.example/api/", 200),
@@ -272,7 +272,7 @@ fn only_declared_servers_are_called() {
     let path = held(&api, "nowhere", &json!({"type": "bearer", "token": "t"}));
     assert_eq!(api.get(&format!("{path}/proxy/x")).status, 502);
     assert_eq!(sent(&api).len(), 0);
-    // While developing, the machine itself can be called.
+    // In development, the local machine can be called.
     let local = calling(&[("LOCAL_TARGETS", "allow")], Units::default());
     ok(&local);
     let path = held(
@@ -376,7 +376,7 @@ fn redirects_to_other_origins_are_not_followed() {
             }
         }
     }
-    // A circle ends, and a stream is not sent twice.
+    // A redirect loop ends, and a stream is not sent twice.
     platform(&api, |_| Ok(answered(307, &[("location", "/v2/next")], "")));
     assert_eq!(call(&api, "POST", &format!("{acme}/proxy/x"), "body").status, 307);
     assert_eq!(sent(&api).len(), 6);
@@ -385,7 +385,7 @@ fn redirects_to_other_origins_are_not_followed() {
     *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 307);
     assert_eq!(sent(&api).len(), 1);
-    // A platform that repeats its query in a redirect does not give the key away.
+    // The key does not leak through a platform that repeats its query in a redirect.
     let keyed = held(&api, "query", &json!({"type": "api_key", "apiKey": "secret"}));
     platform(&api, |request| {
         let query = request.url.split_once('?').unwrap().1;
@@ -395,7 +395,7 @@ fn redirects_to_other_origins_are_not_followed() {
     assert_eq!(passed(&response, "location"), Some("https://evil.example/?a=1"));
 }
 
-/// A platform that takes one token only, and an authorization server that refreshes as scripted.
+/// A platform that accepts one token only, and an authorization server with scripted refreshes.
 fn takes(api: &Api, token: &'static str, refresh: (u16, Value)) {
     platform(api, move |request| {
         if request.url == "https://id.acme.example/token" {
@@ -421,7 +421,7 @@ fn a_401_refreshes_the_credentials_once() {
         || (200, json!({"access_token": "at-2", "refresh_token": "rt-2", "expires_in": 3600}));
     let urls = |api: &Api| sent(api).into_iter().map(|request| request.url).collect::<Vec<_>>();
     let (call_url, token_url) = ("https://api.acme.example/v2/x", "https://id.acme.example/token");
-    // The token was revoked at the platform.
+    // The platform revoked the token.
     let api = api();
     let path = acme(&api);
     api.world.wait(60_000);
@@ -434,14 +434,14 @@ fn a_401_refreshes_the_credentials_once() {
         [call_url, token_url, call_url]
     );
     assert_eq!(asked[2].body, b"body");
-    // The next call uses the new one at once.
+    // The next call uses the new token without a refresh.
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
-    // One that still works is not refreshed, however old it is.
+    // A token that still works is not refreshed, however old it is.
     api.world.wait(60_000);
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
-    // A platform that rejects the new token too is believed, and its word passed on; so is a token that is seconds old.
+    // If the platform rejects the new token or one that is seconds old, its response is passed on.
     takes(&api, "nothing", new());
     api.world.wait(60_000);
     let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
@@ -457,18 +457,18 @@ fn a_401_refreshes_the_credentials_once() {
         assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
         assert_eq!(urls(&api), asked, "{wait}");
     }
-    // A stream can't be sent again.
+    // A stream can't be sent a second time.
     api.world.wait(60_000);
     let mut request = api.request("POST", &format!("{path}/proxy/x"));
     request.body = Body::Stream;
     *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 401);
     assert_eq!(urls(&api), [call_url]);
-    // Without a new token, the platform's own words remain.
+    // Without a new token, the platform's response is passed on.
     takes(&api, "nothing", (503, json!({})));
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api), [call_url, token_url]);
-    // What can't be refreshed is not tried.
+    // Credentials without a refresh are not refreshed.
     let bearer = held(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
     takes(&api, "nothing", new());
     api.world.wait(60_000);
@@ -537,7 +537,7 @@ fn a_platform_without_a_response_is_a_problem() {
         assert_eq!(response.header("x-vault-source"), Some("vault"));
         assert!(!text(&response).contains("token=s"), "{}", text(&response));
     }
-    // A platform's own 502 is not the vault's.
+    // A platform's own 502 is not reported as an error of the vault.
     platform(&api, |_| Ok(answered(502, &[], "theirs")));
     let response = api.get(&format!("{path}/proxy/x"));
     assert_eq!((response.status, text(&response).as_str()), (502, "theirs"));

@@ -1,5 +1,5 @@
-//! Every wrong request to the endpoints of parts 13 and 14 of the contract, in the contract's order of checks, with exactly
-//! the promised answer. Nothing of any of them reaches a platform.
+//! Each kind of invalid request to the endpoints of calls, in the documented order of checks, with its exact response.
+//! None of them reaches a platform.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::Request;
@@ -12,7 +12,7 @@ use super::*;
 use crate::support::{anonymous, as_key, units, with_body};
 use crate::vault::UNKNOWN_ID;
 
-/// A request, and what it gets: status and code. An empty code stands for a platform's answer.
+/// A request with its expected status and code. An empty code means a platform's response.
 type Case = (Request, u16, &'static str);
 
 fn api() -> Api {
@@ -29,7 +29,7 @@ fn api() -> Api {
     api
 }
 
-/// The expected response for each kind of caller; `ask` adds what is requested to a caller's request.
+/// The expected response for each kind of caller; `ask` adds the request itself.
 fn of_callers(api: &Api, ask: &dyn Fn(Request) -> Request, method: &str, path: &str) -> Vec<Case> {
     let key = |account: &str, environment, scopes: &[Scope]| -> ApiKey {
         api.world.key(account, environment, scopes, None)
@@ -48,7 +48,7 @@ fn of_callers(api: &Api, ask: &dyn Fn(Request) -> Request, method: &str, path: &
             401,
             "invalid_key",
         ),
-        // What a key may stand in for agents, it may not here.
+        // A key replaces an agent's token elsewhere, but not here.
         (
             ask(with_header(
                 anonymous(method, path),
@@ -66,7 +66,7 @@ fn of_callers(api: &Api, ask: &dyn Fn(Request) -> Request, method: &str, path: &
     ]
 }
 
-/// Asserts the answers, and that nothing was sent.
+/// Checks the responses, and that no request was sent.
 fn assert_refused(api: &Api, cases: Vec<Case>) {
     sent(api);
     for (request, status, code) in cases {
@@ -76,7 +76,7 @@ fn assert_refused(api: &Api, cases: Vec<Case>) {
             (status, &json!(code)),
             "{request:?}"
         );
-        // Who asks for nothing that there is asks no platform, either.
+        // A request to an unknown route reaches no platform either.
         let source = (code != "route_not_found").then_some("vault");
         assert_eq!(response.header("x-vault-source"), source, "{request:?}");
         assert_eq!(
@@ -90,7 +90,7 @@ fn assert_refused(api: &Api, cases: Vec<Case>) {
     }
 }
 
-/// Connections that can't be called, each with the answer.
+/// Connections that can't be called, with the expected status and code.
 fn of_connections(api: &Api) -> Vec<(String, u16, &'static str)> {
     let bare = json!({"platform": "bearer", "identity": "bare", "identityType": "user"});
     let bare = body(&send(api, "POST", "/v1/vault/connections", &bare))["id"].clone();
@@ -125,13 +125,13 @@ fn rejects_invalid_proxy_calls() {
             400,
             "invalid_parameter",
         ),
-        // It is declared, but the region is missing.
+        // The catalog declares the server, but the connection has no region.
         (
             with_header(get(&ask), "x-vault-server", "https://{region}.acme.example/unknown"),
             400,
             "invalid_parameter",
         ),
-        // The path comes before the connection.
+        // The path is checked before the connection.
         (
             get(&format!("/v1/vault/connections/{UNKNOWN_ID}/proxy/..%2fx")),
             400,
@@ -167,7 +167,7 @@ fn rejects_invalid_action_runs() {
         (good(run(&path, "")), 404, "route_not_found"),
         (api.request("GET", &ask), 405, "method_not_allowed"),
         (good(api.request("PUT", &ask)), 405, "method_not_allowed"),
-        // Parameters, then the body, then what the address names, then the input.
+        // The order is: parameters, the body, the resources in the path, the input.
         (large(run(&path, "getThing?x=1")), 400, "unknown_parameter"),
         (large(run(&path, "getThing")), 415, "unsupported_media_type"),
         (large(typed(run(&path, "getThing"))), 413, "body_too_large"),
@@ -197,7 +197,7 @@ fn rejects_invalid_action_runs() {
         let key = if code == "credentials_not_found" { continue } else { "getThing" };
         cases.push((good(run(&path, key)), status, code));
     }
-    // Of a platform without actions.
+    // A connection of a platform without actions.
     let bearer = held(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
     cases.push((good(run(&bearer, "getThing")), 404, "action_not_found"));
     assert_refused(&api, cases);
@@ -302,7 +302,7 @@ fn rejects_invalid_agent_messages() {
     }
 }
 
-/// A tool's wrong arguments are for the agent to read: every fault at once.
+/// The agent gets all errors of a tool's arguments together.
 #[test]
 fn rejects_invalid_tool_arguments() {
     let api = api();

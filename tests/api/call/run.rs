@@ -1,16 +1,16 @@
-//! Actions that are run: contract, part 13.
+//! Running actions.
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::support::{units, with_body};
 
-/// The actions of `acme`.
+/// A service with the actions of `acme`.
 pub fn api() -> Api {
     api_with(&[])
 }
 
-/// The same, with more settings.
+/// The same service with these settings.
 pub fn api_with(settings: &[(&str, &str)]) -> Api {
     let parameter = |name: &str, place: &str, required: bool, schema: Value| {
         let (style, explode) = if place == "query" { ("form", true) } else { ("simple", false) };
@@ -115,12 +115,12 @@ fn an_action_runs_with_validated_input() {
     assert_eq!(header(&asked[0], "authorization"), Some("Bearer at-1"));
     assert_eq!(header(&asked[0], "content-type"), Some("application/json"));
     assert_eq!(header(&asked[0], "x-trace"), Some("t"));
-    // The body is sent as it was written.
+    // The body is sent byte for byte.
     assert_eq!(
         String::from_utf8_lossy(&asked[0].body),
         r#"{"name":"é","size":1.0,"parts":[{"name":"p"}]}"#
     );
-    // Whatever the platform answers is returned.
+    // Any response of the platform is returned.
     json_answer(&api, 422, r#"{"error":"no"}"#);
     let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
     assert_eq!(
@@ -128,12 +128,12 @@ fn an_action_runs_with_validated_input() {
         (200, &json!(422), &json!("no"))
     );
     assert_eq!(sent(&api)[0].body, b"");
-    // Only the first one writes.
+    // Only the first one writes an event.
     let events = body(&api.get("/v1/events?types=connection.called"));
     let called = &events["rows"][0]["data"]["call"];
     assert_eq!((&called["action"], &called["status"]), (&json!("createThing"), &json!(201)));
     assert_eq!((called.get("path"), events["rows"].as_array().unwrap().len()), (None, 1));
-    // An action's own server.
+    // An action with its own server.
     assert_eq!(run(&api, &path, "upload", r#"{"body":"aGk="}"#).status, 200);
     let asked = sent(&api);
     assert_eq!(
@@ -151,7 +151,7 @@ fn an_action_that_needs_no_input_runs_without_a_body() {
     for request in [
         post("ping"),
         with_header(post("ping"), "content-type", "application/json"),
-        // What curl sends with `-d ''`.
+        // The request that `curl -d ''` sends.
         with_header(post("ping"), "content-type", "application/x-www-form-urlencoded"),
         with_body(post("ping"), "{}"),
     ] {
@@ -159,7 +159,7 @@ fn an_action_that_needs_no_input_runs_without_a_body() {
         assert_eq!((response.status, &body(&response)["status"]), (200, &json!(200)));
         assert_eq!(sent(&api).len(), 1);
     }
-    // Input that is missing is named as if an empty object had been sent.
+    // Missing input is reported as for an empty object.
     let response = api.send(&post("getThing"));
     assert_eq!(response.status, 400);
     assert_eq!(
@@ -186,7 +186,7 @@ fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
         json!([{"pointer": "/body", "detail": "`/body` must be a string"}])
     );
     assert_eq!(sent(&api).len(), 0);
-    // The document's schema is there to read.
+    // The schema of the document is available.
     let action = body(&api.get("/v1/available-actions/acme/importThings"));
     assert_eq!(action["input"]["properties"]["body"]["type"], "string");
     assert_eq!(action["requestBody"]["schema"], json!({"$ref": "#/input/$defs/thing"}));

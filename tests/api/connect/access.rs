@@ -1,4 +1,4 @@
-//! Who may do what: scopes, keys that are not valid, methods, and the order of checks.
+//! Who may do what: scopes, invalid keys, methods, and the order of checks.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::terms::{Environment, Scope};
@@ -19,7 +19,7 @@ fn scene() -> (Api, String, String) {
     (api, id, attempt)
 }
 
-/// Every kind of request that connects accounts, with the scope that it needs.
+/// Each kind of request that connects accounts, with its scope.
 fn requests(key: &ApiKey, id: &str, attempt: &str) -> Vec<(Request, Scope)> {
     let get = |path: &str| as_key(key, "GET", path);
     let send = |method: &str, path: &str, sent: &Value| {
@@ -64,7 +64,7 @@ fn each_endpoint_needs_exactly_its_scope() {
             let detail = format!("This API key lacks the scope `{}`.", scope.as_str());
             assert_eq!(body(&response)["detail"], detail);
         }
-        // What exists and what does not are answered alike.
+        // The responses for existing and unknown ids are the same.
         let unknown = &requests(&without, UNKNOWN_ID, UNKNOWN_ID)[nth].0;
         assert_eq!(comparable(&response), comparable(&api.send(unknown)));
         assert_eq!(api.world.dump(), before, "{request:?}");

@@ -1,4 +1,4 @@
-//! Whose account a connection leads to: learnt from the `account` request or the ID token, shown, and searched for.
+//! The account that a connection belongs to: read from the `account` request or the ID token, shown, and searched for.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::support::as_secret;
 use crate::vault::at;
 
-/// A platform whose `account` request says an id and a name, as keys and OAuth get it.
+/// A platform whose `account` request returns an id and a name, for keys and for OAuth.
 fn named(account: &Value) -> Value {
     json!({
         "authMethods": [api_key(&[]), oauth("oauth", &json!({}))],
@@ -30,7 +30,7 @@ fn of(identity: &str, platform: &str, method: &str) -> Value {
     sent
 }
 
-/// Connects with a key; the platform says that it is this account's. Returns the connection's path.
+/// Connects with a key that belongs to this account at the platform. Returns the connection's path.
 fn with_key(api: &Api, identity: &str, account: &Value) -> String {
     script(api, &[(200, account.clone())]);
     let response = connect(api, &of(identity, "named", "key"));
@@ -65,7 +65,7 @@ fn the_account_is_shown_wherever_connections_are() {
     let path = with_key(&api, "ann", &json!({"id": 7, "email": "ann@acme.example"}));
     let expected = json!({"id": "7", "name": "ann@acme.example"});
     assert_eq!(account(&api, &path), expected);
-    // A connection has exactly its own fields, unless more is asked for.
+    // A connection has only its usual members unless the request asks for more.
     assert_eq!(body(&api.get(&path)).as_object().unwrap().len(), 15);
     let listed =
         |query: &str| body(&api.get(&format!("/v1/vault/connections?{query}")))["rows"].clone();
@@ -89,7 +89,7 @@ fn the_account_is_shown_wherever_connections_are() {
         assert_eq!(event["data"]["account"], expected, "{event}");
         assert_eq!(event["data"]["connection"].as_object().unwrap().len(), 15);
     }
-    // It is null if the account is unknown.
+    // `account` is null if the account is unknown.
     let created = body(&send(
         &api,
         "POST",
@@ -135,7 +135,7 @@ fn the_filter_finds_exactly_the_account() {
     let next = link.split(['<', '>']).nth(1).unwrap().split_once("/v1").unwrap().1;
     assert_eq!(api.get(&format!("/v1{next}")).status, 200);
     assert_eq!(api.get(&format!("/v1{}", next.replace("account=7", "account=70"))).status, 400);
-    // A token finds its own only.
+    // A token finds only its own connections.
     let ann = token(&api, &json!({"identity": "ann", "scopes": ["connections:read"]}));
     let page =
         body(&api.send(&as_secret(&ann, "GET", "/v1/vault/connections?account=7&include=account")));
@@ -164,7 +164,7 @@ fn an_id_token_names_the_account_where_no_request_does() {
         );
         assert_eq!(account(&api, &path), expected, "{claims}");
     }
-    // The account request is sent for the name alone; the ID token's id stays.
+    // The account request is sent for the name only; the id comes from the ID token.
     let claims = json!({"sub": "s"});
     let said = json!({"id": 7, "email": "e@acme.example"});
     let path =
@@ -207,7 +207,7 @@ fn reconnecting_replaces_the_account_and_deleting_removes_it() {
             (200, json!({"id": "8", "email": "eight@acme.example"})),
             json!({"id": "8", "name": "eight@acme.example"}),
         ),
-        // Its account is unknown now.
+        // The account of these credentials is unknown.
         ((404, json!({})), Value::Null),
     ] {
         script(&api, &[said]);
@@ -230,7 +230,7 @@ fn without_names_only_ids_are_stored_and_shown() {
     let before = with_key(&api, "ann", &json!({"id": "7", "email": "seven@acme.example"}));
     let settings: Vec<_> = SETTINGS.into_iter().chain([("ACCOUNT_NAMES", "off")]).collect();
     api.service = connector_vault::http::Service::new(config(&settings));
-    // What was stored before is not shown any more.
+    // The account of the former credentials is no longer shown.
     assert_eq!(account(&api, &before), json!({"id": "7", "name": null}));
     for path in ["/v1/events", "/v1/vault/connections?include=account"] {
         assert!(!text(&api.get(path)).contains("seven@"), "{path}");
@@ -261,7 +261,7 @@ fn a_refresh_fills_in_a_missing_account() {
     refresh();
     let expected = json!({"id": "s", "name": "ann@acme.example"});
     assert_eq!(account(&api, &path), expected);
-    // What the platform does not say again stays; and nothing that changes nothing counts as a change.
+    // A member that the platform omits is kept; and an update with the same values is no change.
     let version = body(&api.get(&path))["version"].clone();
     script(&api, &[(200, json!({"access_token": "c"}))]);
     refresh();

@@ -13,7 +13,7 @@ fn of(platform: &str, identity: &str) -> Value {
     json!({"platform": platform, "identity": identity, "identityType": "user"})
 }
 
-/// The identities and statuses of a page, in its order, and the rows that it has read.
+/// The identities and statuses of a page, in order, and the number of rows that it read.
 fn page(api: &Api, query: &str) -> (Vec<String>, Value, i64) {
     let response = api.get(&format!("{LIST}{query}"));
     let found = body(&response);
@@ -29,7 +29,7 @@ fn listed(api: &Api, query: &str) -> Vec<String> {
     page(api, query).0
 }
 
-/// A service with one attempt of each fate, begun a second apart, in alphabetical order of the identities.
+/// A service with one attempt for each outcome, begun a second apart, in alphabetical order of the identities.
 fn scene() -> Api {
     let api = api();
     set_client(&api, "acme");
@@ -108,7 +108,7 @@ fn rows_show_the_outcome_and_no_secret() {
     );
     let made = body(&api.get(&format!("{LIST}?status=succeeded")))["rows"][0]["connection"].clone();
     assert_eq!(api.get(&format!("/v1/vault/connections/{}", made.as_str().unwrap())).status, 200);
-    // A connection that is reconnected exists before that succeeds.
+    // When a connection is reconnected, it exists before the attempt succeeds.
     let again = json!({"connection": made});
     api.world.wait(1000);
     begin(&api, &again);
@@ -131,7 +131,7 @@ fn pages_follow_each_other_without_a_gap() {
         }
         assert_eq!(walked, whole, "{filter}");
     }
-    // An attempt that is gone, and another account's, have nothing before them.
+    // A page after a deleted attempt, or after another account's, is empty.
     let first = body(&api.get(LIST))["rows"][0]["id"].clone();
     let stranger = api.world.key("other", Environment::Test, &Scope::ALL, None);
     let path = format!("{LIST}?before={}", first.as_str().unwrap());
@@ -159,7 +159,7 @@ fn pages_are_full_despite_newer_rows_of_others() {
 #[test]
 fn the_list_reads_only_the_rows_that_it_shows() {
     let api = scene();
-    // Many attempts of the account that match no filter.
+    // Many attempts of the account that don't match any filter.
     let copy = "INSERT INTO connect_attempts SELECT printf('%08d', n) || substr(id, 9), account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, 'other-' || (n % 2), identity_type, label, name, tags, scopes, return_url, link_hash || n, state_hash || n, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at + 10000 + n, expires_at + 10000 + n FROM connect_attempts, (WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 2000) SELECT n FROM counter) WHERE identity = 'dee'";
     let columns = "id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at, expires_at";
     let copy = copy.replacen("connect_attempts", &format!("connect_attempts ({columns})"), 1);

@@ -40,7 +40,7 @@ fn a_check_refreshes_tokens_and_returns_no_secret() {
     assert_eq!(response.header("etag"), api.get(&at(&id)).header("etag"));
     assert!(!text(&response).contains("at-2"));
     assert_eq!(body(&api.get(&format!("{}/credentials", at(&id))))["accessToken"], "at-2");
-    // It does not work, and then it is not asked for a minute.
+    // The platform fails, and is then not called for a minute.
     script(&api, &[(503, json!({}))]);
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
     let next = status(&api, &id)["nextAttemptAt"].clone();
@@ -55,7 +55,7 @@ fn a_check_refreshes_tokens_and_returns_no_secret() {
     api.world.wait(seconds * 1000);
     script(&api, &[(200, tokens(3))]);
     assert_eq!(body(&check(&api, &id))["state"], "operational");
-    // The user has revoked it.
+    // The user revoked the key.
     for (wait, expected) in [(0, "degraded"), (HOUR, "failed")] {
         api.world.wait(wait);
         script(&api, &[(400, json!({"error": "invalid_grant"}))]);
@@ -117,7 +117,7 @@ fn keys_are_verified() {
         (HOUR, 200, "operational"),
         (0, 404, "operational"),
         (0, 0, "degraded"),
-        // A 403 may say that the key is restricted.
+        // A 403 may mean that the key is restricted.
         (HOUR, 403, "degraded"),
         (HOUR, 401, "degraded"),
         (HOUR, 401, "failed"),
@@ -194,7 +194,7 @@ fn a_rejected_client_is_probed_hourly_or_after_a_change() {
     script(&api, &[(401, json!({"error": "invalid_client"}))]);
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
     assert_eq!(check(&api, &id).status, 429);
-    // The pause is over, but not the hour.
+    // The pause has ended, but not the hour.
     api.world.wait(2 * 60_000);
     script(&api, &[]);
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
@@ -211,11 +211,11 @@ fn checks_do_not_run_concurrently() {
     set_client(&api, "watched");
     for id in [connected(&api, &of_ann("acme"), &tokens(1)), keyed(&api)] {
         lease_to_another(&api, 1);
-        // The platform is not called: the holder of the lease does that.
+        // The platform is not called, since the holder of the lease calls it.
         script(&api, &[]);
         assert_eq!(body(&check(&api, &id))["state"], "operational");
     }
-    // A check does not wait for another request's refresh either: many checks run at once.
+    // A check does not wait for another request's refresh, and many checks run concurrently.
     let id = connected(&api, &of_ann("watched"), &tokens(1));
     api.world.wait(HOUR);
     lease_to_another(&api, 30_000);
@@ -233,10 +233,10 @@ fn connections_that_cannot_be_checked() {
     let plain = body(&connect(&api, &plain))["id"].as_str().unwrap().to_owned();
     let bare = send(&api, "POST", crate::vault::CONNECTIONS, &of_ann("keyed"));
     let bare = body(&bare)["id"].as_str().unwrap().to_owned();
-    // Its token can't be refreshed, and no request shows whether it still works.
+    // Its token can't be refreshed, and the platform has no request that shows whether the token works.
     set_client(&api, "acme");
     let lasting = connected(&api, &of_ann("acme"), &json!({"access_token": "at"}));
-    // There is a request that would tell, but it needs a signature.
+    // The request that would check the credentials needs a signature.
     let mut signed = of_ann("amazon");
     signed["fields"] =
         json!({"accessKeyId": "AKIA", "secretAccessKey": "s", "region": "eu-central-1"});

@@ -37,7 +37,7 @@ fn a_client_is_set_read_listed_and_deleted() {
     assert_eq!(body(&api.get("/v1/oauth-clients")), list);
     assert_eq!(body(&api.get("/v1/oauth-clients?page=2&limit=1"))["rows"], json!([]));
 
-    // The secret stays with its id, goes with another one, and is removed by null.
+    // The secret is kept with the same client id, dropped with another one, and removed by null.
     for (sent, has_secret) in [
         (json!({"clientId": "id", "authMethod": "oauth"}), true),
         (json!({"clientId": "other"}), false),
@@ -51,7 +51,7 @@ fn a_client_is_set_read_listed_and_deleted() {
         assert_eq!(shown["scopes"], json!([]));
     }
 
-    // Another account and the other environment see nothing of it, and delete nothing.
+    // Another account and the other environment neither see nor delete it.
     for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
         let key = api.world.key(account, environment, &Scope::ALL, None);
         assert_eq!(api.send(&as_key(&key, "GET", path)).status, 404);
@@ -156,7 +156,8 @@ fn changing_where_a_secret_is_sent_requires_the_secret() {
     assert_eq!(body(&refused)["errors"][0]["pointer"], "/clientSecret");
     let stored = body(&api.get(path));
     assert_eq!((&stored["variables"]["host"], &stored["hasSecret"]), (&json!(eu), &json!(true)));
-    // Nothing is redirected when the hosts stay, the secret is sent again or goes, or there is none.
+    // The secret's destination does not change if the hosts stay, if the secret is sent again or removed, or if there
+    // is none.
     for (host, secret, has_secret) in [
         (eu, json!("omitted"), true),
         (us, json!("s3cret"), true),

@@ -1,4 +1,4 @@
-//! Credentials that come from elsewhere, and those that go.
+//! Storing and deleting credentials.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn credentials_are_imported_and_read_back() {
     ] {
         assert_eq!(read[name], value, "{name}");
     }
-    // A refresh token alone is refreshed at first use.
+    // Credentials with only a refresh token are refreshed when they are first used.
     set_client(&api, "acme");
     assert_eq!(
         send(&api, "PUT", &own, &json!({"type": "oauth2", "refreshToken": "rt-2"})).status,
@@ -123,7 +123,7 @@ fn imported_credentials_cannot_choose_the_token_host() {
         assert_eq!(response.status, 400, "{}", text(&response));
         assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/host");
     };
-    // The place of the secret is unknown.
+    // The destination of the secret is unknown.
     refused("evil.example");
     let client = |host: &str| {
         let client = json!({"clientId": "an id", "clientSecret": "s", "variables": {"host": host}});
@@ -133,7 +133,7 @@ fn imported_credentials_cannot_choose_the_token_host() {
     refused("evil.example");
     assert_eq!(import(Some("id.hosted.example")).status, 204);
     assert_eq!(import(None).status, 204);
-    // A correction of the client reaches what is stored already.
+    // A correction of the client also applies to stored credentials.
     client("new.hosted.example");
     script(&api, &[(200, json!({"access_token": "at-1", "refresh_token": "rt-1"}))]);
     let refreshed = api.get(&format!("{path}/credentials"));
@@ -150,7 +150,7 @@ fn expired_refreshable_tokens_can_be_imported() {
     script(&api, &[(401, json!({}))]);
     let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
     assert_eq!(stored.status, 204, "{}", text(&stored));
-    // Nothing is known of it after any other response, so it is stored, too.
+    // Any other response proves nothing about the credentials, so they are stored.
     script(&api, &[(403, json!({}))]);
     let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
     assert_eq!(stored.status, 204, "{}", text(&stored));
@@ -192,7 +192,7 @@ fn a_deleted_connection_leaves_no_credentials() {
 fn deleting_a_connection_revokes_its_grant() {
     for (answered, kept) in [(200, 0), (400, 0), (503, 1), (0, 1)] {
         let api = api();
-        // The database notes by its own clock when a connection was deleted.
+        // The database records the time of a deletion by its own clock.
         let sql = "SELECT unixepoch() * 1000";
         let now: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
         api.world.now.set(now.try_into().unwrap());
@@ -206,7 +206,7 @@ fn deleting_a_connection_revokes_its_grant() {
         assert_eq!(value_of(&form(&api, 0), "token").as_deref(), Some("rt"));
         assert_eq!(api.world.sent.borrow()[0].url, "https://id.acme.example/revoke");
         assert_eq!((rows(&api, "credentials"), rows(&api, "revocations")), (0, kept), "{answered}");
-        // What is kept, sealed, is forgotten after a week.
+        // Encrypted tokens that wait for revocation are deleted after a week.
         let sql = "UPDATE revocations SET created_at = created_at - 604810000";
         api.world.database.execute(sql, []).unwrap();
         let other = create(&api, "plain");
@@ -249,7 +249,7 @@ fn apps_without_stored_credentials_report_the_state() {
         json!({"code": "reported", "detail": "They said no.", "httpStatus": null})
     );
     assert_eq!((&status["actor"], &status["holdsCredentials"]), (&json!("user"), &json!(false)));
-    // Where the vault holds them, it finds out by itself.
+    // If the vault holds credentials, it determines the state itself.
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
     let mut sent = of_ann("keyed");
     sent["fields"] = json!({"apiKey": "k"});

@@ -1,5 +1,5 @@
-//! Random requests of six tenants and of their tokens, who know the ids of each other's connections and
-//! attempts. A naive model predicts each response: no tenant sees or changes another's data.
+//! Random requests of six tenants and their tokens, which know the ids of each other's connections and attempts. A
+//! naive model predicts each response: no tenant sees or changes another's data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use super::*;
 use crate::chance::{Chance, repetitions};
 use crate::vault::{UNKNOWN_ID, code, comparable};
 
-/// How many random requests are sent: usually, and for a proof.
+/// Number of random requests in a usual run, and in a proof.
 const REQUESTS: [usize; 2] = [10_000, 100_000];
-/// The most open attempts of an identity.
+/// The maximum number of open attempts of an identity.
 const OPEN: usize = 20;
 const ACCOUNTS: [&str; 3] = ["acme", "acme2", "Acme"];
 const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];
 const LABELS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
-/// Platforms whose methods include OAuth.
+/// Platforms with an OAuth method.
 const PLATFORMS: [&str; 2] = ["acme", "plain"];
 
 /// A connection of the model.
@@ -26,7 +26,7 @@ struct Own {
     id: String,
     identity: String,
     label: String,
-    /// What the vault holds, where it holds something.
+    /// The password in the vault, if there is one.
     password: Option<String>,
 }
 
@@ -36,11 +36,11 @@ struct Tenant {
     /// Client ids by platform.
     clients: BTreeMap<String, String>,
     connections: Vec<Own>,
-    /// Ids and identities.
+    /// The id and the identity of each attempt.
     attempts: Vec<(String, String)>,
 }
 
-/// Who asks: a tenant by its key, or by a token for an identity.
+/// A caller: a tenant with its key, or with a token for an identity.
 #[derive(Clone)]
 struct Caller {
     tenant: usize,
@@ -59,7 +59,7 @@ struct Crowd {
     chance: Chance,
     tenants: Vec<Tenant>,
     callers: Vec<Caller>,
-    /// What was answered, by status.
+    /// Numbers of responses by status.
     seen: BTreeMap<u16, usize>,
     sent: usize,
 }
@@ -90,7 +90,7 @@ impl Crowd {
                 });
             }
         }
-        // Triggers record the tenant of every write.
+        // Triggers record the tenant of each write.
         let run = |sql: &str| api.world.database.execute_batch(sql).unwrap();
         run("CREATE TEMP TABLE written (tenant TEXT)");
         for table in ["connections", "oauth_clients", "credentials", "connect_attempts"] {
@@ -105,7 +105,7 @@ impl Crowd {
         Self { api, chance: Chance(13), tenants, callers, seen: BTreeMap::new(), sent: 0 }
     }
 
-    /// Sends a request, which writes nothing that is another's, and nothing at all when it is refused.
+    /// Sends a request, and checks that it writes only the tenant's data, and nothing at all if it is refused.
     fn send(&mut self, who: &Caller, method: &str, path: &str, sent: Option<&Value>) -> Response {
         let request = as_secret(&who.secret, method, path);
         let request = match sent {
@@ -125,7 +125,7 @@ impl Crowd {
         response
     }
 
-    /// What only a key may ask for. Returns whether the caller is one.
+    /// A request that only a key may send. Returns whether the caller has only a token.
     fn is_refused(who: &Caller, response: &Response) -> bool {
         let is_token = who.identity.is_some();
         if is_token {
@@ -274,7 +274,7 @@ impl Crowd {
         }
     }
 
-    /// Lists attempts, from anybody's on, in pages of the greatest size.
+    /// Lists attempts in pages of the maximum size, from a random tenant's cursor.
     fn attempts(&mut self, who: &Caller) {
         let mut own = BTreeSet::new();
         let mut place = String::new();
@@ -299,7 +299,7 @@ impl Crowd {
         }
     }
 
-    /// Asks for something of a connection: anybody's.
+    /// Sends a request about a random connection of any tenant.
     fn one(&mut self, who: &Caller) {
         let of = self.chance.below(self.tenants.len());
         if self.tenants[of].connections.is_empty() {
@@ -362,7 +362,7 @@ fn tenants_are_isolated_under_random_requests() {
             0 => crowd.client(&who),
             1 => crowd.connect(&who),
             2 => crowd.begin(&who),
-            // A list shows as much as many other answers.
+            // One list checks as much as many other responses.
             3 if crowd.chance.percent(10) => crowd.attempts(&who),
             3..5 => crowd.attempt(&who),
             _ => crowd.one(&who),

@@ -1,4 +1,4 @@
-//! Events: every change has its own, once, in order.
+//! Events: each change has exactly one event, in order.
 
 use connector_vault::terms::{Environment, Scope};
 
@@ -9,7 +9,7 @@ use crate::vault::{CONNECTIONS, at, faults, minimal, name, state};
 
 const HOUR: u64 = 3_600_000;
 
-/// All events, from pages of this many rows.
+/// All events, read in pages of this many rows.
 fn read_all(api: &Api, query: &str, limit: usize) -> Vec<Value> {
     let (mut events, mut after) = (Vec::new(), String::new());
     loop {
@@ -35,7 +35,7 @@ fn types(events: &[Value]) -> Vec<String> {
     events.iter().map(short).collect()
 }
 
-/// The types of the events since the last call.
+/// Reads the types of the events since its last call.
 struct Reader<'a> {
     api: &'a Api,
     after: String,
@@ -98,7 +98,7 @@ fn every_change_writes_one_event() {
     let events = reader.news();
     assert_eq!(types(&events), ["deleted"]);
     assert_eq!(events[0]["data"], json!({"connection": before, "account": null}));
-    // A refused change is no change.
+    // A refused request writes no event.
     assert_eq!(send(&api, "POST", CONNECTIONS, &minimal("ann")).status, 201);
     assert_eq!(send(&api, "POST", CONNECTIONS, &minimal("ann")).status, 409);
     reader.expect(&["created"], "the second one exists");
@@ -125,7 +125,7 @@ fn changes_of_credentials_write_events() {
     assert_eq!(refresh(200, tokens(3, "write read"), &["scopes_changed"]), Value::Null);
     assert_eq!(refresh(200, tokens(4, "read write"), &[]), Value::Null);
     assert_eq!(missing(), json!([]));
-    // What is taken away is missing until it is given back; an answer that names no scopes takes none away.
+    // A scope that was revoked is missing until it is granted again; a response without scopes revokes none.
     refresh(200, tokens(4, "read"), &["scopes_changed"]);
     assert_eq!(missing(), json!(["write"]));
     refresh(200, json!({"access_token": "at-4", "expires_in": 3600}), &[]);
@@ -146,7 +146,7 @@ fn changes_of_credentials_write_events() {
     let again = connected(&api, &json!({"connection": id}), &tokens(6, "read"));
     assert_eq!(again, id);
     reader.expect(&["reconnected", "scopes_changed"], "reconnected");
-    // What another service held.
+    // Credentials that another service held.
     let keyed = send(&api, "POST", CONNECTIONS, &of_ann("keyed"));
     let keyed = body(&keyed)["id"].as_str().unwrap().to_owned();
     reader.expect(&["created"], "keyed");
@@ -183,7 +183,7 @@ fn the_feed_is_filtered_and_restricted() {
         assert_eq!(read("&order=newest"), ["degraded", "failed", "created", "created"]);
         assert_eq!(read(&format!("&order=newest&connection={}", ids[0])), ["failed", "created"]);
     }
-    // Another account, another environment, a key without the scope.
+    // Callers who must not see them: another account, the other environment, a key without the scope.
     let test = Environment::Test;
     for (key, expected) in [
         (api.world.key("other", test, &Scope::ALL, None), 200),
@@ -225,8 +225,8 @@ fn old_events_are_hidden_and_their_ids_not_reused() {
     assert_eq!(read_all(&api, "", 500)[0]["id"], "evt_0000000000002");
 }
 
-/// Many changes, some of which are none, in three tenants, while a reader follows: it sees each exactly once, in
-/// order, and the same as a reader who reads everything afterwards.
+/// Many requests in three tenants, some without effect, while a reader follows: it reads each change exactly once and
+/// in order, as does a reader who reads everything afterwards.
 #[test]
 fn readers_miss_no_event_during_writes() {
     let api = api();

@@ -1,10 +1,12 @@
-//! The process is killed between any two steps: nothing half connected is ever shown as connected, and nothing is orphaned.
+//! The process is killed between any two steps: a partially connected account is never shown as connected, and nothing
+//! is orphaned.
 
 use super::mortal::answer_until;
 use super::upkeep::api_of_now;
 use super::*;
 
-/// Runs `case` for a death before and after each step, until it lives through all of them. Returns how often it died.
+/// Runs `case` with the process killed before and after each step, until the case completes. Returns how often it was
+/// killed.
 fn at_every_step(case: impl Fn(u32, bool) -> bool) -> u32 {
     let deaths = (0..50).find(|step| case(*step, false) && case(*step, true));
     deaths.unwrap()
@@ -14,7 +16,7 @@ fn tokens(nth: u8) -> Value {
     json!({"access_token": format!("at-{nth}"), "refresh_token": format!("rt-{nth}"), "expires_in": 3600})
 }
 
-/// What is there: connections, credentials, and whether each connection's credentials are its own.
+/// The number of connections and of credentials, and whether each connection has its own credentials.
 fn expect_whole(api: &Api) {
     for orphan in [
         "SELECT h.connection_id FROM credentials h WHERE NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = h.connection_id)",
@@ -42,7 +44,7 @@ fn an_exchange() {
         let connected = rows(&api, "connections") == 1;
         assert_eq!(connected, now["status"] == "succeeded", "{step} {does_the_last}: {now}");
         assert!(connected || now["status"] == "pending", "{step}: {now}");
-        // A code is used once, even if the page is loaded again.
+        // A code is used once, even if the page is reloaded.
         let used =
             api.world.sent.borrow().iter().filter(|sent| sent.url.ends_with("/token")).count();
         script(&api, &[(200, tokens(2)), (404, json!({}))]);
@@ -52,7 +54,7 @@ fn an_exchange() {
                 api.world.sent.borrow().iter().filter(|sent| sent.url.ends_with("/token")).count();
             assert_eq!((used, asked, again.status == 409), (1, 1, !connected), "{step}");
         }
-        // What was interrupted says so after a minute, and the next attempt works.
+        // An interrupted attempt reports this after a minute, and the next attempt succeeds.
         api.world.wait(60_001);
         let ended = attempt(&api, &id);
         if ended["status"] != "succeeded" {
@@ -103,7 +105,7 @@ fn a_deletion() {
         let delete = api.request("DELETE", &format!("/v1/vault/connections/{id}"));
         let lives = answer_until(&api, &delete, step, does_the_last).is_some();
         expect_whole(&api);
-        // What the platform has not been asked about is kept until it is.
+        // Tokens that could not be checked with the platform are kept until they can.
         let asked =
             api.world.sent.borrow().iter().filter(|sent| sent.url.ends_with("/revoke")).count();
         let (there, kept) = (rows(&api, "connections") == 1, rows(&api, "revocations") == 1);
@@ -127,7 +129,7 @@ fn a_refresh() {
         expect_whole(&api);
         let held = body(&api.get(&path))["accessToken"].as_str().unwrap().to_owned();
         assert!(["at-1", "at-2"].contains(&held.as_str()), "{step}: {held}");
-        // The next request after the lease refreshes with the refresh token that is stored with the access token.
+        // The next request after the lease ends refreshes with the refresh token that is stored with the access token.
         api.world.wait(30_001);
         api.world.sent.borrow_mut().clear();
         script(&api, &[(200, tokens(3))]);

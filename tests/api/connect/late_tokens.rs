@@ -1,4 +1,4 @@
-//! Tokens that a refresh brings after the connection was deleted, or got other credentials.
+//! Tokens that a refresh returns after the connection was deleted or got other credentials.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ fn unused_tokens_are_revoked_unless_the_account_may_be_connected() {
         }
         tokens
     };
-    // What replaces the connection's tokens while they are refreshed; `None` if it is deleted.
+    // The credentials that replace the connection's tokens during the refresh; `None` if it is deleted.
     for (replaced_by, is_revoked) in [
         (None, true),
         (Some(tokens(7, Some(2))), true),
@@ -45,7 +45,7 @@ fn unused_tokens_are_revoked_unless_the_account_may_be_connected() {
                     let sql = "UPDATE credentials SET sealed = ?1, version = version + 1, lease = NULL, lease_until = NULL";
                     database.execute(sql, [sealed]).unwrap();
                 }
-                // What is revoked for the deletion itself is not looked at here.
+                // Revocations that the deletion itself causes are not counted here.
                 None => database
                     .execute_batch("DELETE FROM connections; DELETE FROM revocations")
                     .unwrap(),

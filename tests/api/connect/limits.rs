@@ -1,4 +1,4 @@
-//! How many connections there may be.
+//! Limits on the number of connections.
 
 use connector_vault::connections::statements::limits::{MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
 
@@ -7,7 +7,7 @@ use crate::vault::code as code_of;
 
 const CONNECTIONS: &str = "/v1/vault/connections";
 
-/// A token of an identity that has as many connections as its tokens may create, less one.
+/// A token of an identity that has one connection fewer than its tokens may create.
 fn nearly_full() -> (Api, String) {
     let api = api();
     for label in 1..MAX_OF_IDENTITY {
@@ -31,7 +31,7 @@ fn a_token_creates_a_limited_number_of_connections() {
     let created = api.send(&as_token(&token, "POST", CONNECTIONS, &wish("last")));
     assert_eq!(created.status, 201, "{}", body(&created));
     assert_eq!(by_token("POST", CONNECTIONS, &wish("more")), limited);
-    // An existing connection is reported first.
+    // An existing connection is reported before the limit.
     assert_eq!(by_token("POST", CONNECTIONS, &wish("last")).1, "connection_exists");
     set_client(&api, "plain");
     for method in ["sign-in", "basic"] {
@@ -45,9 +45,9 @@ fn a_token_creates_a_limited_number_of_connections() {
     let attempts = "SELECT count(*) FROM connect_attempts";
     let attempts: u32 = api.world.database.query_row(attempts, [], |row| row.get(0)).unwrap();
     assert_eq!(attempts, 0);
-    // A key is not limited like that.
+    // Keys don't have this limit.
     assert_eq!(send(&api, "POST", CONNECTIONS, &wish("by-key")).status, 201);
-    // Two are too many now, so that one that is deleted makes no room, and the second does.
+    // There are two connections too many now, so the first deletion makes no room, and the second does.
     let delete = |label: &str| {
         let id = format!("SELECT id FROM connections WHERE label = '{label}'");
         let id: String = api.world.database.query_row(&id, [], |row| row.get(0)).unwrap();

@@ -1,18 +1,18 @@
-//! Forged links and callbacks: anyone can send them, so they are rejected without the database.
+//! Forged links and callbacks, which anyone can send, are rejected without the database.
 
 use super::*;
 use crate::support::whole;
 
 const OTHER: &str = "two:ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=";
 
-/// What a request costs the database, with its status.
+/// The status of a request, and the number of database calls that it made.
 fn cost(api: &Api, request: &Request) -> (u16, u64) {
     let before = api.world.db_calls.get();
     let response = whole(api.send(request));
     (response.status, (api.world.db_calls.get() - before).into())
 }
 
-/// As the service, with other keys, over the same storage.
+/// Replaces the service's vault keys, over the same storage.
 fn with_keys(api: &mut Api, keys: &str) {
     let settings: Vec<_> = SETTINGS
         .into_iter()
@@ -29,7 +29,7 @@ fn forged_secrets_cost_no_query() {
     let (_, link) = begin(&api, &of_ann("acme"));
     let (browser, state) = follow(&api, &link);
     let secret = link.rsplit('/').next().unwrap();
-    // Not at its beginning, which may name a database.
+    // The change is not at the beginning, which may name a database.
     let changed = |text: &str| -> String {
         let middle = text.len() / 2;
         let other = |letter: char| if letter == 'A' { 'B' } else { 'A' };
@@ -50,7 +50,7 @@ fn forged_secrets_cost_no_query() {
         let path = format!("/connect/callback?{query}");
         assert_eq!(cost(&api, &browser.request("GET", &path)), (410, 0), "{query}");
     }
-    // A cookie names an attempt only if the service made it.
+    // A cookie names an attempt only if the service created it.
     api.get("/v1/whoami");
     let start = anonymous("GET", "/connect/callback?error=access_denied");
     cost(&api, &start);
@@ -66,7 +66,7 @@ fn keys_can_be_rotated_while_users_are_at_the_platform() {
     with_keys(&mut api, &format!("{OTHER},{KEYS}"));
     agree(&api, &link, &json!({"access_token": "a"}));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
-    // The new key creates links now; without it, they are unknown.
+    // The new key creates links from now on; without it, they are invalid.
     let mut bob = of_ann("acme");
     bob["identity"] = json!("bob");
     let (id, link) = begin(&api, &bob);
@@ -74,7 +74,7 @@ fn keys_can_be_rotated_while_users_are_at_the_platform() {
     let browser = Browser::default();
     assert_eq!(cost(&api, &browser.request("GET", &link)), (410, 0));
     with_keys(&mut api, OTHER);
-    // The OAuth client's secret needs the old key still, and the link does not.
+    // The OAuth client's secret still needs the old key; the link does not.
     assert_eq!(browser.request("GET", &link).method, "GET");
     assert_eq!(cost(&api, &browser.request("GET", &link)).0, 200);
     with_keys(&mut api, &format!("{OTHER},{KEYS}"));

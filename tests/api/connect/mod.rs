@@ -45,10 +45,10 @@ use crate::support::{
     Api, ORIGIN, anonymous, as_secret, body, config, connector, with_body, with_header,
 };
 
-/// 32 bytes.
+/// Vault keys of 32 bytes.
 pub const KEYS: &str = "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-/// The settings under which everything works.
+/// The settings that enable everything.
 pub const SETTINGS: [(&str, &str); 4] = [
     ("VAULT_KEYS", KEYS),
     ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
@@ -56,7 +56,7 @@ pub const SETTINGS: [(&str, &str); 4] = [
     ("APP_NAME", "Sample App"),
 ];
 
-/// A method of OAuth 2.0, with members that differ from the usual.
+/// An OAuth 2.0 method with these members in addition to, or instead of, the usual ones.
 fn oauth(id: &str, more: &Value) -> Value {
     let mut method = json!({
         "id": id, "type": "oauth2", "grant": "authorization_code", "issuer": null,
@@ -80,7 +80,7 @@ fn api_key(fields: &[Value]) -> Value {
     json!({"id": "key", "type": "api_key", "in": "header", "name": "X-Key", "prefix": "", "fields": fields})
 }
 
-/// A service whose catalog has these platforms: their names and details.
+/// A service whose catalog has these platforms, by name and detail.
 fn api_of(platforms: &[(&str, Value)]) -> Api {
     let api = Api::new(config(&SETTINGS));
     let platform = |(name, detail): &(&str, Value)| {
@@ -115,12 +115,12 @@ fn api_of_provider(name: &str) -> Api {
     api_of(&[(name, json!(providers.0[name].detail))])
 }
 
-/// A server of a detail.
+/// A server in a connector's detail.
 fn server(url: &str) -> Value {
     json!({"url": url, "description": null})
 }
 
-/// A catalog of platforms that are connected in different ways.
+/// A service whose catalog has platforms for each way of connecting.
 pub fn api_with(settings: &[(&str, &str)]) -> Api {
     let api = Api::new(config(settings));
     let platform = |name: &str, methods: Value, verify: Value, account: Value| Platform {
@@ -220,7 +220,7 @@ pub fn api() -> Api {
     api_with(&SETTINGS)
 }
 
-/// Gives the lease of all credentials to another request, for this many milliseconds.
+/// Assigns the lease of all credentials to another request, for this many milliseconds.
 fn lease_to_another(api: &Api, milliseconds: u64) {
     let until = i64::try_from(api.world.now.get() + milliseconds).unwrap();
     let sql = "UPDATE credentials SET lease = 'another', lease_until = ?1";
@@ -243,12 +243,12 @@ pub fn set_client(api: &Api, platform: &str) {
     assert_eq!(response.status, 201, "{}", body(&response));
 }
 
-/// What ann connects.
+/// The body that connects an account of ann.
 pub fn of_ann(platform: &str) -> Value {
     json!({"platform": platform, "identity": "ann", "identityType": "user"})
 }
 
-/// What another service answers.
+/// A response of another service.
 #[expect(clippy::unnecessary_wraps, reason = "it stands beside services that can't be reached")]
 pub fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> {
     Ok(HttpResponse {
@@ -258,7 +258,7 @@ pub fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> 
     })
 }
 
-/// Lets other services answer in turn, each with a status and a document. Returns what they were sent.
+/// Makes other services respond in turn, with these statuses and documents. Returns the requests that they receive.
 pub fn script(api: &Api, answers: &[(u16, Value)]) {
     let mut answers = VecDeque::from(answers.to_vec());
     *api.world.platform.borrow_mut() = Box::new(move |request| {
@@ -272,7 +272,7 @@ pub fn script(api: &Api, answers: &[(u16, Value)]) {
     });
 }
 
-/// The body of the nth request that was sent to a platform, as pairs of a form.
+/// The form fields of the nth request to a platform.
 fn form(api: &Api, nth: usize) -> Vec<(String, String)> {
     let sent = api.world.sent.borrow();
     let text = String::from_utf8(sent[nth].body.clone()).unwrap();
@@ -293,7 +293,7 @@ pub fn value_of(pairs: &[(String, String)], name: &str) -> Option<String> {
     pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
 }
 
-/// A browser that follows the link of an attempt. It keeps its cookie.
+/// A browser with its cookie, which follows the link of an attempt.
 #[derive(Default)]
 pub struct Browser {
     cookie: RefCell<Option<String>>,
@@ -326,7 +326,7 @@ impl Browser {
         response
     }
 
-    /// Answers the question of a link with yes.
+    /// Follows a link, and confirms that this user started the attempt.
     pub fn go(&self, api: &Api, url: &str) -> Response {
         let request = with_header(self.request("POST", url), "origin", ORIGIN);
         let response = api.send(&with_header(request, "sec-fetch-site", "same-origin"));
@@ -334,7 +334,7 @@ impl Browser {
         response
     }
 
-    /// Goes from the link to the platform. Returns the parameters of the authorization request.
+    /// Follows the link to the platform. Returns the parameters of the authorization request.
     pub fn follow(&self, api: &Api, url: &str) -> (String, Vec<(String, String)>) {
         let response = self.go(api, url);
         assert_eq!(response.status, 303, "{}", text(&response));
@@ -343,7 +343,7 @@ impl Browser {
         (address.to_owned(), pairs(query))
     }
 
-    /// Comes back from the platform.
+    /// Returns from the platform to the callback.
     fn back(&self, api: &Api, query: &str) -> Response {
         self.get(api, &format!("/connect/callback?{query}"))
     }
@@ -377,7 +377,7 @@ fn follow(api: &Api, link: &str) -> (Browser, String) {
     (browser, value_of(&asked, "state").unwrap())
 }
 
-/// Follows a link and agrees at the platform, which then answers the exchange as scripted.
+/// Follows a link and consents at the platform, whose token response is scripted.
 pub fn agree(api: &Api, link: &str, tokens: &Value) {
     let (browser, state) = follow(api, link);
     script(api, &[(200, tokens.clone()), (404, json!({}))]);
@@ -385,14 +385,14 @@ pub fn agree(api: &Api, link: &str, tokens: &Value) {
     assert_eq!(response.status, 200, "{}", text(&response));
 }
 
-/// Follows a link to the platform, which sends the user back with an error.
+/// Follows a link to the platform, which redirects back with an error.
 pub fn refuse(api: &Api, link: &str, error: &str) {
     let (browser, state) = follow(api, link);
     let response = browser.back(api, &format!("error={error}&state={state}"));
     assert_eq!(response.status, 200, "{}", text(&response));
 }
 
-/// Begins an attempt and agrees to it at the platform, which then answers the exchange as scripted.
+/// Begins an attempt and consents at the platform, whose token response is scripted.
 pub fn connected(api: &Api, sent: &Value, tokens: &Value) -> String {
     let (id, link) = begin(api, sent);
     agree(api, &link, tokens);
@@ -422,7 +422,7 @@ pub fn code(api: &Api, sent: &Value) -> String {
     url.strip_prefix(&format!("{ORIGIN}/connect#code=")).unwrap().to_owned()
 }
 
-/// The request with which the window exchanges a code.
+/// The window's request that exchanges a code.
 pub fn exchange(code: &str) -> Request {
     let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
     with_header(with_header(request, "origin", ORIGIN), "sec-fetch-site", "same-origin")
@@ -441,7 +441,7 @@ fn until_next_attempt(api: &Api) {
     api.world.now.set(next.try_into().unwrap());
 }
 
-/// All that the database holds, as text.
+/// The contents of all tables, as one string.
 fn everything(api: &Api) -> String {
     let mut all = String::new();
     for table in ["oauth_clients", "credentials", "revocations", "connect_attempts", "connections"]

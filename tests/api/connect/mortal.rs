@@ -18,7 +18,7 @@ use connector_vault::ports::{
 use super::*;
 use crate::support::World;
 
-/// When a process is killed: when it asks storage or a platform for the nth time, before that is done or just after.
+/// When a process is killed: at its nth call to storage or a platform, before or after the call has an effect.
 #[derive(Debug, Clone, Copy)]
 pub struct Death {
     pub step: u32,
@@ -31,7 +31,7 @@ pub struct Mortal<'a> {
     death: Option<Death>,
     steps: Cell<u32>,
     is_dead: Cell<bool>,
-    /// What every random byte is that is drawn alone.
+    /// The value of each random byte that is drawn alone.
     byte: Option<u8>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Mortal<'a> {
         done
     }
 
-    /// Nothing happens any more, and no time passes.
+    /// The process stops here; no time passes.
     async fn die(&self) {
         self.is_dead.set(true);
         pending::<()>().await;
@@ -160,7 +160,7 @@ impl Queue for Mortal<'_> {
     }
 }
 
-/// Runs something in a process. Returns `None` when that is killed before it is done.
+/// Runs a future in a process. Returns `None` if the process was killed first.
 pub fn run_until_death<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     for _ in 0..1000 {
@@ -172,7 +172,7 @@ pub fn run_until_death<T>(work: impl Future<Output = T>) -> Option<T> {
     None
 }
 
-/// Answers a request in a process that is killed at a step. Returns `None` when it was.
+/// Handles a request in a process that is killed at a step. Returns `None` if it was killed.
 pub fn answer_until(
     api: &Api,
     request: &Request,

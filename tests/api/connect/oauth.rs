@@ -22,7 +22,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     assert_eq!(attempt(&api, &id)["status"], "pending");
     assert_eq!(rows(&api, "connections"), 0);
 
-    // The link asks, and does nothing by being looked at.
+    // Reading the link's page asks the user, and has no effect.
     let browser = Browser::default();
     let question = text(&browser.get(&api, &link));
     for word in [
@@ -47,7 +47,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     let state = value_of(&asked, "state").unwrap();
     assert_eq!(value_of(&asked, "code_challenge").unwrap().len(), 43);
 
-    // Back from the platform: the code is exchanged, the account is asked for.
+    // The user returns from the platform: the code is exchanged and the account is requested.
     script(&api, &[(200, tokens()), (200, json!({"id": 7}))]);
     let page = browser.back(&api, &format!("code=the-code&state={state}"));
     assert_eq!(page.status, 200);
@@ -104,14 +104,14 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
         assert_eq!(status[name], value, "{name}");
     }
 
-    // Nothing secret is stored as it is, and nothing of the attempt is kept.
+    // No secret is stored in plaintext, and the attempt's own secrets are deleted.
     let stored = everything(&api);
     for secret in ["at-1", "rt-1", "a:secret", "the-code", state.as_str()] {
         assert!(!stored.contains(secret), "{secret}");
     }
 }
 
-/// Whether a page has this heading, under the app's name, and says more.
+/// Whether a page has this status and this heading below the app's name, and a message.
 fn shows(page: &Response, status: u16, heading: &str) {
     let html = text(page);
     assert_eq!(page.status, status, "{html}");
@@ -134,7 +134,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     let (_, asked) = browser.follow(&api, &link);
     let state = value_of(&asked, "state").unwrap();
 
-    // Another browser, with or without a cookie of its own, gets nowhere; nor does its link.
+    // Another browser is rejected with or without a cookie of its own, and so is its link.
     for page in [
         other.back(&api, &format!("code=c&state={state}")),
         other.go(&api, &link),
@@ -148,7 +148,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     assert_eq!(other.back(&api, &format!("code=c&state={state}")).status, 403);
     assert_eq!(attempt(&api, &id)["status"], "pending");
 
-    // Nor does one without a cookie where no browser was remembered.
+    // A browser without a cookie is rejected even if no browser is recorded.
     let cookies = |sql: &str| api.world.database.execute(sql, []).unwrap();
     cookies("CREATE TEMP TABLE kept AS SELECT id, browser_hash FROM connect_attempts");
     cookies("UPDATE connect_attempts SET browser_hash = NULL");
@@ -158,7 +158,7 @@ fn states_work_once_in_their_browser_and_in_time() {
         "UPDATE connect_attempts SET browser_hash = (SELECT k.browser_hash FROM kept k WHERE k.id = connect_attempts.id)",
     );
 
-    // Guessed, cut, doubled.
+    // Guessed, truncated and duplicated values of `state`.
     for query in
         ["code=c&state=guessed".to_owned(), format!("code=c&state={}", state.get(1..).unwrap())]
     {
@@ -182,7 +182,7 @@ fn states_work_once_in_their_browser_and_in_time() {
         (200, json!("pending"))
     );
 
-    // The right one, then again: nothing is exchanged a second time.
+    // The right callback exchanges the code, and a repetition does not exchange it again.
     script(&api, &[(200, tokens()), (404, json!({}))]);
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 200);
     let again = browser.back(&api, &format!("code=c&state={state}"));
@@ -190,7 +190,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     assert_eq!(api.world.sent.borrow().len(), 2);
     shows(&browser.get(&api, &link), 410, "This link has been used");
 
-    // Too late.
+    // The attempt has expired.
     let (id, link) =
         begin(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"}));
     let (_, asked) = browser.follow(&api, &link);
@@ -257,13 +257,13 @@ fn attempts_of_the_window_need_no_confirmation() {
     let request = as_token(&token, "POST", "/v1/vault/connect", &json!({"platform": "acme"}));
     let request = with_header(request, "origin", ORIGIN);
     let request = with_header(request, "sec-fetch-site", "same-origin");
-    // The window itself brings the cookie. Where the browser keeps it back, as in a frame, the link asks.
+    // The window itself sends the cookie. Where the browser withholds it, as in a frame, the link asks.
     let browser = Browser::default();
     let window = browser.get(&api, "/connect");
-    // No other host gets this cookie.
+    // The cookie is sent to no other host.
     assert_eq!(window.header("cache-control"), Some("private, no-cache"));
     let cookie = browser.cookie.borrow().clone().unwrap();
-    // A user who comes back gets more time.
+    // A user who opens the window again gets more time.
     let again = browser.get(&api, "/connect");
     assert!(again.header("set-cookie").unwrap().starts_with(&cookie), "{cookie}");
     let framed = body(&api.send(&request))["authorizationUrl"].as_str().unwrap().to_owned();
@@ -273,7 +273,7 @@ fn attempts_of_the_window_need_no_confirmation() {
     let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &link).status, 303);
     assert_eq!(Browser::default().get(&api, &link).status, 403);
-    // Another page that has a token is asked, too.
+    // Another page with a token must ask the user too.
     let request = as_token(&token, "POST", "/v1/vault/connect", &json!({"platform": "acme"}));
     let request = with_header(request, "origin", "https://app.example");
     let request = with_header(request, "sec-fetch-site", "same-site");
@@ -300,7 +300,7 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
     let used = code(&api, &sent);
     assert_ne!(used, unused, "no two links are the same");
     assert_eq!(rows(&api, "used_codes"), 0, "an unopened link costs nothing");
-    // The API takes no codes, and the exchange takes no tokens.
+    // The API accepts no codes, and the exchange accepts no tokens.
     let refused = |request: &Request| {
         let response = api.send(request);
         assert_eq!((response.status, body(&response)["code"].as_str()), (401, Some("invalid_key")));
@@ -339,7 +339,7 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
     assert_eq!((&who["origins"], &who["expiresAt"]), (&sent["origins"], &exchanged["expiresAt"]));
     refused(&exchange(&used));
 
-    // What has expired is of no use, and leaves with the next exchange.
+    // An expired code is useless, and the next exchange deletes it.
     let later = api.world.now.get() + 600_000;
     api.world.now.set(later - 1);
     let last = code(&api, &sent);
@@ -378,7 +378,7 @@ fn failures_end_an_attempt_with_a_reason() {
         assert_eq!(ended["error"]["code"], code, "{query} {answers:?}: {ended}");
         assert_eq!(ended["connection"], Value::Null);
         assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
-        // Loaded again, it shows the same and calls no platform.
+        // After a reload, the page is the same and no platform is called.
         let asked = api.world.sent.borrow().len();
         let again = browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(api.world.sent.borrow().len(), asked);
@@ -432,7 +432,7 @@ fn a_revoked_key_ends_its_attempts() {
 
 #[test]
 fn a_crash_leaves_no_partial_connection() {
-    // After the claim, storage is gone: neither the connection nor the end of the attempt can be written.
+    // Storage fails after the claim: neither the connection nor the end of the attempt can be written.
     let api = Rc::new(api());
     set_client(&api, "acme");
     let (id, browser, state) = followed(&api, &of_ann("acme"));

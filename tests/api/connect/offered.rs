@@ -1,4 +1,4 @@
-//! Which connectors accounts can be connected to: what the connect window offers.
+//! The connectors that the connect window offers, since accounts can be connected to them.
 
 use connector_vault::terms::{Environment, Scope};
 
@@ -31,7 +31,7 @@ fn a_platform_is_offered_with_a_client_or_a_method_that_needs_none() {
     assert_eq!(offered(&api, "connectable=true&key=api::acme::v1"), ["acme"]);
     assert_eq!(offered(&api, "connectable=true&name=the%20acme"), ["acme"]);
     assert_eq!(offered(&api, "connectable=true&name=the%20shops"), [""; 0]);
-    // All of them is what no filter asks for.
+    // Without a filter, all of them are listed.
     let all = offered(&api, "");
     assert_eq!(offered(&api, "connectable=false&hasOauthClient=false"), all);
 

@@ -1,5 +1,5 @@
-//! Where platforms say things: tokens in other places, tokens that are exchanged or refreshed by themselves, and values that
-//! the platform knows better than its user.
+//! Where platforms put values: tokens in other members, tokens that are exchanged for or refreshed by access tokens,
+//! and fields that the platform knows better than its user.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn api_with_method(more: &Value) -> Api {
     api_of(&[("acme", json!({"authMethods": [oauth("oauth", more)]}))])
 }
 
-/// Connects an account of the only platform; the platform answers as scripted.
+/// Connects an account of the only platform, with these responses.
 fn connect_with(api: &Api, platform: &str, answers: &[(u16, Value)]) -> String {
     let (id, browser, state) = followed(api, &of_ann(platform));
     script(api, answers);
@@ -30,12 +30,12 @@ fn later(api: &Api, milliseconds: u64) {
     api.world.now.set(api.world.now.get() + milliseconds);
 }
 
-/// The URL of the nth request that was sent to a platform.
+/// The URL of the nth request to a platform.
 fn url(api: &Api, nth: usize) -> String {
     api.world.sent.borrow()[nth].url.clone()
 }
 
-/// Calls the platform through the proxy. Returns the URL to which the call went.
+/// Calls the platform through the proxy. Returns the URL that was called.
 fn called(api: &Api, path: &str, rest: &str) -> String {
     script(api, &[(200, json!({}))]);
     let before = api.world.sent.borrow().len();
@@ -64,7 +64,7 @@ fn token_lifetimes_have_several_names_and_units() {
             "{tokens}"
         );
     }
-    // As a form, as Stack Exchange sends it.
+    // A form, the format of Stack Exchange.
     let api = api_with_method(&json!({}));
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     *api.world.platform.borrow_mut() = Box::new(|_| {
@@ -134,7 +134,7 @@ fn slack_installs_return_bot_and_user_tokens() {
         assert_eq!(shown["members"]["authed_user"]["id"], "U1", "{tokens}");
         assert!(!shown.to_string().contains("xoxe-"), "{shown}");
     }
-    // Each is refreshed with its own refresh token, and the answer has the new one around it.
+    // Each token is refreshed with its own refresh token, and the response contains the new one.
     for (tokens, spent, next) in [
         (both, "xoxe-bot", "xoxb-2"),
         (json!({"ok": true, "authed_user": rotating_user}), "xoxe-user", "xoxp-2"),
@@ -181,7 +181,8 @@ fn short_lived_tokens_are_exchanged_and_refreshed() {
         "https://graph.instagram.com/access_token?access_token=short&client_secret=a%3Asecret&grant_type=ig_exchange_token"
     );
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long-1");
-    // The platform refuses to refresh a token on its first day: the daily check asks for it in the second half of its life.
+    // The platform refuses to refresh a token on its first day, so the daily check refreshes it in the second half of
+    // its life.
     api.world.sent.borrow_mut().clear();
     later(&api, 2 * DAY);
     script(&api, &[(200, json!({"id": "7"}))]);
@@ -196,10 +197,10 @@ fn short_lived_tokens_are_exchanged_and_refreshed() {
     );
     later(&api, 59 * DAY);
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long-2");
-    // A forced refresh returns it at once.
+    // A forced refresh is sent without delay.
     script(&api, &[(200, long(3))]);
     assert_eq!(credentials(&api, &path, "?refresh=true")["accessToken"], "long-3");
-    // One that the platform no longer accepts ends the connection.
+    // A token that the platform no longer accepts ends the connection.
     let ended = json!({"error": {"message": "Error validating access token: Session has expired", "type": "OAuthException", "code": 190}});
     for expected in [503, 409] {
         script(&api, &[(400, ended.clone())]);
@@ -232,10 +233,10 @@ fn facebook_tokens_are_exchanged_for_long_lived_ones() {
         assert!(exchange.contains(part), "{part}: {exchange}");
     }
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long");
-    // Nothing refreshes it.
+    // There is no way to refresh it.
     let response = api.get(&format!("{path}/credentials?refresh=true"));
     assert_eq!((response.status, body(&response)["code"].clone()), (409, json!("not_refreshable")));
-    // Where the exchange fails, nothing is connected: the token would be over in an hour.
+    // If the exchange fails, no account is connected, since the token would expire within an hour.
     let (id, browser, state) =
         followed(&api, &json!({"platform": "facebook", "identity": "bob", "identityType": "user"}));
     script(&api, &[(200, json!({"access_token": "short"})), (500, json!({}))]);
@@ -267,7 +268,7 @@ fn reconnecting_keeps_the_refresh_token_of_the_same_account() {
         }
         tokens
     };
-    // The account before and after, the method of the second sign-in, and whether the refresh token stays.
+    // The account before and after, the method of the second sign-in, and whether the refresh token is kept.
     for (before, after, method, stays) in [
         (Some("u1"), Some("u1"), "oauth", true),
         (Some("u1"), Some("u2"), "oauth", false),
@@ -308,7 +309,7 @@ fn reconnecting_keeps_the_refresh_token_of_the_same_account() {
             );
             assert!(problem["detail"].as_str().unwrap().contains("no refresh token"), "{problem}");
             assert_eq!(api.world.sent.borrow().len(), 0, "{of}");
-            // It is still valid: a read without `refresh` returns it.
+            // The token is still valid, so a read without `refresh` returns it.
             assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{of}");
         }
     }
@@ -338,7 +339,7 @@ fn an_ended_refresh_token_is_not_kept() {
     );
 }
 
-/// A platform with servers for each account: what its method and servers are.
+/// A platform with a server for each account: its method's fields and sources, and its servers.
 fn placed(fields: &Value, sources: &Value, servers: &[&str], more: &Value) -> Value {
     let mut members = json!({"fields": fields, "fieldSources": sources});
     for (name, value) in more.as_object().unwrap() {
@@ -357,7 +358,7 @@ fn redirect_values_override_user_input() {
     for (sources, query) in [
         (json!([{"field": "realmId", "from": "callback", "at": "realmId"}]), "realmId=9130"),
         (json!([{"field": "realmId", "from": "callback", "at": "company"}]), "company=9130"),
-        // A parameter with the field's own name needs no source.
+        // A parameter with the field's own name needs no declared source.
         (json!([]), "realmId=9130"),
     ] {
         for typed in [None, Some("123")] {
@@ -387,7 +388,7 @@ fn redirect_values_override_user_input() {
 
 #[test]
 fn values_of_the_redirect_are_not_required_before() {
-    // Also where the catalog calls the field required.
+    // This also applies if the catalog calls the field required.
     let fields =
         json!([{"name": "realmId", "label": "Company", "required": true, "pattern": "^[0-9]+$"}]);
     let sources = json!([{"field": "realmId", "from": "callback", "at": "realmId"}]);
@@ -442,7 +443,7 @@ fn only_the_authorization_url_must_be_known_before() {
         assert_eq!(attempt(&api, &id)["error"]["code"], code);
         assert_eq!(api.world.sent.borrow().len(), 0);
     }
-    // The user must fill in what the sign-in itself needs.
+    // The user must enter the values that the sign-in itself needs.
     let more = json!({"authorizationUrl": "https://{shop}.shops.example/authorize"});
     let api = api_of(&[("acme", placed(&fields, &sources, &servers, &more))]);
     let refused = connect(&api, &of_ann("acme"));
@@ -470,11 +471,11 @@ fn token_responses_set_the_server_also_on_refresh() {
     let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/vault/connections/{connection}");
     assert_eq!(called(&api, &path, "v1/deals"), "https://big.acme.example/v1/deals");
-    // It moves, and a refresh says so.
+    // The account moves to another host, which the refresh response names.
     script(&api, &[(200, tokens("https://moved.acme.example/"))]);
     credentials(&api, &path, "?refresh=true");
     assert_eq!(called(&api, &path, "v1/deals"), "https://moved.acme.example/v1/deals");
-    // Nothing but labels before the domain that the method states.
+    // Only labels before the domain that the method declares are accepted.
     for evil in [
         "https://acme.example.evil.example",
         "https://evil.example/.acme.example",
@@ -566,7 +567,7 @@ fn account_responses_set_the_server() {
     detail["account"] = json!({"method": "GET", "path": "https://account.acme.example/userinfo", "id": "/sub", "name": null});
     let api = api_of(&[("acme", detail)]);
     let info = json!({"sub": "u1", "accounts": [{"base_uri": "https://na3.acme.example"}]});
-    // An ID token says whose account it is; the request is made all the same.
+    // An ID token identifies the account, and the request for the account is still sent.
     let path = connect_with(
         &api,
         "acme",

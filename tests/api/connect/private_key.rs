@@ -1,4 +1,4 @@
-//! Clients that prove with a signed token that they hold a private key: `private_key_jwt`.
+//! Clients that authenticate with a token signed by a private key: `private_key_jwt`.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::ports::{Algorithm, Signatures as _};
@@ -11,7 +11,7 @@ const P256: &str = include_str!("../../fixtures/keys/p256.jwk");
 
 const CLIENT: &str = "/v1/oauth-clients/acme";
 
-/// A service with a platform that takes a secret by one method, and a key by two others.
+/// A service with a platform whose methods accept a secret (one) or a key (two).
 fn api_with_keys() -> Api {
     let keyed = json!({"tokenAuth": "private_key_jwt"});
     let service = json!({
@@ -33,7 +33,7 @@ fn part(text: &str) -> Value {
     serde_json::from_slice(&Base64UrlUnpadded::decode_vec(text).unwrap()).unwrap()
 }
 
-/// The claims of the proof in the nth request, whose signature and times are right.
+/// The claims of the client assertion in the nth request, after its signature and times were checked.
 fn proven(api: &Api, nth: usize, key: &str) -> Value {
     let sent = form(api, nth);
     let kind = value_of(&sent, "client_assertion_type");

@@ -1,4 +1,4 @@
-//! What single authorization servers want otherwise: the redirect URI, the exchange, the revocation, PKCE.
+//! Requirements of individual authorization servers: redirect URI, exchange, revocation, PKCE.
 
 use super::*;
 

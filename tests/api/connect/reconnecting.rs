@@ -1,9 +1,9 @@
-//! Attempts that reconnect, and tokens that are not stored.
+//! Reconnecting, and tokens that are not stored.
 
 use super::oauth::tokens;
 use super::*;
 
-/// Comes back from the platform with tokens of an account there. Returns what became of the attempt.
+/// Returns from the platform with tokens of an account. Returns the attempt's outcome.
 fn back_as(api: &Api, sent: &Value, account: u64, then: u16) -> Value {
     let (id, link) = begin(api, sent);
     let browser = Browser::default();
@@ -30,20 +30,20 @@ fn unused_tokens_are_revoked() {
     let ended = back_as(&api, &again, 2, 200);
     assert_eq!(ended["error"]["code"], "account_mismatch");
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 0));
-    // What the platform does not answer to is kept, sealed, and tried again.
+    // A revocation that the platform does not respond to is kept, encrypted, and retried.
     back_as(&api, &again, 2, 503);
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 1));
     assert!(!everything(&api).contains("rt-2"));
     api.world.database.execute("DELETE FROM revocations", []).unwrap();
 
-    // Many platforms would end the other connection too, when both are the same account's.
+    // Many platforms would also end the other connection of the same account.
     let mut other = of_ann("revoked");
     other["label"] = json!("second");
     assert_eq!(back_as(&api, &other, 2, 0)["status"], "succeeded");
     assert_eq!(back_as(&api, &again, 2, 0)["error"]["code"], "account_mismatch");
     assert_eq!((revoked(), rows(&api, "revocations")), (None, 0));
 
-    // Two tabs: the second one finds the connection of the first.
+    // Two tabs: the second one uses the connection that the first created.
     for (account, expected) in [(3, None), (4, Some("rt-4"))] {
         let mut third = of_ann("revoked");
         third["label"] = json!(format!("tab-{account}"));
@@ -59,7 +59,7 @@ fn unused_tokens_are_revoked() {
         assert_eq!(revoked().as_deref(), expected);
     }
 
-    // The connection was deleted meanwhile.
+    // The connection was deleted in the meantime.
     let mut fourth = of_ann("revoked");
     fourth["label"] = json!("fourth");
     let id = back_as(&api, &fourth, 5, 0)["connection"]["id"].as_str().unwrap().to_owned();
@@ -87,7 +87,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     assert_eq!(body(&exists)["code"], "connection_exists");
     assert_eq!(body(&exists)["connectionId"], id.as_str());
 
-    // Another account at the platform: the old credentials stay.
+    // With another account at the platform, the old credentials are kept.
     let again = json!({"connection": id});
     let (attempt_id, link) = begin(&api, &again);
     let browser = Browser::default();
@@ -98,7 +98,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     let path = format!("/v1/vault/connections/{id}");
     assert_eq!(body(&api.get(&format!("{path}/credentials")))["accessToken"], "at-1");
 
-    // Unless that is allowed; and the same account always is.
+    // Another account replaces it only if allowed; the same account always does.
     for (more, account) in [(json!({}), 1), (json!({"allowOtherAccount": true}), 2)] {
         let mut sent = again.clone();
         sent["allowOtherAccount"] = more.get("allowOtherAccount").cloned().unwrap_or(json!(false));
@@ -115,7 +115,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     }
     assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (1, 1));
 
-    // What has failed is connected again under its old id by its key too.
+    // A failed connection is also reconnected under its old id through its key.
     api.world.database.execute("UPDATE connections SET state = 'failed', active = 0", []).unwrap();
     let failed = api.get(&format!("{path}/credentials"));
     assert_eq!((failed.status, &body(&failed)["code"]), (409, &json!("connection_failed")));

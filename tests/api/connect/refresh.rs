@@ -1,4 +1,4 @@
-//! Refreshes on use.
+//! Refreshes when credentials are used.
 
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ fn tokens_are_refreshed_before_expiry_and_on_request() {
         (&refreshed["accessToken"], &refreshed["expiresAt"]),
         (&json!("at-3"), &Value::Null)
     );
-    // An answer without a refresh token keeps the old one.
+    // A response without a refresh token keeps the old one.
     script(&api, &[(200, tokens(4))]);
     api.get(&format!("{path}/credentials?refresh=true"));
     assert_eq!(value_of(&form(&api, 2), "refresh_token").as_deref(), Some("rt-2"));
@@ -73,7 +73,7 @@ fn new_tokens_are_written_despite_storage_errors() {
 
 #[test]
 fn writes_are_retried_within_the_lease() {
-    // How long the platform takes, in milliseconds, and the pauses after that.
+    // The platform's response time, and the pauses after it, in milliseconds.
     for (takes, pauses) in [(0, vec![250, 500, 1000, 2000]), (29_749, vec![250]), (29_750, vec![])]
     {
         let (api, path) = api_with_connection();
@@ -94,7 +94,7 @@ fn writes_are_retried_within_the_lease() {
 
 #[test]
 fn requests_wait_briefly_for_a_refresh_in_progress() {
-    // How long storage takes, in milliseconds, and how often it is asked.
+    // The storage's response time in milliseconds, and the number of calls to it.
     for (takes, times) in [(0, 20), (2500, 2)] {
         let (api, path) = api_with_connection();
         later(&api, HOUR);
@@ -122,7 +122,7 @@ fn a_temporary_refresh_failure_degrades_and_recovers() {
     }
     assert_eq!(status["reason"]["code"], "platform_unavailable");
     assert_eq!(status["reason"]["httpStatus"], 503);
-    // The platform is not called during the pause, even after the old token has expired.
+    // During the pause the platform is not called, even after the old token has expired.
     assert_eq!(access_token(&api, &path), "at-1");
     later(&api, 1001);
     let refused = api.get(&format!("{path}/credentials"));
@@ -147,7 +147,7 @@ fn a_removed_auth_method_is_not_refreshed() {
     let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
     assert_eq!(body(&response)["detail"], why);
     assert_eq!(api.world.sent.borrow().len(), 0);
-    // The catalog may have it again.
+    // The catalog may regain the method.
     let status = body(&api.get(&format!("{path}/status")));
     assert_eq!((&status["state"], &status["attempts"]), (&json!("operational"), &json!(0)));
 }
@@ -179,7 +179,7 @@ fn a_grant_ends_after_two_refusals() {
         (&status["actor"], &status["reason"]["code"]),
         (&json!("user"), &json!("grant_ended"))
     );
-    // From now on, the platform is not called.
+    // From here on, the platform is not called.
     assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 409);
     assert_eq!(api.world.sent.borrow().len(), 2);
 }
@@ -195,7 +195,7 @@ fn a_rejected_client_never_fails_a_connection() {
     let status = body(&api.get(&format!("{path}/status")));
     assert_eq!((&status["state"], &status["actor"]), (&json!("degraded"), &json!("account")));
     assert_eq!(status["reason"]["code"], "client_rejected");
-    // Until the client is set again, a read during the pause is no attempt.
+    // Until the client is set again, a read during the pause does not count as an attempt.
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
     assert_eq!(body(&api.get(&format!("{path}/status")))["attempts"], status["attempts"]);
 }
@@ -210,7 +210,7 @@ fn a_refresh_needs_the_lease() {
     let refused = api.get(&format!("{path}/credentials"));
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
     assert_eq!(api.world.sent.borrow().len(), 0);
-    // A lease whose holder died ends by itself.
+    // The lease of a killed holder expires.
     later(&api, 10_000);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
@@ -240,7 +240,7 @@ fn a_late_refresh_writes_nothing() {
     let api = Rc::new(api);
     let weak = Rc::downgrade(&api);
     *api.world.platform.borrow_mut() = Box::new(move |_| {
-        // Meanwhile, another request has taken over the lease.
+        // In the meantime, another request has taken over the lease.
         let api = weak.upgrade().unwrap();
         api.world
             .database
@@ -271,7 +271,7 @@ fn connections_work_at_once_after_the_client_is_fixed() {
         (&status()["state"], &status()["reason"]["code"]),
         (&json!("degraded"), &json!("client_rejected"))
     );
-    // It waits for its next attempt, also while another platform's client is set.
+    // It waits for its next attempt, even if another platform's client is set.
     let next = status()["nextAttemptAt"].clone();
     let set = |platform: &str| {
         let sent = json!({"clientId": "an id", "clientSecret": "another secret"});

@@ -1,4 +1,4 @@
-//! What errors of refreshes mean, and whom they affect. The shapes are those that platforms were reported to send.
+//! The meaning of refresh errors, and whom they affect. The shapes come from public reports about platforms.
 
 use base64ct::Encoding as _;
 
@@ -10,12 +10,12 @@ fn tokens() -> Value {
     json!({"access_token": "at-1", "expires_in": 3600, "refresh_token": "rt-1"})
 }
 
-/// A service with a platform whose token answers say whose account it is, in their ID token.
+/// A service with a platform whose ID tokens identify the account.
 fn api_with_accounts() -> Api {
     api_of(&[("acme", json!({"authMethods": [oauth("oauth", &json!({}))]}))])
 }
 
-/// Connects the account of a person at the platform. Returns the connection's path.
+/// Connects a person's account at the platform. Returns the connection's path.
 fn connect_account(api: &Api, identity: &str, account: Option<&str>) -> String {
     let mut tokens = tokens();
     if let Some(account) = account {
@@ -44,7 +44,7 @@ fn is_rejected(api: &Api) -> bool {
     !body(&api.get("/v1/oauth-clients/acme"))["rejectedSince"].is_null()
 }
 
-/// Lets the platform answer all requests in the same way.
+/// Makes the platform respond to all requests in the same way.
 fn always(api: &Api, status: u16, kind: &str, sent: &str) {
     let (kind, sent) = (kind.to_owned(), sent.to_owned());
     *api.world.platform.borrow_mut() = Box::new(move |_| {
@@ -106,12 +106,12 @@ fn an_error_that_names_a_tenant_affects_that_connection_only() {
     fails_with(&api, 400, &tenant("Contoso"));
     assert_eq!((refresh(&api, &a), is_rejected(&api)), (503, false));
     assert_eq!(status(&api, &a), (json!("degraded"), json!("client_rejected")));
-    // Another user of the same tenant shows nothing of the client either.
+    // An error for another user of the same tenant says nothing about the client either.
     assert_eq!((refresh(&api, &b), is_rejected(&api)), (503, false));
     script(&api, &[(200, tokens())]);
     assert_eq!(refresh(&api, &c), 200);
     assert_eq!(status(&api, &c), (json!("operational"), Value::Null));
-    // Two tenants do, while no refresh succeeds in between.
+    // Errors for two tenants do, if no refresh succeeds in between.
     fails_with(&api, 400, &tenant("Contoso"));
     refresh(&api, &a);
     fails_with(&api, 400, &tenant("Fabrikam"));
@@ -135,7 +135,7 @@ fn two_accounts_with_the_same_error_stop_the_client_and_one_does_not() {
         refresh(&api, &same);
         assert!(!is_rejected(&api), "{error}: one account, however often it fails");
         assert_eq!(status(&api, &a), (json!("degraded"), json!("client_rejected")), "{error}");
-        // Another error is no agreement.
+        // A different error confirms nothing.
         fails_with(&api, 401, &json!({"error": "something_else"}));
         refresh(&api, &b);
         assert!(!is_rejected(&api), "{error}");
@@ -143,7 +143,7 @@ fn two_accounts_with_the_same_error_stop_the_client_and_one_does_not() {
         refresh(&api, &a);
         refresh(&api, &b);
         assert!(is_rejected(&api), "{error}: two accounts");
-        // Now there is only one probe an hour, and a success resumes all refreshes.
+        // From now on there is one probe an hour, and a success resumes all refreshes.
         let asked = api.world.sent.borrow().len();
         assert_eq!(refresh(&api, &c), 503);
         assert_eq!(api.world.sent.borrow().len(), asked);
@@ -190,7 +190,7 @@ fn a_single_refused_connection_backs_off_and_fails_after_three_days() {
     api.world.now.set(api.world.now.get() + HOUR + 1);
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
     assert_eq!(api.world.sent.borrow().len(), asked + 1);
-    // The client is accepted as far as anybody knows: that is no reason to ask again at once.
+    // As far as the service knows, the client is accepted, so there is no reason to send requests early.
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
     assert_eq!(api.world.sent.borrow().len(), asked + 1);
     api.world.now.set(api.world.now.get() + 72 * HOUR);

@@ -1,4 +1,4 @@
-//! Calls that a platform refuses say something about the credentials that were sent with them.
+//! A call that a platform refuses is evidence about the credentials that were sent with it.
 
 use super::*;
 

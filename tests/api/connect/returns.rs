@@ -1,4 +1,4 @@
-//! What platforms' redirects look like: refusals without a state, other names, visits that began at the platform, forms.
+//! Platforms' redirects: refusals without a state, other parameter names, visits that began at the platform, forms.
 
 use base64ct::Encoding as _;
 
@@ -31,7 +31,7 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
     let (id, link) = begin(&api, &sent);
     browser.follow(&api, &link);
     let refusal = "error=access_denied&error_description=The%20user%20said%20no";
-    // Another browser, or none, ends nothing.
+    // Another browser, or one without a cookie, does not end the attempt.
     for other in [
         Browser::default(),
         followed(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"})).1,
@@ -52,11 +52,11 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
     assert_eq!(error_of(&api, &first), (json!("pending"), Value::Null), "it was led there before");
     assert_eq!(api.world.sent.borrow().len(), 0);
-    // Whatever the platform calls it, without a state it is a refusal and no more.
+    // Without a state, the redirect is treated as a refusal, whatever error code the platform uses.
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     browser.back(&api, "error=invalid_scope");
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
-    // It has ended: the code that comes after all is not used.
+    // The attempt has ended, so a late code is not used.
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(api.world.sent.borrow().len(), 0);
 }
@@ -97,7 +97,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
         let response = send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent);
         assert_eq!((response.status, &body(&response)["startUrl"]), (200, url));
     };
-    // Anybody can ask for it, so the database is asked once a minute.
+    // Anyone can open this page, so the database is asked at most once a minute.
     let page = || {
         api.world.now.set(api.world.now.get() + 60_000);
         let page = text(&Browser::default().back(&api, "code=abc&installation_id=1"));
@@ -112,7 +112,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
     assert_eq!(refused.status, 400);
     set("acme", &json!("https://app.example/connect?to=acme&x=1"));
     if *HOME != Shard::FIRST {
-        // Nothing says which database the visit is about, so the first one answers.
+        // The visit does not name a database, so the first one is read.
         return assert!(!page().contains("<a href"), "{}", page());
     }
     let link = |url: &str, text: &str| format!("<a href=\"{url}\" rel=\"noreferrer\">{text}</a>");
@@ -128,7 +128,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
     ] {
         assert!(page().contains(&link(url, &format!("Start with {platform}"))), "{}", page());
     }
-    // One account does not lead to another one's app.
+    // The page for one account does not link to another account's app.
     let sql = "UPDATE oauth_clients SET account = 'zoo' WHERE platform = 'other'";
     api.world.database.execute(sql, []).unwrap();
     assert!(!page().contains("<a href"), "{}", page());
@@ -139,7 +139,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
 fn the_code_can_have_a_platform_specific_name() {
     let api = api_with_method(&json!({"codeParameter": "spapi_oauth_code"}));
     let (id, browser, state) = followed(&api, &of_ann("acme"));
-    // Nothing is used up by a redirect without it.
+    // A redirect without it does not use up the attempt.
     assert_eq!(browser.back(&api, &format!("state={state}&selling_partner_id=P")).status, 400);
     assert_eq!(error_of(&api, &id), (json!("pending"), Value::Null));
     script(&api, &[(200, tokens())]);
@@ -148,7 +148,7 @@ fn the_code_can_have_a_platform_specific_name() {
     assert!(text(&page).contains("is connected"), "{}", text(&page));
     assert_eq!(value_of(&form(&api, 0), "code").as_deref(), Some("X"));
     assert_eq!(error_of(&api, &id), (json!("succeeded"), Value::Null));
-    // The usual name stays where the method does not say another one.
+    // The usual parameter name applies unless the method declares another one.
     let api = api_with_method(&json!({}));
     let (_, browser, state) = followed(&api, &of_ann("acme"));
     assert_eq!(browser.back(&api, &format!("state={state}&spapi_oauth_code=X")).status, 400);
@@ -175,7 +175,7 @@ fn errors_can_have_other_names() {
         assert!(text(&page).contains(said), "{query}: {}", text(&page));
         assert_eq!(error_of(&api, &id), (json!("failed"), json!(code)), "{query}");
     }
-    // A code is a code, whatever a number beside it says.
+    // A callback with a code succeeds, whatever numeric parameter comes with it.
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     script(&api, &[(200, tokens())]);
     browser.back(&api, &format!("code=c&error_code=0&state={state}"));
@@ -187,7 +187,7 @@ fn form_post_redirects_so_that_the_cookie_is_sent() {
     let api = api_with_method(&json!({}));
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     let post = |sent: &str| {
-        // Browsers keep a `SameSite=Lax` cookie back when another site posts.
+        // Browsers withhold a `SameSite=Lax` cookie when another site posts a form.
         let request = with_body(anonymous("POST", "/connect/callback"), sent);
         api.send(&with_header(request, "origin", "https://id.acme.example"))
     };

@@ -1,4 +1,4 @@
-//! What is due: found by an index, handed over once, done, and never forgotten.
+//! Due work is found by an index, enqueued once, done, and never lost.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,18 +16,18 @@ const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// The minutes between two runs of the schedule in long simulations. Usually it runs every five minutes, over a fifth of the
-/// connections. For a proof it runs every minute, as in production.
+/// The minutes between two runs of the schedule in long simulations. Usually the schedule runs every five minutes, over
+/// a fifth of the connections; for a proof it runs every minute, as in production.
 fn tick() -> u64 {
     repetitions(5, 1) as u64
 }
 
-/// The number of connections in long simulations: in each tick, as many are due as in each minute of a proof.
+/// The number of connections in long simulations: each tick then has as many due connections as each minute of a proof.
 fn crowd() -> usize {
     repetitions(200, 1000)
 }
 
-/// The schedule after this many minutes, and then the queue until it is empty. Returns how many messages it had.
+/// Runs the schedule after this many minutes, and then the queue until it is empty. Returns the number of messages.
 fn run_after(api: &Api, minutes: u64) -> usize {
     api.world.wait(minutes * MINUTE);
     let faults = pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
@@ -40,12 +40,12 @@ fn run_after(api: &Api, minutes: u64) -> usize {
     messages.len()
 }
 
-/// One minute, as [`run_after`].
+/// The same after one minute.
 fn minute(api: &Api) -> usize {
     run_after(api, 1)
 }
 
-/// This many minutes or a little more, in ticks.
+/// Runs the schedule for at least this many minutes, in ticks.
 fn ticks(api: &Api, minutes: u64) {
     for _ in 0..minutes.div_ceil(tick()) {
         run_after(api, tick());
@@ -58,7 +58,7 @@ fn minutes(api: &Api, count: u64) {
     }
 }
 
-/// Stores this many connections with refresh tokens, written as another service would have left them.
+/// Stores this many connections with refresh tokens, in the form of an import.
 fn import(api: &Api, platform: &str, count: usize) -> Vec<String> {
     let one = |nth: usize| {
         let sent = json!({"platform": platform, "identity": format!("user {nth}"), "identityType": "user"});
@@ -70,10 +70,10 @@ fn import(api: &Api, platform: &str, count: usize) -> Vec<String> {
     (0..count).map(one).collect()
 }
 
-/// A platform that answers each refresh, if it is up. Counts what it is asked, by the minute.
+/// A platform that responds to each refresh while it is up, and counts the requests of each minute.
 struct Platform {
     asked: RefCell<Vec<u64>>,
-    /// The status and the document that it answers instead.
+    /// The status and the document of its error.
     trouble: RefCell<Option<(u16, Value)>>,
 }
 
@@ -127,7 +127,7 @@ fn every_connection_is_checked_once_a_day_and_evenly() {
     ticks(&api, 24 * 60);
     let first = platform.take();
     assert_eq!(states(&api), HashMap::from([("operational".into(), 300)]), "each was checked");
-    // The earliest ones twice: a check comes up to a tenth of a day early.
+    // The earliest ones occur twice, since a check comes up to a tenth of a day early.
     assert!((300..=330).contains(&first.len()), "{}", first.len());
     ticks(&api, 24 * 60);
     let second = platform.take();
@@ -158,14 +158,14 @@ fn few_due_checks_run_directly_and_many_are_enqueued() {
         assert_eq!((minute(&api), platform.take().len()), (messages, count), "{count} due");
         assert_eq!(minute(&api), 0, "it is done");
     }
-    // Without a queue, each minute does what one run can.
+    // Without a queue, each minute does as much as one run can.
     api.world.has_queue.set(false);
     due(20);
     for expected in [8, 8, 4, 0] {
         minute(&api);
         assert_eq!(platform.take().len(), expected);
     }
-    // A portion that is not full is the last.
+    // A batch that is not full is the last one.
     api.world.has_queue.set(true);
     due(40);
     api.world.db_calls.set(0);
@@ -194,7 +194,7 @@ fn claims_of_a_crashed_run_expire() {
     assert_eq!(platform.take().len(), 0, "no other run claims them for ten minutes");
     minutes(&api, 1);
     assert_eq!(platform.take().len(), 20);
-    // A message that comes twice does no harm: one refresh more at most.
+    // A message that arrives twice causes one more refresh at most.
     assert_eq!(states(&api), HashMap::from([("operational".into(), 20)]));
     let unreadable = jobs::consume(&api.service, &api.world, "{\"dance\":[]}");
     assert!(pollster::block_on(unreadable).is_err());
@@ -213,7 +213,7 @@ fn an_outage_of_four_days_costs_no_connection() {
         (events(&api, "connection.degraded"), events(&api, "connection.failed")),
         (crowd(), 0)
     );
-    // The tries of each day are spread.
+    // The attempts of each day are spread.
     let in_day = usize::try_from(24 * 60 / tick()).unwrap();
     let mut days = vec![vec![0_usize; in_day]; 4];
     let end = api.world.now.get() / MINUTE;
@@ -223,11 +223,11 @@ fn an_outage_of_four_days_costs_no_connection() {
     }
     for (ago, ticks) in days.iter().enumerate() {
         let (most, all) = (ticks.iter().max().unwrap(), ticks.iter().sum::<usize>());
-        // There are about four in a tick: chance alone makes three times as many in one of seven runs.
+        // Each tick has about four. In one of seven runs, chance alone causes three times as many.
         assert!(most * in_day <= 4 * all, "{ago} days ago: {most} of {all} tries in a tick");
     }
     *platform.trouble.borrow_mut() = None;
-    // The longest pause is 6 hours and 20 %.
+    // The longest pause is 6 hours plus 20 %.
     ticks(&api, 6 * 60 + 72 + 1);
     assert_eq!(states(&api), HashMap::from([("operational".into(), crowd())]));
     assert_eq!(events(&api, "connection.recovered"), crowd());
@@ -242,7 +242,8 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     *platform.trouble.borrow_mut() = Some((401, json!({"error": "invalid_client"})));
     ticks(&api, 2 * 24 * 60);
     let asked = platform.take();
-    // Those that are under way when the platform first says so have been sent. From then on, one an hour asks again.
+    // Refreshes that were in progress when the platform first refused have been sent. From then on, there is one probe
+    // an hour.
     let probes: Vec<u64> = asked.iter().copied().filter(|minute| *minute > asked[0]).collect();
     assert!(probes.len() <= 48, "{} probes", probes.len());
     assert!(asked[0] + 60 <= probes[0], "{asked:?}");
@@ -267,7 +268,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     let mended = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
     let saved = send(&api, "PUT", "/v1/oauth-clients/acme", &mended);
     assert_eq!((saved.status, &body(&saved)["rejectedSince"]), (200, &Value::Null));
-    // A use does not wait; the others follow within ten minutes, not all at once.
+    // A use does not wait; the others are spread over the next ten minutes.
     let id = api.world.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
     platform.take();
@@ -278,7 +279,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     for minute in platform.take() {
         *tries.entry(minute).or_default() += 1;
     }
-    // Chance gives each of the ten minutes about a tenth, in addition to those that were due anyway.
+    // Each of the ten minutes gets about a tenth of them by chance, in addition to those that were due anyway.
     assert!(tries.values().all(|tries| *tries < 3 * crowd() / 10), "{tries:?}");
 }
 
@@ -306,7 +307,7 @@ fn an_api_key_fails_after_two_rejections() {
     assert_eq!(check(&[(503, json!({}))]), (degraded.clone(), json!("platform_unavailable")));
     assert_eq!(check(&[(200, json!({}))]), (good.clone(), Value::Null));
     assert_eq!(check(&[(401, json!({}))]), (degraded.clone(), json!("credentials_rejected")));
-    // A refusal that says nothing of the credentials changes nothing.
+    // A refusal that does not concern the credentials changes nothing.
     assert_eq!(check(&[(404, json!({}))]), (degraded, json!("credentials_rejected")));
     assert_eq!(check(&[(403, json!({}))]), (json!("degraded"), json!("credentials_rejected")));
     assert_eq!(check(&[(401, json!({}))]), (json!("failed"), json!("credentials_rejected")));
@@ -314,7 +315,7 @@ fn an_api_key_fails_after_two_rejections() {
         (status()["actor"].clone(), body(&api.get(&at(&id)))["active"].clone()),
         (json!("user"), json!(false))
     );
-    // From now on, the platform is not called.
+    // From here on, the platform is not called.
     script(&api, &[]);
     api.world.wait(30 * DAY);
     minutes(&api, 2);
@@ -387,7 +388,7 @@ fn an_idle_minute_writes_nothing() {
     let hourly = reports();
     assert_ne!(hourly, before.0);
     assert_eq!(hourly.len(), 1);
-    // While a service with other keys runs, each minute shows who has which.
+    // While a service with other keys runs, each minute reports the keys of both.
     let now = api.world.now.get();
     let other = format!("INSERT INTO vault_key_reports VALUES ('[]', {now}, {now})");
     api.world.database.execute_batch(&other).unwrap();
@@ -396,7 +397,7 @@ fn an_idle_minute_writes_nothing() {
         minutes(&api, 1);
         assert_ne!(of("<>"), before);
     }
-    // Until that one has been silent for longer than an hour.
+    // Until that service has been silent for more than an hour.
     minutes(&api, 70);
     let before = reports();
     minutes(&api, 5);

@@ -1,4 +1,4 @@
-//! Starting attempts: who may, how many, and what is refused.
+//! Starting attempts: callers, limits and refusals.
 
 use connector_vault::terms::{Environment, Scope};
 
@@ -24,7 +24,7 @@ fn a_token_connects_for_its_own_identity_only() {
         let response = send(sent.clone());
         assert_eq!(response.status, status, "{sent}: {}", body(&response));
     }
-    // One that is confined to no type may name it.
+    // A token without a restriction on the type may name it.
     let any = json!({"identity": "ann", "scopes": ["connections:connect"]});
     let any = crate::connect::token(&api, &any);
     let of_team = json!({"platform": "acme", "identityType": "team"});
@@ -33,7 +33,7 @@ fn a_token_connects_for_its_own_identity_only() {
     assert_eq!(response.status, 202, "{}", body(&response));
     let newest = body(&api.get("/v1/vault/connect?identity=ann&limit=1"));
     assert_eq!(newest["rows"][0]["identityType"], "team", "{newest}");
-    // Bob's connection and bob's attempt do not exist for ann's token.
+    // To ann's token, bob's connection and attempt do not exist.
     let (bobs, _) =
         begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     let get = |path: &str| api.send(&as_secret(&token, "GET", path)).status;
@@ -79,7 +79,7 @@ fn open_attempts_are_limited() {
         "This identity has 20 open connect attempts, which is the maximum. Finish one, or wait until they expire."
     );
     begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
-    // They expire, and a day later they are deleted, a few with every new one.
+    // Attempts expire, and are deleted a day later, a few with each new attempt.
     api.world.now.set(api.world.now.get() + 600_000);
     begin(&api, &of_ann("acme"));
     assert_eq!(rows(&api, "connect_attempts"), 22);
@@ -139,7 +139,7 @@ fn user_input_cannot_choose_the_token_host() {
         assert_eq!(response.status, 400, "{value:?}: {}", text(&response));
         assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/shop", "{value:?}");
     }
-    // The app must act, so the user is not asked for the host or anything else.
+    // Only the app can fix this, so the user is asked for neither a host nor anything else.
     let detail = "The OAuth client for `hosted` must set its `variables` `host`, which decide who receives its secret and tokens.";
     for refused in [sent("hosted", "host", "evil.example"), connect(&api, &of_ann("hosted"))] {
         let refused = (refused.status, body(&refused));
@@ -157,12 +157,12 @@ fn user_input_cannot_choose_the_token_host() {
     let (_, link) = begin(&api, &of_ann("hosted"));
     let (address, _) = Browser::default().follow(&api, &link);
     assert_eq!(address, "https://id.hosted.example/authorize");
-    // A host that the catalog names itself, and no other.
+    // Only a host that the catalog itself names is accepted.
     set_client(&api, "standard");
     begin(&api, &of_ann("standard"));
     assert_eq!(sent("standard", "host", "id.standard.example").status, 202);
     assert_eq!(sent("standard", "host", "evil.example").status, 409);
-    // One of several, and no other.
+    // Only one of the listed hosts is accepted.
     set_client(&api, "regional");
     let of_region = |host: &str| {
         let mut sent = of_ann("regional");
@@ -230,7 +230,7 @@ fn wait_returns_as_soon_as_the_attempt_ends() {
     let response = api.get(&format!("/v1/vault/connect/{id}?wait=3"));
     assert_eq!(body(&response)["status"], "pending");
     assert!(!api.world.slept.borrow().is_empty());
-    // There is nothing to wait for any more.
+    // The attempt has ended, so there is nothing to wait for.
     let (over, link) = begin(&api, &of_ann("acme"));
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();

@@ -29,14 +29,14 @@ fn with_keys(api: Api, keys: &str) -> Api {
     Api { world, key, ..Api::new(config(&settings)) }
 }
 
-/// How many sealed texts each key has sealed.
+/// The number of ciphertexts per vault key.
 fn sealed_by(api: &Api) -> Vec<String> {
     api.world.texts(
         "SELECT sealed_key || ' ' || count(*) FROM (SELECT sealed_key FROM credentials UNION ALL SELECT sealed_key FROM oauth_clients UNION ALL SELECT sealed_key FROM revocations) WHERE sealed_key IS NOT NULL GROUP BY sealed_key ORDER BY 1",
     )
 }
 
-/// The database notes by its own clock when a connection was deleted: this service has the same time.
+/// The database records the time of a deletion by its own clock, so the service gets the same time.
 pub fn api_of_now() -> Api {
     let api = api();
     let sql = "SELECT unixepoch() * 1000";
@@ -45,7 +45,7 @@ pub fn api_of_now() -> Api {
     api
 }
 
-/// Stores an API key for each of these identities, and an OAuth client.
+/// A service that stores an API key for each of these identities, and an OAuth client.
 fn api_with_keys(identities: &[&str]) -> (Api, Vec<String>) {
     let api = api_of_now();
     set_client(&api, "revoked");
@@ -68,7 +68,7 @@ fn api_key_of(api: &Api, path: &str) -> Value {
 #[test]
 fn rotation_reencrypts_rows_in_batches() {
     let (api, paths) = api_with_keys(&["a", "b", "c"]);
-    // A deleted connection, whose platform could not be asked to revoke.
+    // A deleted connection whose platform could not be reached to revoke its tokens.
     let id =
         connected(&api, &of_ann("revoked"), &json!({"access_token": "at", "refresh_token": "rt"}));
     script(&api, &[(503, json!({})), (200, json!({}))]);
@@ -77,7 +77,7 @@ fn rotation_reencrypts_rows_in_batches() {
     let (old, both) = (keys(KEYS), keys(ROTATED));
     let run = |limit| pollster::block_on(reencrypt(&api.world, &both, limit)).unwrap();
 
-    // One key needs no look at the database.
+    // With a single key, the database is not read.
     let calls = api.world.db_calls.get();
     let nothing = pollster::block_on(reencrypt(&api.world, &old, 9)).unwrap();
     assert_eq!(
@@ -94,7 +94,7 @@ fn rotation_reencrypts_rows_in_batches() {
         assert_eq!(run(limit), Progress { reencrypted, damaged: 0, is_done });
         assert_eq!(sealed_by(&api), left);
     }
-    // The old key is no longer needed by anything.
+    // No ciphertext needs the old key any more.
     let api = with_keys(api, ROTATED.split(',').next().unwrap());
     for (path, identity) in paths.iter().zip(["a", "b", "c"]) {
         assert_eq!(api_key_of(&api, path), format!("secret of {identity}"));
@@ -122,7 +122,7 @@ fn a_removed_key_is_reported_and_its_rows_are_kept() {
 #[test]
 fn damaged_rows_are_skipped() {
     let (api, paths) = api_with_keys(&["a", "b", "c", "d", "e"]);
-    // A copy of another row's text: whichever comes first in the index, the good ones are found behind it.
+    // A copy of another row's ciphertext: the valid rows after it in the index are still found.
     let sql = "UPDATE credentials SET sealed = (SELECT sealed FROM credentials ORDER BY connection_id LIMIT 1) WHERE connection_id IN (SELECT connection_id FROM credentials ORDER BY connection_id LIMIT 3 OFFSET 1)";
     api.world.database.execute(sql, []).unwrap();
     let both = keys(ROTATED);
@@ -139,7 +139,7 @@ fn damaged_rows_are_skipped() {
     assert_eq!(good, 2);
 }
 
-/// Storage with another writer between the read and the write of a run.
+/// Storage in which another writer acts between a run's read and its write.
 struct Raced<'a> {
     world: &'a World,
     meanwhile: RefCell<Option<Box<dyn FnOnce() + 'a>>>,
@@ -170,7 +170,7 @@ fn tokens(nth: u8) -> Value {
     json!({"access_token": format!("at-{nth}"), "refresh_token": format!("rt-{nth}"), "expires_in": 3600})
 }
 
-/// A connection that the old key has sealed, in a service that has both keys.
+/// A connection that the old key encrypted, in a service with both keys.
 fn api_with_tokens() -> (Api, String) {
     let api = api();
     set_client(&api, "acme");
@@ -220,7 +220,7 @@ fn revocations_are_retried_for_a_week() {
         answers.push((200, json!({})));
         script(&api, &answers);
         let (mut waits, mut minutes) = (Vec::new(), 0);
-        // A minute more than a week, minute by minute.
+        // A week and one minute, minute by minute.
         for _ in 0..=7 * 24 * 60 + 1 {
             let metered = Metered::new(&api.world);
             let done = pollster::block_on(revoke_due(&settings, &cache, &metered, 9)).unwrap();

@@ -1,4 +1,4 @@
-//! Where the pages of connecting lead, and whom they hold responsible.
+//! The links of the connect pages, and the party that they hold responsible.
 
 use connector_vault::catalog::model::Connector;
 
@@ -54,7 +54,7 @@ fn end_pages_do_not_link_to_the_popup_window() {
     sent["returnUrl"] = json!(format!("{ORIGIN}/connect#began=&origin=https://app.example"));
     let (id, browser, state) = followed(&api, &sent);
     let page = text(&browser.back(&api, &format!("error=access_denied&state={state}")));
-    // A script continues if the app's page is still there.
+    // A script returns to the app's page if it is still open.
     let back = format!("{ORIGIN}/connect?connect={id}#began=&amp;origin=https://app.example");
     assert!(page.contains(&format!(" data-return=\"{back}\"")), "{page}");
     assert_eq!(page.matches("<a ").count(), 1, "{page}");

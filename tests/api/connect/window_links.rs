@@ -1,4 +1,4 @@
-//! Links to the window, for callers that must not see what the user enters: `link` of `POST /v1/vault/connect`.
+//! Links to the window for callers that must not see the user's input: `link` of `POST /v1/vault/connect`.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn linked(api: &Api, platform: &str) -> Value {
     body(&begun)
 }
 
-/// Where a link leads: the code of the window, and what follows it.
+/// The window's code in a link's destination, and the rest of it.
 fn window(api: &Api, begun: &Value) -> (String, String) {
     let url = begun["authorizationUrl"].as_str().unwrap();
     let response = Browser::default().get(api, url);
@@ -40,12 +40,12 @@ fn a_window_link_keeps_the_key_from_the_caller() {
     let url = begun["authorizationUrl"].as_str().unwrap();
     assert!(url.starts_with(&format!("{ORIGIN}/connect/go/")) && !url.contains('#'), "{url}");
     assert_eq!(outcome(&api, &begun)["status"], "pending");
-    // However often it is opened, the link leads to one code, which works once.
+    // However often it is opened, the link leads to the same code, which works once.
     let (code, rest) = window(&api, &begun);
     assert_eq!((&window(&api, &begun).0, rest.as_str()), (&code, "platform=keyed"));
     let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
     assert_eq!(used(&api, &code).status, 401);
-    // It is good for this platform and identity only, and for connecting only.
+    // The token is valid only for this platform and identity, and only to connect.
     let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
     assert_eq!(
         (&who["identity"], &who["platforms"], &who["scopes"]),
@@ -59,13 +59,13 @@ fn a_window_link_keeps_the_key_from_the_caller() {
         let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &other));
         assert_eq!(refused.status, 403, "{}", text(&refused));
     }
-    // Another's connection does not end it.
+    // Connecting another account does not end it.
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let of_bob =
         json!({"platform": "keyed", "identity": "bob", "identityType": "user", "fields": fields});
     assert_eq!(connect(&api, &of_bob).status, 201);
     assert_eq!(outcome(&api, &begun)["status"], "pending");
-    // Credentials that the platform rejects do not, either.
+    // Rejected credentials do not end it either.
     let own = json!({"platform": "keyed", "fields": fields});
     script(&api, &[(401, json!({}))]);
     let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &own));
@@ -109,9 +109,9 @@ fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
         ("plain", json!({}), "window", "sign-in"),
         ("plain", json!({"authMethod": "basic"}), "window", "window"),
         ("plain", json!({"authMethod": "sign-in"}), "oauth_client_missing", "sign-in"),
-        // The user says which shop.
+        // The user enters the shop.
         ("shops", json!({}), "oauth_client_missing", "window"),
-        // What belongs to the window's user can't be sent.
+        // The app can't send values that only the window's user may enter.
         ("keyed", json!({"fields": {"apiKey": "k"}}), "invalid_body", "invalid_body"),
         ("keyed", json!({"label": "second"}), "invalid_body", "invalid_body"),
         ("nothing", json!({}), "invalid_body", "invalid_body"),
@@ -159,7 +159,7 @@ fn window_links_need_the_catalog_scope() {
     let token = token(&api, &opened);
     let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent));
     assert_eq!((refused.status, &body(&refused)["code"]), (403, &json!("insufficient_scope")));
-    // After the link's time, its code opens nothing.
+    // After the link has expired, its code opens nothing.
     let begun = linked(&api, "keyed");
     let (code, _) = window(&api, &begun);
     api.world.now.set(api.world.now.get() + 10 * 60 * 1000);

@@ -1,4 +1,4 @@
-//! A request to each endpoint, and more for those that do different things.
+//! A request to each endpoint, and more requests to endpoints that do different things.
 
 use connector_vault::http::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::http::{Config, Request};
@@ -23,11 +23,11 @@ pub struct Case {
     pub config: fn() -> Config,
     /// Statuses other than 503 after which the same request succeeds later.
     pub pauses: &'static [u16],
-    /// Statuses with which a repetition says how the work that was begun has ended.
+    /// Statuses with which a repeated request reports how the work that it began has ended.
     pub ends: &'static [u16],
 }
 
-/// Each endpoint of the table, then what else some of them do.
+/// One case for each endpoint of the table, then further cases.
 pub fn cases() -> impl Iterator<Item = Case> {
     let all = Endpoint::ALL.iter().map(|endpoint| match endpoint {
         Endpoint::Keyed(keyed) => of_keyed(*keyed),
@@ -55,14 +55,14 @@ fn of_keyed(keyed: Keyed) -> Case {
         api: scene.api,
         request,
         config: samples::settings,
-        // A platform that failed is not asked again at once.
+        // A platform that failed is not called again immediately.
         pauses: if keyed == Keyed::CheckConnection { &[429] } else { &[] },
-        // A key is replaced once: another request gets the id of the replacement.
+        // A key is replaced once: a second request gets the id of the replacement.
         ends: if keyed == Keyed::RotateKey { &[409] } else { &[] },
     }
 }
 
-/// A case of another platform's catalog.
+/// A case with the catalog of another platform.
 fn of_connect(name: &str, endpoint: Endpoint, api: Api, request: Request) -> Case {
     Case { name: name.into(), endpoint, api, request, config: settings, pauses: &[], ends: &[] }
 }
@@ -136,7 +136,7 @@ fn of_agents(open: Open) -> Option<Case> {
     if open == Open::AgentDecision {
         let (api, request) = approvals::deciding();
         let case = of_connect("AgentDecision", Endpoint::Open(open), api, request);
-        // The user has decided.
+        // The user has already decided.
         return Some(Case { ends: &[410], ..case });
     }
     let (api, id) = agents::app();
@@ -178,7 +178,7 @@ fn of_agents(open: Open) -> Option<Case> {
             get(format!("/mcp/{id}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1"))
         }
         Open::AgentToken => {
-            // A code that comes a second time has been stolen.
+            // A code that arrives a second time may have been stolen.
             ends = &[400];
             let client = agents::register(&api, &id);
             let code = agents::agreed(&api, &id, &client, &agents::ALL);
@@ -195,7 +195,7 @@ fn of_agents(open: Open) -> Option<Case> {
     Some(Case { ends, ..case })
 }
 
-/// Credentials that the platform is asked about before they are stored.
+/// Stores credentials that the platform checks first.
 fn checked_connection() -> Case {
     let api = connect::api();
     script(&api, &[(200, json!({})), (200, json!({"id": 7}))]);
@@ -222,7 +222,7 @@ fn refreshed() -> Case {
     of_connect("GetCredentials, refreshed", Endpoint::Keyed(Keyed::GetCredentials), api, request)
 }
 
-/// A connection that is revoked at the platform when it is deleted.
+/// Deletes a connection whose tokens are revoked at the platform.
 fn revoked() -> Case {
     let api = connect::upkeep::api_of_now();
     set_client(&api, "revoked");
@@ -233,12 +233,12 @@ fn revoked() -> Case {
     of_connect("DeleteConnection, revoked", Endpoint::Keyed(Keyed::DeleteConnection), api, request)
 }
 
-/// A call that the platform refuses at first, for an access token that has ended.
+/// Makes a call that the platform refuses at first, because the access token has expired.
 fn called_again() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens());
-    // A token of this minute is not refreshed for that.
+    // A token that was issued in this minute would not be refreshed.
     api.world.wait(600_000);
     let mut was_asked = false;
     *api.world.platform.borrow_mut() = Box::new(move |request| {
@@ -255,7 +255,7 @@ fn called_again() -> Case {
     of_connect("ProxyGet, refreshed", Endpoint::Keyed(Keyed::ProxyGet), api, request)
 }
 
-/// The end of an attempt to connect the same account again.
+/// Ends an attempt to reconnect the same account.
 fn reconnected() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
@@ -276,7 +276,7 @@ fn tool(case: Case, name: &str, arguments: &Value) -> Case {
     Case { name: format!("Mcp, {name}"), endpoint: Endpoint::Open(Open::Mcp), request, ..case }
 }
 
-/// An agent that runs an action.
+/// An agent runs an action.
 fn asked_by_agent() -> Case {
     let case = of_keyed(Keyed::RunAction);
     let id = case.request.path.split('/').nth(4).unwrap().to_owned();

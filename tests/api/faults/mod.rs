@@ -1,5 +1,5 @@
-//! Storage, platforms and the queue fail at every call in turn, at every endpoint of the table: each request ends in the
-//! right answer or in an honest error, nothing is half written, and the next request succeeds.
+//! Storage, platforms and the queue fail at each call in turn, for each endpoint of the table: each request ends in the
+//! correct response or an accurate error, nothing is partially written, and the next request succeeds.
 
 mod cases;
 mod ports;
@@ -25,14 +25,14 @@ use crate::chance::{Chance, sample};
 use crate::counted::miscounts;
 use crate::support::{Api, World, whole};
 
-/// The answers that the documents describe.
+/// The documented responses.
 static RECORDED: LazyLock<RecordedResponses> =
     LazyLock::new(|| RecordedResponses::recorded().unwrap());
 
-/// What D1 reports on one machine while another program writes. Nothing has run.
+/// Errors of local D1 while another program writes. No statement has run.
 const BUSY: &str = "D1_ERROR: database is locked: SQLITE_BUSY";
 
-/// What D1 reports, as Cloudflare documents it, and what it does not document.
+/// Errors that Cloudflare documents for D1, and undocumented ones.
 const REPORTS: [&str; 20] = [
     "D1_ERROR: Network connection lost.",
     "D1_ERROR: D1 DB reset because its code was updated.",
@@ -56,10 +56,10 @@ const REPORTS: [&str; 20] = [
     "",
 ];
 
-/// How many of [`REPORTS`] say that the batch may have run, and may be sent again.
+/// How many of [`REPORTS`] mean that the batch may have run and may be repeated.
 const LOST: usize = 4;
 
-/// What D1 answers when it answers something else.
+/// Rows that D1 should not return.
 const ROWS: [Rows; 8] = [
     Rows::Are(""),
     Rows::Are("null"),
@@ -81,13 +81,14 @@ const VALUES: [Value; 7] = [
     Value::Swapped,
 ];
 
-/// How many milliseconds a request may wait for storage that does not answer: longest with new tokens in hand.
+/// The maximum time in milliseconds that a request waits for storage that does not respond; it is longest with new
+/// tokens in memory.
 const MOST_MS: u32 = 41_000;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const HTML: (&str, &str) = ("content-type", "text/html");
 
-/// What platforms do that they should not.
+/// Unexpected behaviour of platforms.
 const PLATFORMS: [Fault; 26] = [
     Fault::Silent(HttpError::Unreachable),
     Fault::Silent(HttpError::TimedOut),
@@ -117,7 +118,7 @@ const PLATFORMS: [Fault; 26] = [
     Fault::Answers(599, &[("x-vault-source", "vault")], ""),
 ];
 
-/// All that can go wrong with a call.
+/// All faults of a call.
 fn troubles(at: usize, call: Call) -> Vec<Trouble> {
     let trouble = |fault, lasts| Trouble { fault, at, call, lasts };
     let once = |fault| trouble(fault, false);
@@ -145,7 +146,7 @@ fn troubles(at: usize, call: Call) -> Vec<Trouble> {
     }
 }
 
-/// Usually, `count` troubles of each kind of fault, at several calls; all troubles for a proof.
+/// Usually a sample of `count` faults of each kind, at several calls; all faults in a proof.
 fn chosen(chance: &mut Chance, count: usize, troubles: Vec<Trouble>) -> Vec<Trouble> {
     let mut kinds: Vec<(Discriminant<Fault>, Vec<Trouble>)> = Vec::new();
     for trouble in troubles {
@@ -158,7 +159,7 @@ fn chosen(chance: &mut Chance, count: usize, troubles: Vec<Trouble>) -> Vec<Trou
     kinds.into_iter().flat_map(|(_, of_kind)| sample(chance, count, of_kind)).collect()
 }
 
-/// What makes no sense whatever happened.
+/// Inconsistencies in the database, which no fault may cause.
 fn unsound(api: &Api) -> Vec<String> {
     let queries = [
         "SELECT connection_id FROM credentials h WHERE NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = h.connection_id)",
@@ -168,7 +169,7 @@ fn unsound(api: &Api) -> Vec<String> {
     queries.into_iter().flat_map(|sql| api.world.texts(sql)).chain(miscounts(&api.world)).collect()
 }
 
-/// Where a case begins, to begin there again.
+/// The initial state of a case, from which it can be repeated.
 struct Start {
     database: Vec<u8>,
     now: u64,
@@ -177,7 +178,7 @@ struct Start {
 
 impl Start {
     fn new(world: &mut World) -> Self {
-        // When a connection is checked is left to chance, also by triggers.
+        // The time of a connection's check is random, also in triggers.
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
         world.database.create_scalar_function("random", 0, flags, |_| Ok(1_i64)).unwrap();
         let database = world.database.serialize("main").unwrap().to_vec();
@@ -193,12 +194,12 @@ impl Start {
     }
 }
 
-/// A case, and what happens in it without trouble.
+/// A case, and its course without a fault.
 struct Proof {
     case: Case,
     start: Start,
     clean: Response,
-    /// The answer to the same request when it comes again.
+    /// The response to the same request when it is repeated.
     again: Response,
     trail: Trail,
 }
@@ -220,7 +221,7 @@ impl Proof {
         Self { case, start, clean, again, trail }
     }
 
-    /// The case once more, in trouble. Returns what is wrong with how it ends.
+    /// Repeats the case with a fault. Returns the errors in its outcome.
     fn endure(&mut self, trouble: Trouble) -> Vec<String> {
         let Self { case, start, clean, again, trail } = self;
         let api = &mut case.api;
@@ -242,7 +243,7 @@ impl Proof {
         wrong.extend(leaks(api, &response));
         let state = database(&api.world);
         let is_refused = response.status >= 400 && is_stored_last(case.endpoint);
-        // An approved call is over with whatever came of it, which is kept sealed for the agent.
+        // An approved call ends with any outcome, which is stored encrypted for the agent.
         let is_kept =
             case.endpoint == Endpoint::Open(Open::AgentDecision) && response.status == 200;
         let is_comparable = !is_kept && (trouble.call != Call::Platform || is_refused);
@@ -254,7 +255,7 @@ impl Proof {
             wrong.push(format!("half written: {:?}", rows.collect::<Vec<_>>()));
         }
         wrong.extend(unsound(api));
-        // The next request, and the one after the pause that an honest error asks for.
+        // The next request, and the one after the pause that the error response requests.
         let is_untouched = state == trail.states[0];
         let may_be = |status| {
             let is_end = status == again.status || case.ends.contains(&status);
@@ -275,7 +276,7 @@ impl Proof {
     }
 }
 
-/// Whether an endpoint asks a platform first, and stores nothing when it refuses.
+/// Whether an endpoint calls a platform first, and stores nothing if the platform refuses.
 fn is_stored_last(endpoint: Endpoint) -> bool {
     matches!(endpoint, Endpoint::Keyed(Keyed::Connect | Keyed::SetCredentials))
 }
@@ -285,17 +286,17 @@ fn answer(api: &Api, ports: &Faulty<'_>, request: &Request) -> Response {
     whole(api.world.within(shard, || pollster::block_on(handle(&api.service, ports, request))))
 }
 
-/// Whether an answer says that something went wrong, as the documents say it may.
+/// Whether a response reports an error that is documented for the endpoint.
 fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Response) -> bool {
     let text = String::from_utf8_lossy(&response.body);
     let problem = serde_json::from_slice(&response.body).unwrap_or(Json::Null);
     let code = problem["code"].as_str().unwrap_or_default();
-    // What went wrong with a tool is the tool's result.
+    // A failed tool call is reported in the tool's result.
     let is_tool = matches!(case.endpoint, Endpoint::Open(Open::Mcp | Open::AgentMcp));
     if is_tool && problem["result"]["isError"] == true {
         return true;
     }
-    // The user who approves a call sees whether it was done; the agent gets the reason if not.
+    // The user who approves a call sees whether it succeeded; the agent gets the reason if it did not.
     if matches!(case.endpoint, Endpoint::Open(Open::AgentDecision)) && response.status == 200 {
         let of_platform = ["The platform refused the call", "the platform responded"];
         let of_service = [
@@ -308,7 +309,7 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
                 && of_platform.iter().any(|said| text.contains(said)));
     }
     match (trouble.call, response.status) {
-        // What the platform says is passed on as what the platform says.
+        // The platform's own response is marked as such.
         (Call::Platform, _) if response.header("x-vault-source") == Some("platform") => true,
         (Call::Platform, 503) if text.contains("You can&#39;t sign in at the moment") => true,
         (_, 503) => {
@@ -327,7 +328,7 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
     }
 }
 
-/// What an answer or the log reveals.
+/// The secrets in a response or the log.
 fn leaks(api: &Api, response: &Response) -> Vec<String> {
     let mut found = Vec::new();
     let log = response.log.as_deref().unwrap_or_default();
@@ -353,12 +354,12 @@ fn leaks(api: &Api, response: &Response) -> Vec<String> {
     found
 }
 
-/// Meets each case with the troubles of a kind of calls: `usually` this many of each kind of fault, all for a proof. Returns how
-/// many there are.
+/// Runs each case with the faults of one kind of call: usually this many of each kind, all in a proof. Returns their
+/// number.
 fn prove(usually: usize, is_of: impl Fn(Call) -> bool) -> usize {
     let (mut count, mut tried, mut wrong) = (0, 0, Vec::new());
     let mut chance = Chance(5);
-    // Whether the calls that failed, and those that there are, include a first, a last, and one between them.
+    // Whether both the calls that failed and the existing calls include a first, a last and a middle one.
     let (mut places, mut all_places) = (HashSet::new(), HashSet::new());
     for case in cases() {
         let mut proof = Proof::new(case);

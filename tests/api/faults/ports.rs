@@ -15,7 +15,7 @@ use connector_vault::ports::{
 
 use crate::support::World;
 
-/// What is called.
+/// A call of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     /// A batch of this many statements.
@@ -32,7 +32,7 @@ impl Call {
     }
 }
 
-/// How rows are damaged.
+/// A way to damage rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     Are(&'static str),
@@ -41,7 +41,7 @@ pub enum Rows {
     HaveOnly(&'static str),
 }
 
-/// How a value of the catalog is damaged.
+/// A way to damage a value of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     Missing,
@@ -49,57 +49,57 @@ pub enum Value {
     Halved,
     /// A byte differs, at this many hundredths of its length.
     Flipped(usize),
-    /// It is the value of another key.
+    /// The value of another key.
     Swapped,
 }
 
-/// What goes wrong.
+/// A fault of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// D1 does nothing, and reports this.
+    /// D1 executes nothing and reports this error.
     Refuses(&'static str),
-    /// D1 does what it was asked, and reports this.
+    /// D1 executes the batch and reports this error.
     Forgets(&'static str),
-    /// Nothing is done, and no answer ever comes.
+    /// D1 executes nothing and never responds.
     Hangs,
-    /// D1 does what it was asked, and no answer ever comes.
+    /// D1 executes the batch and never responds.
     HangsAfter,
-    /// D1 does what it was asked, and returns no result sets.
+    /// D1 executes the batch and returns no result sets.
     SaysNothing,
-    /// D1 does what it was asked, and the rows of one statement are damaged.
+    /// D1 executes the batch, and the rows of one statement are damaged.
     Misreports(usize, Rows),
     /// The store of the catalog can't be read.
     Unreadable,
     Damages(Value),
-    /// A platform gives no answer.
+    /// A request to a platform fails.
     Silent(HttpError),
-    /// A platform answers this: a status, headers and a body.
+    /// A platform responds with this status, these headers and this body.
     Answers(u16, &'static [(&'static str, &'static str)], &'static str),
-    /// The queue takes nothing.
+    /// The queue rejects the batch.
     Rejects,
-    /// There is no queue.
+    /// The service has no queue.
     HasNone,
     Limits,
 }
 
-/// When something goes wrong.
+/// A fault and its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Trouble {
     pub fault: Fault,
-    /// At which of all calls.
+    /// The index among all calls.
     pub at: usize,
     pub call: Call,
     /// Whether all later calls of its kind fail too.
     pub lasts: bool,
 }
 
-/// What happened in a run without trouble.
+/// The course of a run without a fault.
 #[derive(Default)]
 pub struct Trail {
     pub calls: Vec<Call>,
     /// The whole database at first, and after each write.
     pub states: Vec<Vec<String>>,
-    /// What platforms answered, by URL.
+    /// The responses of platforms, by URL.
     pub answers: HashMap<String, HttpResponse>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Faulty<'a> {
         Self { world, trouble, calls: Cell::new(0), trail: RefCell::new(trail) }
     }
 
-    /// Notes a call. Returns what goes wrong with it.
+    /// Records a call. Returns its fault, if there is one.
     fn meets(&self, call: Call) -> Option<Fault> {
         let nth = self.calls.replace(self.calls.get() + 1);
         let Some(trouble) = self.trouble else {
@@ -127,14 +127,14 @@ impl<'a> Faulty<'a> {
         (is_met && call.is_like(trouble.call)).then_some(trouble.fault)
     }
 
-    /// Notes what the database holds, in a run without trouble.
+    /// Records the database's contents, in a run without a fault.
     fn note(&self) {
         if self.trouble.is_none() {
             self.trail.borrow_mut().states.push(database(self.world));
         }
     }
 
-    /// A platform's answer, unless it gives another one.
+    /// The platform's response, or its fault.
     fn answered(
         &self,
         url: &str,
@@ -159,9 +159,9 @@ impl<'a> Faulty<'a> {
     }
 }
 
-/// The whole database, without the day on which a key was last used: a request is not refused for that.
+/// The contents of the database without the day of each key's last use, which may be missing after a fault.
 pub fn database(world: &World) -> Vec<String> {
-    // When a key was last used is written by the way.
+    // The last use of a key is a secondary write.
     let keys = "SELECT concat_ws(' ', 'api_keys:', id, scopes, expires_at, revoked_at, replaced_by, created_by) FROM api_keys ORDER BY id";
     let rows = world.dump().into_iter().filter(|row| !row.starts_with("api_keys: "));
     rows.chain(world.texts(keys)).collect()
@@ -324,7 +324,7 @@ impl Clock for Faulty<'_> {
 
     async fn sleep(&self, milliseconds: u32) -> bool {
         self.world.sleep(milliseconds).await;
-        // What is written later would differ by the time. But who is never answered writes nothing more.
+        // A later write would differ in its time. A request that never gets a response writes nothing more.
         let hangs = |trouble: &Trouble| matches!(trouble.fault, Fault::Hangs | Fault::HangsAfter);
         if self.trouble.as_ref().is_some_and(|trouble| trouble.lasts && hangs(trouble)) {
             self.world.wait(milliseconds.into());
@@ -336,7 +336,7 @@ impl Clock for Faulty<'_> {
 impl Random for Faulty<'_> {
     fn fill(&self, bytes: &mut [u8]) {
         match bytes {
-            // How long to wait before another try must not change what is drawn after it.
+            // The random length of a pause must not change later random numbers.
             [only] => *only = 0,
             _ => self.world.fill(bytes),
         }

@@ -1,4 +1,4 @@
-//! What runs without a request: a run that meets trouble loses nothing, and a queue may repeat and reorder.
+//! Work that runs without a request: a fault in a run loses nothing, and the queue may repeat and reorder messages.
 
 use connector_vault::http::{Config, Service};
 use connector_vault::jobs;
@@ -14,16 +14,16 @@ use crate::vault::{CONNECTIONS, at};
 
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
-/// More than one run does by itself.
+/// More than one run handles itself.
 const DUE: usize = 10;
-/// How many troubles of each kind of fault are usually tried: at first, middle and last calls.
+/// The number of faults of each kind that are usually tried, at first, middle and last calls.
 const OF_EACH: usize = 3;
 
 fn settings() -> Config {
     config(&connect::SETTINGS)
 }
 
-/// Connections to be checked, a revocation to be repeated, and deliveries.
+/// A service with due checks, a revocation to retry, and deliveries.
 fn scene() -> Api {
     let api = connect::upkeep::api_of_now();
     set_client(&api, "acme");
@@ -57,7 +57,7 @@ fn scene() -> Api {
     api
 }
 
-/// Some runs of the schedule, with pauses between them. What the queue has is handed over last first, and twice.
+/// Some runs of the schedule, with pauses. Messages of the queue are delivered in reverse order, and twice.
 fn runs(api: &Api, count: u64, pause: u64) {
     for _ in 0..count {
         api.world.wait(pause);
@@ -70,7 +70,7 @@ fn runs(api: &Api, count: u64, pause: u64) {
     }
 }
 
-/// What has not been done.
+/// Work that was not done.
 fn undone(api: &Api) -> Vec<String> {
     let queries = [
         "SELECT 'not checked: ' || connection_id FROM credentials WHERE refreshed_at IS NULL OR reason_code IS NOT NULL",
@@ -104,8 +104,8 @@ fn troubles(at: usize, call: Call) -> Vec<Trouble> {
     faults.into_iter().flat_map(both).collect()
 }
 
-/// Runs `work` in troubles of each kind, in all of them for a proof, and then the schedule without any. Returns how many there
-/// are.
+/// Runs `work` with faults of each kind (all of them in a proof), and then the schedule without faults. Returns the
+/// number of faults.
 fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
     let mut api = scene();
     before(&api);
@@ -117,7 +117,7 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
     let mut all = Vec::new();
     let mut platforms = 0;
     for (at, call) in calls.into_iter().enumerate() {
-        // What the first platforms do, the others do too.
+        // The calls to other platforms have the same faults as those to the first.
         platforms += usize::from(call == Call::Platform);
         if call == Call::Platform && platforms > 3 {
             continue;
@@ -132,10 +132,10 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
         api.service = Service::new(settings());
         let faulty = Faulty::new(&api.world, Some(trouble));
         work(&api, &faulty);
-        // What a lost run was handed is due again after ten minutes.
+        // The work of a lost run is due again after ten minutes.
         runs(&api, 15, MINUTE);
         if trouble.call == Call::Platform {
-            // A platform may ask for a pause of a week.
+            // A platform may request a pause of a week.
             runs(&api, 30, 6 * HOUR);
         }
         let undone = undone(&api);

@@ -1,9 +1,9 @@
-//! Methods that gain a field with a default after accounts were connected by them.
+//! Methods that gain a field with a default after accounts were connected.
 
 use super::*;
 use crate::connect::connected as connected_by_oauth;
 
-/// A platform before it has regions and versions, and after.
+/// A platform before and after it gets regions and versions.
 const BEFORE: &str = r#"
 [platforms.acme]
 name = "Acme"
@@ -52,7 +52,7 @@ headers = { "x-version" = "{version}" }"#;
         .replace("id = \"oauth2\"\n", &format!("id = \"oauth2\"\n{region}\n"))
 }
 
-/// Publishes the platform as it is after, and waits until the service knows.
+/// Publishes the platform's later form, and waits until the service has read it.
 fn republish(api: &Api, name: &str) {
     publish(api, name, &[], &after());
     api.world.now.set(api.world.now.get() + 60_000);
@@ -90,7 +90,7 @@ fn tokens_that_were_stored_before_a_field_existed_are_refreshed_and_revoked_with
         of_ann["authMethod"] = json!("oauth2");
         let path = at(&connected_by_oauth(&api, &of_ann, &tokens));
         republish(&api, "changed-oauth");
-        // The client's variables decide, as in a new connection.
+        // The client's variables apply, as for a new connection.
         let client =
             json!({"clientId": "an id", "clientSecret": "a secret", "variables": variables});
         let set = send(&api, "PUT", "/v1/oauth-clients/acme", &client);

@@ -1,4 +1,4 @@
-//! What documents say of several schemes, constant headers and media types of responses.
+//! Several security schemes, constant headers and media types of responses in documents.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn key(place: &str, name: &str) -> Value {
     json!({"type": "apiKey", "in": place, "name": name})
 }
 
-/// The ids of methods, as a connector or an action names them.
+/// The ids of the auth methods of a connector or an action.
 fn ids(found: &Value) -> Vec<&str> {
     let all = found.as_array().unwrap().iter();
     all.map(|one| one["id"].as_str().or(one["method"].as_str()).unwrap()).collect()
@@ -109,7 +109,7 @@ fn keys_in_cookies_and_the_id_of_an_oauth_client_are_joined_too() {
     let detail = detail(&api, "acme");
     let mut found = ids(&detail["authMethods"]);
     found.sort_unstable();
-    // No request has two headers `Authorization`, so these two stay as they are, and neither is enough.
+    // No request can have two `Authorization` headers, so these schemes stay separate, and neither is sufficient.
     assert_eq!(found, ["basic", "bearer", "oauth-client", "sid-csrf"]);
     assert_eq!(action(&api, "never")["auth"], json!([]));
     let auth = json!([{"method": "oauth-client", "scopes": ["read"]}]);
@@ -128,7 +128,7 @@ fn keys_in_cookies_and_the_id_of_an_oauth_client_are_joined_too() {
     assert_eq!(header(&asked_for[0], "authorization"), Some("Bearer at"));
 }
 
-/// A document of ten operations, as many of which require a header as there are schemas.
+/// A document of ten operations; as many of them require a header as there are schemas.
 fn with_header_parameter(name: &str, schemas: &[Value]) -> Value {
     let mut paths = json!({});
     for nth in 0..10 {
@@ -151,7 +151,7 @@ fn a_header_with_one_value_becomes_one_of_the_connector() {
         ("default", json!({"type": "string", "default": "2022-06-28"})),
     ] {
         let mut schemas = vec![schema; 8];
-        // This one wants another version, and still asks for it.
+        // This operation requires another version, so its header remains a parameter.
         schemas.push(json!({"enum": ["2025-01-01"]}));
         let api = imported(name, &[with_header_parameter("Acme-Version", &schemas)], "");
         assert_eq!(
@@ -216,7 +216,7 @@ fn other_headers_stay_input() {
         let input = action(&api, "get0")["input"].clone();
         assert_eq!(input["properties"]["header"]["required"], json!([header_name]), "{name}");
     }
-    // What `providers.toml` says wins.
+    // `providers.toml` takes precedence.
     let providers = "[platforms.acme]\nname = 'Acme'\nservers = ['https://api.acme.example']\nheaders = { 'acme-version' = '3' }\n";
     let schemas = vec![json!({"enum": ["1", "3"], "default": "1"}); 10];
     let api = imported("wins", &[with_header_parameter("Acme-Version", &schemas)], providers);

@@ -1,4 +1,4 @@
-//! Headers and query parameters that every request of a method carries.
+//! Headers and query parameters of every request of a method.
 
 use super::*;
 
@@ -158,7 +158,7 @@ fn credentials(api: &Api, path: &str) -> Value {
 #[test]
 fn every_request_carries_the_connectors_headers() {
     let api = api("constant");
-    // A platform that answers without the version as Notion does.
+    // A platform that refuses requests without a version, as Notion does.
     platform(&api, |request| {
         let good = header(request, "api-version") == Some("2022-06-28");
         Ok(answered(if good { 200 } else { 400 }, &[], r#"{"id": "a-1"}"#))
@@ -176,7 +176,7 @@ fn every_request_carries_the_connectors_headers() {
     assert_eq!(answer.status, 200);
     assert_eq!(header(&asked_for[0], "api-version"), Some("2022-06-28"));
     assert_eq!(header(&asked_for[0], "authorization"), Some("Bearer t"));
-    // A caller knows which version it wants.
+    // A caller may choose the version.
     let own = [("api-version", "2021-01-01")];
     let (answer, asked_for) = asked(&api, &format!("{path}/proxy/users"), &own);
     assert_eq!(answer.status, 400, "the platform's own answer");
@@ -201,7 +201,7 @@ fn a_method_adds_to_the_connectors_headers_and_has_data_of_the_oauth_client() {
         assert_eq!(header(&asked_for[0], name), Some(value));
     }
     assert_eq!(credentials(&api, &path)["headers"]["client-id"], "an id");
-    // Without the client, the service says what is missing; what it has it still hands out.
+    // Without the client, the service names what is missing; it still returns the stored credentials.
     assert_eq!(api.send(&api.request("DELETE", "/v1/oauth-clients/versioned")).status, 204);
     let (answer, asked_for) = asked(&api, &format!("{path}/proxy/users"), &[]);
     assert_eq!((answer.status, code(&answer).as_str()), (409, "oauth_client_missing"));
@@ -220,7 +220,7 @@ fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
     let credentials = credentials(&api, &path);
     assert_eq!(credentials["headers"], json!({"authorization": "Bearer at"}));
     assert!(!credentials.to_string().contains("a:secret"));
-    // Nor can a caller take its place.
+    // A caller can't supply it either.
     let (answer, asked_for) = asked(&api, &format!("{path}/proxy/users"), &[("x-api-key", "mine")]);
     assert_eq!((answer.status, code(&answer).as_str()), (400, "invalid_parameter"));
     assert!(asked_for.is_empty() && !text(&answer).contains("a:secret"), "{}", text(&answer));
@@ -229,7 +229,7 @@ fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/etsyish", &public).status, 200);
     let (answer, _) = asked(&api, &format!("{path}/proxy/users"), &[]);
     assert_eq!((answer.status, code(&answer).as_str()), (409, "oauth_client_missing"));
-    // So users are not sent to the platform for a connection that could not be used.
+    // Users are therefore not sent to the platform for a connection that would not work.
     let bob = json!({"platform": "etsyish", "identity": "bob", "identityType": "user"});
     let refused = connect(&api, &bob);
     assert_eq!((refused.status, code(&refused).as_str()), (409, "oauth_client_missing"));
@@ -267,13 +267,13 @@ fn a_method_has_several_secrets() {
     let fields = json!({"apiKey": "k", "token": "t&1"});
     let path = connected(&api, "twokeys", Some("keys"), &fields);
     let (_, asked_for) = asked(&api, &format!("{path}/proxy/boards?token=mine&format=xml"), &[]);
-    // A secret replaces the caller's, which replaces a constant.
+    // A secret replaces the caller's value, which replaces a constant.
     let expected = "https://api.twokeys.example/boards?format=xml&key=k&token=t%261";
     assert_eq!(asked_for[0].url, expected);
     let found = credentials(&api, &path);
     assert_eq!(found["query"], json!({"key": "k", "token": "t&1", "format": "json"}));
     assert_eq!((&found["apiKey"], &found["fields"]), (&json!("k"), &json!({"token": "t&1"})));
-    // All of them are sealed.
+    // All secrets are encrypted.
     assert!(!api.world.dump().join("\n").contains("t&1"));
     let other = json!({"platform": "twokeys", "identity": "bob", "identityType": "user",
         "authMethod": "headers", "fields": {"apiKey": "k"}});

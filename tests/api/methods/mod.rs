@@ -1,5 +1,5 @@
-//! Methods with several secrets, constant headers and data of the OAuth client: documents and `providers.toml` are
-//! imported, and the service is asked.
+//! Methods with several secrets, constant headers and values of the OAuth client, from the import of documents and
+//! `providers.toml` to the service's requests.
 
 mod changed;
 mod checks;
@@ -40,7 +40,7 @@ fn document(schemes: &Value, security: &Value, paths: &Value) -> Value {
     })
 }
 
-/// An operation that answers with a 200.
+/// An operation with a 200 response.
 fn operation(id: &str, more: &Value) -> Value {
     let mut operation = json!({"operationId": id, "responses": {"200": {"description": "ok"}}});
     for (name, value) in more.as_object().unwrap() {
@@ -49,7 +49,7 @@ fn operation(id: &str, more: &Value) -> Value {
     operation
 }
 
-/// The service with what is imported from these documents and this `providers.toml`. `name` is the test's own.
+/// A service with the imported documents and this `providers.toml`. `name` is the test's own.
 fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
     let settings = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&settings));
@@ -57,12 +57,12 @@ fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
     api
 }
 
-/// Publishes what is imported from these, in place of what was published before.
+/// Imports these and publishes them in place of the current catalog.
 fn publish(api: &Api, name: &str, documents: &[Value], providers: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("methods").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    // There must be a document.
+    // An import needs at least one document.
     let unrelated =
         json!({"openapi": "3.0.3", "info": {"title": "Unrelated", "version": "1"}, "paths": {}});
     std::fs::write(folder.join("unrelated.json"), unrelated.to_string()).unwrap();
@@ -86,7 +86,7 @@ fn action(api: &Api, key: &str) -> Value {
     body(&api.get(&format!("/v1/available-actions/acme/{key}")))
 }
 
-/// Ann's connection by a method without a redirect, whose credentials the platform accepts if it is asked.
+/// Ann's connection by a method without a redirect; the platform accepts the credentials if it is called.
 fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> String {
     platform(api, |_| Ok(answered(200, &[], "{}")));
     let mut body_sent = of_ann(name);
@@ -111,7 +111,7 @@ fn held(api: &Api, name: &str, credentials: &Value) -> String {
     path
 }
 
-/// The only request that a platform gets because of this call, and the response.
+/// The only request that this call sends to a platform, and the response.
 fn asked(api: &Api, path: &str, headers: &[(&str, &str)]) -> (Response, Vec<HttpRequest>) {
     let mut request = api.request("GET", path);
     for (name, value) in headers {

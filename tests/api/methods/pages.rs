@@ -1,4 +1,4 @@
-//! The next page of a list, where only the body of the platform's response says it.
+//! The next page of a list that only the response body names.
 
 use super::*;
 

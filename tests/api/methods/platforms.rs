@@ -1,4 +1,4 @@
-//! What the platforms of `providers.toml` get with each request, as their documentation says.
+//! The requests to the platforms of `providers.toml` match their documentation.
 
 use base64ct::{Base64, Encoding as _};
 

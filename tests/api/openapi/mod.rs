@@ -1,4 +1,4 @@
-//! The `OpenAPI` document describes the real service: its examples are answers of `handle()`, recorded here.
+//! The `OpenAPI` document describes the real service: its examples are responses of `handle()`, recorded here.
 
 pub mod samples;
 
@@ -16,12 +16,12 @@ use crate::support::{Api, anonymous, body, with_header};
 
 const DOCUMENT: &str = "www/public/v1/openapi.json";
 const ANSWERS: &str = "src/openapi/answers.json";
-/// The pages about errors.
+/// The pages about problems.
 const PAGES: &str = "www/public/problems";
 /// Its path on the site, below the folder of the assets.
 const PATH: &str = "/v1/openapi.json";
 
-/// What the service answers now, and the document with that: both take seconds.
+/// The service's current responses, and the document with them; both take seconds.
 static NOW: LazyLock<(RecordedResponses, Node)> = LazyLock::new(|| {
     let answers = samples::answers();
     let document = openapi::document(&answers);
@@ -74,7 +74,7 @@ fn the_introduction_has_the_scopes_and_limits_that_there_are() {
     assert!(limits.iter().all(|limit| openapi::ABOUT.contains(limit)));
 }
 
-/// The document is a file of the site. Anything but reading it is answered by the service, as everywhere.
+/// The document is a file of the site. The service handles all other methods, as elsewhere.
 #[test]
 fn the_document_is_a_file_that_everybody_may_read() {
     let api = Api::with_catalog();
@@ -100,7 +100,7 @@ fn the_document_is_a_file_that_everybody_may_read() {
     assert_eq!((preflight.status, preflight.header("allow")), (204, Some("GET, HEAD, OPTIONS")));
     assert_eq!(preflight.header("access-control-allow-methods"), Some("GET, HEAD, OPTIONS"));
     assert_eq!(preflight.header("access-control-allow-origin"), Some("https://any.example"));
-    // Nothing else is open like this.
+    // No other endpoint is open in this way.
     let other = asked("OPTIONS", "/v1/whoami");
     assert_eq!((other.status, other.header("access-control-allow-origin")), (204, None));
     assert_eq!(api.send(&anonymous("GET", "/v1/openapi.json/")).status, 401);

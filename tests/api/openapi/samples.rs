@@ -1,4 +1,4 @@
-//! Real answers of the service. Each gets its own small world, so that none affects another.
+//! Real responses of the service. Each comes from its own service, so that none affects another.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -32,7 +32,7 @@ use crate::support::{
 };
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code};
 
-/// What is stored of the catalog, written once for all scenes.
+/// The stored catalog, which is written once for all scenes.
 static PUBLISHED: LazyLock<HashMap<String, Vec<u8>>> = LazyLock::new(|| {
     let world = World::empty();
     world.publish_platforms(Sizes::PUBLISHED, &catalog());
@@ -83,7 +83,7 @@ impl Scene {
         Self { api, ids }
     }
 
-    /// Publishes a platform that gives tokens to the app itself, and returns the request to connect to it.
+    /// Publishes a platform that issues tokens to the app itself, and returns the request to connect it.
     fn of_app(&mut self) -> String {
         let method = json!({
             "id": "app", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://id.example.com/token",
@@ -108,7 +108,7 @@ impl Scene {
             .to_string()
     }
 
-    /// The path of the credentials of a connection.
+    /// The path of a connection's credentials.
     fn credentials(&self) -> String {
         format!("{}/credentials", at(&self.ids[2]))
     }
@@ -126,13 +126,13 @@ impl Scene {
         assert!(self.api.send(&self.put(CLIENT, CLIENTS[0].2)).status < 300);
     }
 
-    /// Stores credentials of the connection.
+    /// Stores this document as the connection's credentials.
     fn hold(&self, document: &str) {
         let response = self.api.send(&self.put(&self.credentials(), document));
         assert_eq!(response.status, 204, "{}", String::from_utf8_lossy(&response.body));
     }
 
-    /// Lets the app authenticate the users of agents. Returns the id of the endpoint.
+    /// Configures the app to authenticate the users of agents. Returns the id of the endpoint.
     fn sign_in(&self) -> String {
         let sent = json!({"type": "app", "url": agents::APP}).to_string();
         let response = self.api.send(&self.put(SIGN_IN, &sent));
@@ -161,13 +161,13 @@ impl Scene {
         self.api.service = Service::new(settings());
     }
 
-    /// Lets a refresh fail while the access token is still valid.
+    /// Makes a refresh fail while the access token is still valid.
     fn degrade(&self) {
         self.set_client();
         self.hold(
             r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
         );
-        // Two minutes before that.
+        // Two minutes before the token expires.
         self.api.world.now.set(1_800_028_680_000);
         script(&self.api, &[(503, json!({}))]);
         assert_eq!(self.api.get(&self.credentials()).status, 200);
@@ -269,7 +269,7 @@ impl Scene {
                 get("/v1/oauth-clients")
             }
             Keyed::ListKeys => {
-                // As the operator's command gives it one.
+                // The recorded id must not change.
                 let id = "UPDATE api_keys SET id = '00000000-0000-4000-8000-000000000001'";
                 self.api.world.database.execute(id, []).unwrap();
                 self.key();
@@ -365,7 +365,7 @@ const WEBHOOKS: &str = "/v1/webhooks";
 /// The path of the OAuth client for GitHub.
 const CLIENT: &str = "/v1/oauth-clients/github";
 
-/// The answers of all endpoints except those that are files or pages.
+/// The responses of all endpoints except those that return files or pages.
 pub fn answers() -> RecordedResponses {
     let endpoints = Endpoint::ALL.iter().filter_map(|endpoint| {
         let recorded = match endpoint {
@@ -405,7 +405,7 @@ fn answer(response: &Response) -> RecordedResponse {
     }
 }
 
-/// The answer when nothing goes wrong.
+/// The successful response of an endpoint.
 fn success(endpoint: Keyed) -> Response {
     let scene = Scene::new();
     let response = scene.api.send(&scene.request(endpoint));
@@ -413,7 +413,7 @@ fn success(endpoint: Keyed) -> Response {
     response
 }
 
-/// The answers with other statuses when nothing goes wrong, in the order in which they are described.
+/// The other successful responses, in the order in which they are described.
 fn others(endpoint: Keyed) -> Vec<Response> {
     let scene = Scene::new();
     let send = |request: &Request| scene.api.send(request);
@@ -435,7 +435,7 @@ fn others(endpoint: Keyed) -> Vec<Response> {
     }
 }
 
-/// The answer of `whoami` to a token.
+/// The response of `whoami` for a token.
 fn whoami_of_token() -> Response {
     let scene = Scene::new();
     let made = body(&scene.api.send(&scene.request(Keyed::CreateSession)));
@@ -459,7 +459,7 @@ fn created(document: &str) -> Response {
     response
 }
 
-/// The answer to a caller that has the document already. Returns `None` when the endpoint ignores `If-None-Match`.
+/// The response to a caller that already has the document. Returns `None` if the endpoint ignores `If-None-Match`.
 fn not_modified(endpoint: Keyed) -> Option<Response> {
     let scene = Scene::new();
     let request = scene.request(endpoint);
@@ -468,7 +468,8 @@ fn not_modified(endpoint: Keyed) -> Option<Response> {
     (response.status == 304).then_some(response)
 }
 
-/// A problem of this kind, produced by spoiling a valid request. Returns `None` when the endpoint does not have it.
+/// A problem of this kind, caused by changing a valid request. Returns `None` if the endpoint does not have the
+/// problem.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
     let mut scene = Scene::new();
@@ -520,7 +521,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::RepeatedParameter => request.query = "limit=10&limit=50".into(),
         Code::InvalidParameter => request.query = "limit=1000&page=0".into(),
         Code::QueryTooBroad => {
-            // The counters decide, so nothing else is read.
+            // The counters suffice to refuse, so nothing else is read.
             let counts = "UPDATE connection_counts SET n = iif(value = 'eu', 402114, 214630) WHERE dimension = 'tag'";
             scene.api.world.database.execute(counts, []).unwrap();
             request.query = "tags=eu,billing&tagsMatch=any".into();
@@ -570,7 +571,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             assert_eq!(scene.api.send(&request).status, 200);
         }
         Code::KeyLimit if endpoint == Keyed::CreateKey => {
-            // The scene has one already.
+            // The scene already has one.
             (1..100).for_each(|_| drop(scene.key()));
         }
         Code::WebhookInactive => {
@@ -595,7 +596,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             scene.hold(
                 r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
             );
-            // Two minutes after that.
+            // Two minutes after the token expired.
             scene.api.world.now.set(1_800_028_920_000);
             script(&scene.api, &[(503, json!({}))]);
         }
@@ -607,7 +608,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             scene.api.world.database.execute("DELETE FROM oauth_clients", []).unwrap();
             request.body = Body::Whole(CONNECTING_ACCOUNT[0].2.into());
         }
-        // A check without a result keeps no credentials from being stored; without a token of the app, there are none.
+        // An inconclusive check does not prevent storing credentials; without a token of the app, there are none.
         Code::PlatformUnreachable if endpoint == Keyed::Connect => {
             request.body = Body::Whole(scene.of_app().into());
             script(&scene.api, &[(0, json!({}))]);
@@ -630,7 +631,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::TooManyRequests => scene.api.world.limited.set(true),
         Code::VaultFull => {
             scene.api.world.size.set(9_900_000_000);
-            // Learns it.
+            // The isolate reads the catalog.
             scene.api.get("/v1/whoami");
         }
         Code::Unavailable => {
@@ -638,7 +639,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             // An isolate with empty caches.
             scene.api.service = Service::new(Config::default());
         }
-        // No request to an endpoint leads to these.
+        // No request to an endpoint causes these.
         _ => return None,
     }
     let response = scene.api.send(&request);
@@ -653,7 +654,7 @@ fn set_key(request: &mut Request, secret: &str) {
     }
 }
 
-/// Three connectors; the first has three actions, and two ways to connect.
+/// Three connectors; the first has three actions and two auth methods.
 fn catalog() -> Vec<Platform> {
     let of = |model: &str, title, key, method| Action {
         model_name: model.into(),
@@ -688,7 +689,7 @@ fn catalog() -> Vec<Platform> {
     ]
 }
 
-/// The detail of one action, with all that it can say.
+/// The details of one action, with every member.
 fn github_units() -> Units {
     let text = |about: &str| json!({"type": "string", "description": about});
     let of_path = |name: &str, about: &str| {
@@ -742,7 +743,7 @@ fn github_units() -> Units {
     units(json!({"oauth": ["oauth2"], "token": ["token"]}), &[create], &definitions)
 }
 
-/// Two ways to connect to GitHub, with all that a detail can say.
+/// The details of a connector with two auth methods and every member.
 fn detail() -> ConnectorDetail {
     let detail = json!({
         "authMethods": [

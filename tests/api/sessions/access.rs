@@ -1,4 +1,4 @@
-//! What a token may do, and how its requests are counted.
+//! The access of a token, and the rate limit of its requests.
 
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
@@ -22,7 +22,7 @@ fn whoami_shows_the_token_restriction() {
     assert_eq!(response.headers[1].1, "private, no-store");
     assert_eq!(api.cost(&as_secret(&token, "GET", WHOAMI)), (200, String::new(), 1));
     assert_eq!(api.get_as(&token, "/v1/whoami?x=1").status, 400);
-    // A token loses a scope together with its key.
+    // A token loses a scope when its key does.
     api.world.database.execute("UPDATE api_keys SET scopes = 'connections:read'", []).unwrap();
     assert_eq!(body(&api.get_as(&token, WHOAMI))["scopes"], json!(["connections:read"]));
 }
@@ -64,7 +64,7 @@ fn a_missing_token_scope_needs_no_storage() {
         api.cost(&as_secret(&token, "GET", CONNECTORS)),
         (403, "insufficient_scope".into(), 0)
     );
-    // A scope that its key has lost is noticed in the batch.
+    // The batch detects a scope that the key has lost.
     api.world
         .database
         .execute("UPDATE api_keys SET scopes = 'catalog:read sessions:create'", [])

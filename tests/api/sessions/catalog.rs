@@ -1,4 +1,4 @@
-//! What a token sees of the catalog.
+//! The part of the catalog that a token sees.
 
 use connector_vault::http::{Response, Service};
 use serde_json::json;
@@ -41,7 +41,7 @@ fn the_catalog_shows_a_tokens_platforms_only() {
                 (expected.iter().map(|name| (*name).to_owned()).collect(), total),
                 "{query}"
             );
-            // What is cached for one caller is not shown to another.
+            // A response that is cached for one caller is not returned to another.
             assert_eq!(
                 get(&all, query).body,
                 api.get(&format!("{CONNECTORS}{query}")).body,
@@ -73,7 +73,7 @@ fn catalog_requests_with_a_token_need_no_storage() {
     let mut api = api();
     let tokens = [json!({"identity": "ann"}), json!({"identity": "bob", "platforms": ["alpha"]})]
         .map(|wish| api.token(&wish));
-    // An isolate that has seen neither the token nor its key.
+    // An isolate that has cached neither the token nor its key.
     api.service = Service::new(config(&[("SESSION_SECRET", SECRET)]));
     let calls = api.world.db_calls.get();
     for path in [CONNECTORS, "/v1/available-actions/alpha", "/v1/nothing"] {

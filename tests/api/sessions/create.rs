@@ -173,7 +173,7 @@ fn the_longest_token_fits_a_header() {
     assert!(token.len() < MAX_TOKEN, "{}", token.len());
     let sent = with_header(as_secret(&token, "GET", WHOAMI), "origin", &origins(10, 60)[9]);
     assert_eq!(body(&api.send(&sent))["platforms"], json!(platforms));
-    // One action of each platform, so that it stays restricted to all of them.
+    // One action of each platform, so that the token stays restricted to all of them.
     let actions = platforms.iter().map(|platform| format!("{platform}/{}", "a".repeat(80)));
     wish["actions"] = json!(actions.collect::<Vec<_>>());
     wish["origins"] = json!(origins(10, 253));
@@ -188,8 +188,8 @@ fn the_longest_token_fits_a_header() {
         }
     }
     assert!((MAX_TOKEN - 20..=MAX_TOKEN).contains(&longest), "{longest}");
-    // One of exactly the greatest length is created, and opens what it says. With the number of another database in front,
-    // base64 has no such length, but one shorter by a character.
+    // A token of exactly the maximum length can be created and used. With the number of another database in front,
+    // base64 has no such length, so it is shorter by one character.
     let greatest = MAX_TOKEN - usize::from(*HOME != Shard::FIRST);
     let origins = origins(10, fits + 1);
     wish["origins"] = json!(origins);
@@ -268,7 +268,7 @@ fn without_a_secret_there_are_no_tokens() {
         assert!(document["detail"].as_str().unwrap().contains("`SESSION_SECRET`"), "{document}");
         assert!(response.log.unwrap().contains("SESSION_SECRET"));
         assert_eq!(api.cost(&as_secret(&token, "GET", CONNECTORS)), (401, "invalid_key".into(), 0));
-        // No other caller learns of it.
+        // Other callers don't see the failure.
         let lacking = api.world.key("acme", Environment::Test, &[], None);
         assert_eq!(api.send(&asking(&lacking, &json!({}))).status, 403);
     }

@@ -1,4 +1,4 @@
-//! `POST /v1/sessions`, and what tokens may do.
+//! `POST /v1/sessions`, and the access of tokens.
 
 mod access;
 mod catalog;
@@ -19,20 +19,20 @@ const CONNECTORS: &str = "/v1/available-connectors";
 const WHOAMI: &str = "/v1/whoami";
 pub const SECRET: &str = "a secret of thirty-two characters";
 const OTHER: &str = "another secret, and a longer one than that";
-/// The cost of a request that asks no storage.
+/// The cost of a request that does not ask storage.
 const FREE: &str = "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\"";
 
 fn api() -> Api {
     Api::with_sessions(SECRET, "")
 }
 
-/// A request for a token.
+/// A request that creates a token.
 pub fn asking(key: &ApiKey, document: &Value) -> Request {
     with_body(as_key(key, "POST", SESSIONS), &document.to_string())
 }
 
 impl Api {
-    /// Publishes the small catalog with these additional platforms, visible at once.
+    /// Publishes the small catalog with these additional platforms, which are visible immediately.
     fn publish_with<T: AsRef<str>>(&self, more: &[T]) {
         let more = more.iter().map(|platform| {
             let platform = platform.as_ref();
@@ -42,7 +42,7 @@ impl Api {
         self.world.wait(CURRENT_MS + 1);
     }
 
-    /// A token that names platforms which the catalog no longer has.
+    /// A token that names platforms that the catalog no longer has.
     fn token_of_gone(&self, gone: &[&str], wish: &Value) -> String {
         self.publish_with(gone);
         let token = self.token(wish);
@@ -50,14 +50,14 @@ impl Api {
         token
     }
 
-    /// The answer to a request for a token.
+    /// The response of a request that creates a token.
     pub fn session(&self, document: &Value) -> Value {
         let response = self.send(&asking(&self.key, document));
         assert_eq!(response.status, 201, "{document} {}", body(&response));
         body(&response)
     }
 
-    /// A token.
+    /// Creates a token.
     pub fn token(&self, document: &Value) -> String {
         self.session(document)["token"].as_str().unwrap().to_owned()
     }

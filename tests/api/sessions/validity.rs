@@ -1,4 +1,4 @@
-//! Which tokens are valid: signatures, expiry, keys, origins.
+//! Valid and invalid tokens: signatures, expiry, keys, origins.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::http::{Response, Service};
@@ -25,7 +25,7 @@ fn session_secrets_can_be_rotated() {
     let new = api.token(&json!({"identity": "ann"}));
     assert_ne!(old, new);
     assert_eq!((status(&api, &old), status(&api, &new)), (200, 200));
-    // White space around a secret comes from pasting it.
+    // White space around a secret often comes from pasting.
     api.service = service(&format!("  {OTHER}\n"), "");
     assert_eq!((status(&api, &old), status(&api, &new)), (401, 200));
     api.service = service(SECRET, OTHER);
@@ -45,7 +45,7 @@ fn refuses_every_flipped_bit() {
     let calls = api.world.db_calls.get();
     let mut refused = 0;
     let mut refuse = |secret: &[u8]| {
-        // Headers are text, so anything else can't be sent.
+        // Headers are text, so other bytes can't be sent.
         let Ok(secret) = std::str::from_utf8(secret) else { return };
         for path in [WHOAMI, CONNECTORS, CONNECTIONS] {
             let response = api.get_as(secret, path);
@@ -60,7 +60,7 @@ fn refuses_every_flipped_bit() {
             bytes[at] ^= 1 << bit;
             refuse(&bytes);
         }
-        // Every other letter, where several texts encode the same signature bytes.
+        // Replaces the last character by each letter, where several texts encode the same signature bytes.
         for letter in *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/. " {
             let mut bytes = token.clone().into_bytes();
             if std::mem::replace(&mut bytes[at], letter) != letter
@@ -104,7 +104,7 @@ fn refuses_every_flipped_bit() {
 
 #[test]
 fn refuses_claims_of_another_form() {
-    // Signed with the right secret, but with the wrong claims.
+    // A token with a valid signature and wrong claims.
     let api = api();
     let good = json!({"v": 1, "k": "key-1", "s": 7, "e": api.world.now.get() + 1, "i": "ann"});
     let sign = |claims: &str| {
@@ -131,7 +131,7 @@ fn refuses_claims_of_another_form() {
         claims[member] = value;
         assert_eq!(api.get_as(&sign(&claims.to_string()), CONNECTORS).status, 401, "{claims}");
     }
-    // No bit mask gives a token the scope to create others.
+    // No bit mask gives a token the scope to create tokens.
     let mut claims = good.clone();
     claims["s"] = json!(255);
     claims["k"] = json!(api.world.texts("SELECT id FROM api_keys")[0]);
@@ -190,10 +190,10 @@ fn tokens_end_with_their_key() {
         let before = api.world.dump();
         let answers: Vec<_> = requests().iter().map(|request| api.cost(request)).collect();
         assert_eq!(answers, vec![(401, "invalid_key".to_owned(), 1); 7], "{spoil}");
-        // That comes before what is wrong with the request.
+        // This error comes before those of the request.
         assert_eq!(api.get_as(&token, &format!("{CONNECTIONS}?limit=0")).status, 401, "{spoil}");
         assert_eq!(api.world.dump(), before);
-        // The catalog does not belong to the key, so there a token is trusted until it expires.
+        // The catalog is the same for all keys, so tokens are accepted there until they expire.
         assert_eq!(api.cost(&as_secret(&token, "GET", CONNECTORS)), (200, String::new(), 0));
     }
 }
@@ -258,7 +258,7 @@ fn origins() {
         (Some("https://a.example"), None, [200, 401, 200]),
         (Some("http://localhost:5173"), Some("cross-site"), [200, 401, 200]),
         (Some("https://a.example"), Some("same-origin"), [200, 401, 200]),
-        // The window, in which users connect their accounts, is a page of the service.
+        // The connect window is a page of the service.
         (Some(ORIGIN), Some("same-origin"), [200, 200, 200]),
         (None, Some("same-origin"), [200, 200, 200]),
         (None, Some("same-site"), [401, 401, 200]),
@@ -286,7 +286,7 @@ fn origins() {
             assert_eq!(statuses, expected, "{origin:?} {site:?} {path}");
         }
     }
-    // Which pages may read an answer is a separate matter, and a preflight carries no secret.
+    // Which pages may read a response is a separate matter, and a preflight carries no secret.
     let response =
         api.send(&with_header(as_secret(&token, "GET", WHOAMI), "origin", "https://a.example"));
     assert_eq!(response.header("access-control-allow-origin"), None);

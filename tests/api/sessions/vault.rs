@@ -1,4 +1,4 @@
-//! What a token sees and changes of the vault.
+//! The connections that a token sees and changes.
 
 use connector_vault::http::Service;
 use connector_vault::terms::{Environment, Scope};
@@ -10,7 +10,7 @@ use crate::vault::{
     CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, cursor, faults, minimal, next,
 };
 
-/// Connections of two identities, each to three platforms and of two types.
+/// Connections of two identities, each to three platforms and with two types.
 fn vault(api: &Api) -> Vec<Value> {
     let mut rows = Vec::new();
     for identity in ["ann", "Ann", "bob"] {
@@ -328,7 +328,7 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
         assert_eq!(asked(&other, &format!("limit=2&after={after}")), 400, "{wish}");
         assert_eq!(asked(&other, &format!("limit=2&after={after}&identity=ann")), 400, "{wish}");
     }
-    // Filters that state what the token implies give the same list.
+    // Filters that repeat the token's restriction give the same list.
     assert_eq!(asked(&token, &format!("limit=2&identity=ann&after={after}")), 200);
     assert_eq!(asked(&token, &format!("limit=2&identity=bob&after={after}")), 400);
     assert_eq!(asked(&token, &format!("limit=3&after={after}")), 400);
@@ -338,7 +338,7 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
     let key = api.key.reveal().to_owned();
     assert_eq!(asked(&key, &format!("limit=2&identity=ann&after={keys}")), 200);
     assert_eq!(asked(&key, &format!("limit=2&identity=ann&after={after}")), 400);
-    // Cursors are not shared with a token of another key of the same account.
+    // Cursors don't work with a token of another key of the same account.
     api.key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
     let other = api.token(&ann);
     assert_eq!(asked_of(&api, &other, "limit=2"), 200);

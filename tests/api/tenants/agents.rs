@@ -1,5 +1,5 @@
-//! Agents of six tenants in three databases, with keys and with tokens of users, who know all ids of each other. By
-//! `POST /mcp`, none sees, runs or connects again what its key, or its token's user, may not.
+//! Agents of six tenants in three databases, with keys and with users' tokens, which know all ids of each other. At
+//! `POST /mcp`, none of them sees, runs or reconnects anything that its key, or its token's user, may not.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,13 @@ use crate::sessions::asking;
 use crate::support::{Api, anonymous, as_key, body, units, with_body, with_header};
 use crate::vault::UNKNOWN_ID;
 
-/// How many random requests are sent: usually, and for a proof.
+/// Number of random requests in a usual run, and in a proof.
 const REQUESTS: [usize; 2] = [2_000, 4_000];
-/// Alike but for their case.
+/// Two of them differ only in case.
 const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];
-/// The first one has an action, and is connected by a link.
+/// The first one has an action, and is connected through a link.
 const PLATFORMS: [&str; 2] = ["acme", "bearer"];
-/// The scopes of a token, and the tools that they are for.
+/// The scopes of a token, and the tools that require them.
 const SCOPES: [(&str, &str); 4] = [
     ("catalog:read", "describe_action"),
     ("connections:read", "list_connections"),
@@ -39,13 +39,13 @@ struct Held {
     platform: &'static str,
 }
 
-/// Who an agent acts for.
+/// The key or token of an agent.
 struct Agent {
     secret: String,
     tenant: usize,
-    /// A token's user, and the platforms that it is confined to.
+    /// A token's user, and the platform to which it is restricted.
     user: Option<(&'static str, Option<&'static str>)>,
-    /// A token's scopes. A key has all.
+    /// A token's scopes. A key has all of them.
     scopes: Vec<&'static str>,
 }
 
@@ -73,11 +73,11 @@ struct Agents {
     chance: Chance,
     held: Vec<Held>,
     callers: Vec<Agent>,
-    /// The ids of attempts to connect, each with its tenant, identity and platform.
+    /// The ids of connect attempts, each with its tenant, identity and platform.
     attempts: Vec<(String, usize, String, &'static str)>,
-    /// How many calls reached a platform, per tenant.
+    /// The number of calls that reached a platform, per tenant.
     ran: [usize; 6],
-    /// How often the caller might do what it asked for, and how often not.
+    /// The numbers of permitted and of refused requests.
     seen: [usize; 2],
 }
 
@@ -210,7 +210,7 @@ impl Agents {
         None
     }
 
-    /// The error must be that of an unknown object.
+    /// The error must equal that for an unknown object.
     fn refused(&mut self, result: &Value, code: &str, of_nothing: Option<&Value>) {
         let content = &result["structuredContent"];
         assert_eq!(
@@ -298,7 +298,7 @@ impl Agents {
         self.seen[0] += 1;
     }
 
-    /// Connects an account again, by the id of its connection.
+    /// Reconnects an account, by the id of its connection.
     fn reconnect(&mut self, who: usize) {
         let at = self.chance.below(self.held.len());
         let (id, platform) = (self.held[at].id.clone(), self.held[at].platform);
@@ -345,7 +345,7 @@ impl Agents {
         self.seen[0] += 1;
     }
 
-    /// Gets the outcome of a user's attempt, like a client that opened its link.
+    /// Gets the outcome of a user's attempt, as a client does that opened its link.
     fn resume(&mut self, who: usize) {
         let from = self.attempts.len().saturating_sub(30);
         if self.attempts.is_empty() {
@@ -382,7 +382,7 @@ fn agents_see_and_run_only_what_their_user_may() {
         }
     }
     assert!(all.seen.iter().all(|count| *count > requests / 8), "{:?}", all.seen);
-    // Every call has an event in the feed of its own tenant, and nowhere else.
+    // Each call has an event in the feed of its own tenant only.
     for (tenant, ran) in all.ran.into_iter().enumerate() {
         let key = all.callers.iter().find(|agent| agent.tenant == tenant).unwrap().secret.clone();
         let (mut after, mut told) = (String::new(), 0);

@@ -1,6 +1,6 @@
-//! Random requests with tokens of several keys, identities, types, platforms, scopes and origins,
-//! while time passes and keys are revoked, expire, lose scopes and regain them. A naive model predicts each answer:
-//! exactly the connections that the token may see.
+//! Random requests with tokens of several keys, identities, types, platforms, scopes and origins, while time passes and
+//! keys are revoked, expire, lose scopes and regain them. A naive model predicts each response: exactly the connections
+//! that the token may see.
 
 mod requests;
 
@@ -15,7 +15,7 @@ use crate::sessions::{SECRET, asking};
 use crate::support::{Api, ORIGIN, as_secret, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, code};
 
-/// How many random requests are sent: usually, and for a proof.
+/// Number of random requests in a usual run, and in a proof.
 const REQUESTS: [usize; 2] = [20_000, 100_000];
 /// The approximate number of connections per tenant.
 const SIZE: usize = 70;
@@ -24,7 +24,7 @@ const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
 const TAGS: [&str; 4] = ["red", "green", "Red", "x y"];
 const NAMES: [&str; 4] = ["Ann", "ann", "Bob", "École"];
-/// The identities of connections: alike except for case, and one that looks like a key.
+/// The identities of connections: two differ only in case, and one looks like a key.
 const IDENTITIES: [&str; 6] = ["ann", "Ann", "bob", "é::x", "a%_b", "nobody"];
 const ORIGINS: [&str; 3] = ["https://a.example", "https://b.example", "http://localhost:5173"];
 
@@ -38,7 +38,7 @@ struct Key {
     scopes: Vec<Scope>,
 }
 
-/// A token and what was requested for it.
+/// A token and the body that requested it.
 #[derive(Clone)]
 struct Token {
     text: String,
@@ -75,7 +75,7 @@ impl Token {
     }
 }
 
-/// A cursor that was issued, and for which token.
+/// A cursor, and the token that received it.
 #[derive(Clone)]
 struct Given {
     after: String,
@@ -168,7 +168,7 @@ impl Crowd {
         self.api.world.now.get()
     }
 
-    /// Creates a token with a key that may; once there are many, it replaces the oldest.
+    /// Creates a token with a key that has the scope; once there are many, it replaces the oldest.
     fn make(&mut self) {
         let nth = self.chance.below(self.keys.len());
         let now = self.now();
@@ -286,7 +286,7 @@ impl Crowd {
         assert_eq!(self.api.world.database.execute(sql, row).unwrap(), 1);
     }
 
-    /// Sends a request as a page of some origin. Returns `None` when it is refused because of its token, as the model
+    /// Sends a request from a page of some origin. Returns `None` if it is refused because of its token, as the model
     /// predicts.
     fn send(&mut self, token: &Token, request: Request, scope: Option<Scope>) -> Option<Response> {
         let page = match self.chance.below(if token.origins.is_some() { 5 } else { 20 }) {
@@ -300,7 +300,7 @@ impl Crowd {
         }
         let says_own = self.chance.percent(10);
         if says_own {
-            // A page of the service itself; next to an `Origin`, this header does not count.
+            // This header marks a request of the service's own page; next to an `Origin`, it is ignored.
             request = with_header(request, "sec-fetch-site", "same-origin");
         }
         self.sent += 1;
@@ -372,7 +372,7 @@ impl Crowd {
         }
     }
 
-    /// Asserts that every tenant has exactly the connections that the model has.
+    /// Asserts that every tenant has exactly the connections of the model.
     fn assert_nothing_else_changed(&self) {
         for (nth, tenant) in self.tenants.iter().enumerate() {
             let account = ["acme", "acme", "beta"][nth];
@@ -395,7 +395,7 @@ fn tokens_reach_only_what_they_allow() {
     let mut crowd = Crowd::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     while crowd.sent < requests {
-        // About an hour and a half in a proof; tokens last one to eleven minutes.
+        // A proof takes about an hour and a half of this time; tokens last one to eleven minutes.
         if crowd.chance.percent(10) {
             let passed = crowd.chance.next() % 1000;
             crowd.api.world.wait(passed);

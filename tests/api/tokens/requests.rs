@@ -1,4 +1,4 @@
-//! The requests, and what the model predicts of each.
+//! The requests, and the model's prediction for each.
 
 use connector_vault::terms::Scope;
 use serde_json::json;
@@ -68,7 +68,7 @@ impl Crowd {
             }
             self.seen.followed += 1;
         } else if response.status == 200 {
-            // Another restriction may lead to the same list, where the filter states what the token does not.
+            // Another restriction may lead to the same list, if the filter adds what the token's restriction lacks.
             assert_eq!((token.key, &token.identity), (given.token.key, &given.token.identity));
             let (ours, theirs) = (self.own(&token), self.own(&given.token));
             assert_eq!(ours.list(&given.filter), theirs.list(&given.filter));
@@ -77,7 +77,7 @@ impl Crowd {
         }
     }
 
-    /// Requests one connection. If the token may not see it, the answer is as for an unknown id.
+    /// Requests one connection. If the token may not see it, the response is that for an unknown id.
     pub(super) fn one(&mut self, token: &Token) {
         let own = self.own(token);
         let id = if own.rows.is_empty() || self.chance.percent(50) {

@@ -1,4 +1,4 @@
-//! What is sent, when, and what becomes of it.
+//! Deliveries: their contents, times and outcomes.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -47,7 +47,7 @@ fn the_queue_delivers_what_exceeds_one_batch() {
     }
     connect(&api, "eve");
     assert_eq!(receiver.take().len(), 12);
-    // Unsent deliveries: a run sends the first handful, and the queue the others, concurrently.
+    // Unsent deliveries: a run sends the first ones, and the queue the others, concurrently.
     for identity in ["ann", "bob"] {
         send(&api, "POST", CONNECTIONS, &minimal(identity));
     }
@@ -89,7 +89,7 @@ fn failed_deliveries_are_retried() {
     receiver.answer(|_| status(500));
     connect(&api, "eve");
     assert_eq!(receiver.take().len(), 1);
-    // The queue, five seconds later.
+    // The queue delivers it five seconds later.
     api.world.wait(5 * SECOND - 1);
     queue(&api);
     assert_eq!(receiver.take().len(), 0);
@@ -102,9 +102,9 @@ fn failed_deliveries_are_retried() {
         (&json!(2), &json!("pending"), &json!(500))
     );
     assert!(read(&api, &path(&webhook, ""))["failingSince"].is_string());
-    // The queue hastens the second attempt only.
+    // The queue is used for the second attempt only.
     assert_eq!(api.world.take_messages(), []);
-    // The schedule, after five minutes.
+    // The schedule sends it after five minutes.
     for _ in 0..4 {
         minute(&api);
     }
@@ -166,7 +166,7 @@ fn a_delivery_fails_after_ten_attempts_and_a_webhook_after_five_days() {
         told["data"],
         json!({"webhook": {"id": webhook["id"]}, "reason": {"code": "no_success", "detail": null, "httpStatus": 503}})
     );
-    // Nothing is sent to it until it is enabled.
+    // The webhook gets no deliveries until it is enabled.
     fail(&api, &late);
     assert_eq!(receiver.take().len(), 0);
     let replay = json!({"from": "evt_0000000000001"});
@@ -272,12 +272,12 @@ fn the_schedule_delivers_what_a_dead_isolate_left() {
     let api = api();
     let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
-    // The isolate dies after it has written, and nothing follows the response.
+    // The isolate is killed after it has written, and nothing runs after the response.
     let created = send(&api, "POST", CONNECTIONS, &minimal("eve"));
     assert_eq!((created.status, created.has_deliveries), (201, true));
     minute(&api);
     assert_eq!(receiver.types(), ["connection.created"]);
-    // It dies after it has taken a delivery: sent again a minute later, at least once.
+    // The isolate is killed after it has claimed a delivery, which is sent again a minute later: at least once.
     receiver.answer(|_| panic!("the isolate dies"));
     let created = send(&api, "POST", CONNECTIONS, &minimal("ann"));
     assert!(created.has_deliveries);
@@ -314,7 +314,7 @@ fn many_events_go_through_the_queue_and_each_arrives_once() {
     let unique: HashSet<_> = got.iter().map(|request| header(request, "webhook-id")).collect();
     let listed = api.world.texts("SELECT id || '' FROM events").len();
     assert_eq!((got.len(), unique.len()), (listed, listed));
-    // Without a queue, each minute does what one run can.
+    // Without a queue, each minute does as much as one run can.
     api.world.has_queue.set(false);
     for nth in 0..20 {
         send(&api, "POST", CONNECTIONS, &minimal(&format!("more {nth}")));
@@ -349,7 +349,7 @@ fn a_replay_delivers_a_range_of_events_again() {
         after(&api, &response);
         assert_eq!(receiver.types().len(), types, "{document}");
     }
-    // More than a request queues.
+    // More deliveries than one request may enqueue.
     api.world
         .database
         .execute_batch("INSERT INTO events (account, environment, type, occurred_at, subject) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT 'acme', 'test', 'connection.created', 1, '{}' FROM n; DELETE FROM deliveries")
@@ -357,7 +357,7 @@ fn a_replay_delivers_a_range_of_events_again() {
     let first = body(&send(&api, "POST", &path(&webhook, "/replay"), &json!({"from": id(1)})));
     assert_eq!(first, json!({"queued": 1000, "next": id(1002)}));
     let rest = json!({"from": first["next"]});
-    // Others wait until some of these are done.
+    // Further replays are refused until some of these are done.
     let refused = send(&api, "POST", &path(&webhook, "/replay"), &rest);
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("60")));
     assert_eq!(body(&refused)["code"], "too_many_requests");
@@ -374,7 +374,7 @@ fn a_replay_delivers_a_range_of_events_again() {
 #[test]
 fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
     let api = api();
-    // Each run is one.
+    // Each minute has one run.
     api.world.has_queue.set(false);
     let receiver = Receiver::new(&api);
     let url = |name: &str| format!("https://app.example/{name}");
@@ -390,7 +390,7 @@ fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
         let failing = got.iter().filter(|request| is_failing(request)).count();
         (failing, got.len() - failing)
     };
-    // The failure is not known yet: each webhook gets its share.
+    // The failure is not known yet, so each webhook gets its share.
     deliver(&api);
     assert_eq!(got(&receiver), (4, 4));
     deliver(&api);
@@ -399,7 +399,7 @@ fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
         deliver(&api);
         assert!(got(&receiver).0 <= 1);
     }
-    // Once it works again, it gets all that is due.
+    // Once the receiver works again, it gets all due deliveries.
     receiver.answer(|_| status(204));
     api.world.wait(300 * SECOND);
     deliver(&api);
@@ -416,7 +416,7 @@ fn a_silent_receiver_gets_at_most_one_batch() {
     for nth in 0..20 {
         send(&api, "POST", CONNECTIONS, &minimal(&format!("user {nth}")));
     }
-    // While the first run waits for answers, others find nothing to do.
+    // While the first run waits for responses, other runs find no due deliveries.
     let (again, waiting) = (Rc::clone(&api), Cell::new(false));
     receiver.answer(move |_| {
         if !waiting.replace(true) {
@@ -431,7 +431,7 @@ fn a_silent_receiver_gets_at_most_one_batch() {
 #[test]
 fn new_events_are_delivered_before_replayed_ones() {
     let api = api();
-    // Each run is one.
+    // Each minute has one run.
     api.world.has_queue.set(false);
     let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
@@ -473,7 +473,7 @@ fn deliveries_are_paged_and_deleted_with_their_events() {
     assert_eq!(read(&api, &path(&webhook, "/deliveries?limit=5"))["next"], Value::Null);
     api.world.wait(31 * DAY);
     minute(&api);
-    // The last event stays.
+    // The last event is kept.
     assert_eq!(deliveries(&api, &webhook).len(), 1);
     assert_eq!(api.send(&api.request("DELETE", &path(&webhook, ""))).status, 204);
     assert_eq!(api.world.texts("SELECT state FROM deliveries").len(), 0);
@@ -518,7 +518,7 @@ fn deliveries_are_filtered_by_state_and_only_those_are_read() {
     let refused = api.get(&path(&webhook, "/deliveries?state=lost"));
     let told = "`state` must be one of pending, delivered, failed";
     assert_eq!((refused.status, &body(&refused)["errors"][0]["detail"]), (400, &json!(told)));
-    // The index alone leads to them, in their order.
+    // The index alone finds them, in order.
     list("state=failed");
     let asked = api.world.asked.borrow();
     let steps = plan(&api.world, asked.last().unwrap()).join("; ");
@@ -543,7 +543,7 @@ fn a_missing_key_loses_no_event() {
         minute(&api);
     }
     assert_eq!(receiver.types(), ["connection.created"]);
-    // The other key seals it by now.
+    // By now, the other key encrypts it.
     let sealed = api.world.texts("SELECT sealed_key FROM webhooks");
     assert_eq!(sealed, ["two"]);
 }

@@ -1,4 +1,4 @@
-//! The endpoints: what is accepted, shown and refused.
+//! The endpoints of webhooks: accepted, returned and refused values.
 
 use connector_vault::http::Service;
 use connector_vault::terms::{Environment, EventType, Scope};
@@ -37,16 +37,16 @@ fn a_webhook_is_created_read_changed_and_deleted() {
     assert_eq!(changed["createdAt"], shown["createdAt"]);
     assert_ne!(changed["updatedAt"], shown["updatedAt"]);
     assert_eq!(read(&api, &own), changed);
-    // What is not sent stays.
+    // Omitted members are unchanged.
     let unchanged = body(&send(&api, "PATCH", &own, &json!({"description": "Again"})));
     assert_eq!((&unchanged["url"], &unchanged["active"]), (&change["url"], &json!(true)));
     assert_eq!(unchanged["description"], "Again");
 
-    // Null clears it.
+    // Null clears the description.
     let cleared = body(&send(&api, "PATCH", &own, &json!({"description": null})));
     assert_eq!(cleared["description"], Value::Null);
 
-    // The answer of the first try is lost.
+    // The response of the first attempt is lost.
     api.world.losses.borrow_mut().push_back(Loss::After);
     assert_eq!(api.send(&api.request("DELETE", &own)).status, 204);
     for request in [
@@ -145,7 +145,7 @@ fn an_environment_has_twenty_webhooks_at_most() {
     let response = send(&api, "POST", WEBHOOKS, &json!({"url": URL}));
     assert_eq!((response.status, code(&response)), (409, "webhook_limit".into()));
     assert_eq!(read(&api, WEBHOOKS)["rows"].as_array().unwrap().len(), 20);
-    // Another environment has its own.
+    // The other environment has its own webhooks.
     let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
     let request = with_body(as_key(&live, "POST", WEBHOOKS), &json!({"url": URL}).to_string());
     assert_eq!(api.send(&request).status, 201);
@@ -218,7 +218,7 @@ fn a_secret_rotates_and_both_sign_for_a_day() {
     assert_eq!(signs("b"), [true, true]);
     api.world.wait(1);
     assert_eq!(signs("c"), [false, true]);
-    // After another rotation, the secret before signs, and no older one.
+    // After another rotation, the previous secret still signs, and older ones don't.
     rotate();
     rotate();
     assert_eq!(signs("d"), [false, false]);
@@ -235,14 +235,14 @@ fn concurrent_rotations_create_one_secret() {
         body(&api.send(&api.request("POST", &path(&webhook, "/rotate"))))["secret"].clone()
     };
     let (before, theirs) = (sealed(&api), rotate(&api));
-    // Another rotation ends between the read and the write of this one: when the use of its key is written.
+    // Another rotation completes between the read and the write of this one, when the use of its key is written.
     let sql = format!(
         "UPDATE webhooks SET sealed = '{before}'; UPDATE api_keys SET last_used_day = NULL;
         CREATE TEMP TRIGGER theirs AFTER UPDATE ON api_keys BEGIN UPDATE webhooks SET sealed = '{}', written_by = 'them'; END",
         sealed(&api)
     );
     api.world.database.execute_batch(&sql).unwrap();
-    // A new isolate, which writes the use.
+    // A new isolate writes the use of the key.
     api.service = Service::new(settings());
     assert_eq!(rotate(&api), theirs);
 }

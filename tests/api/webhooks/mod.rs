@@ -56,10 +56,10 @@ fn deliveries(api: &Api, webhook: &Value) -> Vec<Value> {
     page["rows"].as_array().unwrap().clone()
 }
 
-/// What a receiver does with a request: the answer, or why there is none.
+/// A receiver's reaction to a request: a response, or an error.
 type Answers = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
 
-/// A receiver that remembers what it got.
+/// A receiver that records its requests.
 #[derive(Default)]
 struct Receiver {
     got: RefCell<Vec<HttpRequest>>,
@@ -67,7 +67,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// One that accepts everything.
+    /// A receiver that accepts everything.
     fn new(api: &Api) -> Rc<Self> {
         let receiver = Rc::new(Self::default());
         let mine = Rc::clone(&receiver);
@@ -92,7 +92,7 @@ impl Receiver {
         self.got.take()
     }
 
-    /// The types of the events that it got since it was asked last.
+    /// The types of the events that it has received since the last call.
     fn types(&self) -> Vec<String> {
         let events = self.take().into_iter().map(|request| event(&request));
         events.map(|event| event["type"].as_str().unwrap().to_owned()).collect()
@@ -113,7 +113,7 @@ fn header<'a>(request: &'a HttpRequest, name: &str) -> &'a str {
     found.map(|(_, value)| value.as_str()).unwrap()
 }
 
-/// Whether the standard's own library makes one of the request's signatures.
+/// Whether the library of Standard Webhooks verifies one of the request's signatures.
 fn is_signed(request: &HttpRequest, secret: &Value) -> bool {
     let webhook = Webhook::new(secret.as_str().unwrap()).unwrap();
     let seconds = header(request, "webhook-timestamp").parse().unwrap();
@@ -121,7 +121,7 @@ fn is_signed(request: &HttpRequest, secret: &Value) -> bool {
     header(request, "webhook-signature").split(' ').any(|one| one == expected)
 }
 
-/// What the platform does after a response: it has sent what is due.
+/// The work after a response: due deliveries are sent.
 fn after(api: &Api, response: &Response) {
     if response.has_deliveries {
         deliver(api);
@@ -134,7 +134,7 @@ fn deliver(api: &Api) {
     queue(api);
 }
 
-/// The queue, until nothing is handed over now.
+/// Runs the queue until it has no due messages.
 fn queue(api: &Api) {
     loop {
         let messages = api.world.messages();
@@ -148,7 +148,7 @@ fn queue(api: &Api) {
     }
 }
 
-/// A minute of the schedule, and what the queue has at its end.
+/// One minute of the schedule, and the messages in the queue at its end.
 fn minute(api: &Api) {
     api.world.wait(MINUTE);
     let faults = pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();

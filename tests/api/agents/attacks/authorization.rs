@@ -101,7 +101,8 @@ pub(super) fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusa
             anonymous("GET", &format!("/mcp/unknown/authorize?{}", asking(client, &[]))),
             Problem(404),
         ),
-        // The client is valid, its request is not: users who have not signed in are not sent to a site that any client could register.
+        // The client is valid but its request is not: users who have not signed in are not redirected to a site that
+        // anyone could have registered.
         ("the service as an open redirector", open("https://evil.example/cb", &[]), Page(400)),
         (
             "an open redirector, by another fault",
@@ -129,12 +130,12 @@ pub(super) fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusa
     ]
 }
 
-/// A number of parameters with this prefix.
+/// This many parameters whose names have this prefix.
 pub(super) fn many(name: &str, count: usize) -> String {
     (0..count).map(|nth| format!("{name}{nth}=1")).collect::<Vec<_>>().join("&")
 }
 
-/// IDs of clients that lead to addresses that must not be asked, or that look like the addresses of others.
+/// Client IDs whose metadata must not be requested: private addresses, and look-alikes of other hosts.
 pub(super) fn documents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     [
         ("the machine", "https://localhost/client.json"),

@@ -53,7 +53,7 @@ pub(super) fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     ]
 }
 
-/// What an app, or another holder of a key or a token, must not do.
+/// Requests that an app, or the holder of another key or token, must not be able to make.
 pub(super) fn apps(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     let path = "/v1/agent-grants";
     let sent = json!({"request": scene.attacker_request, "identity": "ann"}).to_string();

@@ -1,4 +1,4 @@
-//! Attacks on the consent page and the user's way to it.
+//! Attacks on the consent page and on the redirects that lead to it.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Attacks on the endpoints of sign-in, each with the refusal that it gets. After each of them, the database holds what it held
-//! before, no token was issued, no user was sent to another site than the client's, and no other server was called.
+//! Attacks on the sign-in endpoints, each with the expected refusal. After each attack, the database is unchanged, no
+//! token was issued, the user was redirected only to the client, and no other server was called.
 
 mod authorization;
 mod calls;
@@ -25,24 +25,24 @@ use crate::support::{as_key, as_secret, with_body};
 /// The address of a metadata document.
 const DOCUMENT: &str = "https://agent.example/client.json";
 
-/// What an attack meets.
+/// The expected outcome of an attack.
 #[derive(Clone, Copy, Debug)]
 enum Refusal {
     /// A page with this status, and no redirect.
     Page(u16),
     /// An OAuth error as JSON, with this status.
     Error(u16, &'static str),
-    /// An OAuth error that the client gets at its own redirect URI.
+    /// An OAuth error that the client receives at its own redirect URI.
     Back(&'static str),
     /// A problem of the API, with this status.
     Problem(u16),
-    /// 200 and nothing else: the response does not reveal whether the token was valid (RFC 7009, section 2.2).
+    /// 200 without a body: the response does not reveal whether the token was valid (RFC 7009, section 2.2).
     Silence,
 }
 
 use Refusal::{Back, Error, Page, Problem, Silence};
 
-/// Two sign-ins in progress, a granted agent, and another account's endpoint.
+/// Two sign-ins in progress, an agent with a grant, and an endpoint of another account.
 struct Scene {
     api: Api,
     id: String,
@@ -51,32 +51,32 @@ struct Scene {
     /// The victim's browser, at its consent page.
     victim: Browser,
     grant: String,
-    /// The attacker's browser, with a sign-in of its own under way.
+    /// The attacker's browser, with its own sign-in in progress.
     attacker: Browser,
     attacker_request: String,
     agent: Agent,
-    /// A code that the victim's agent has not exchanged.
+    /// A code that the victim's agent has not exchanged yet.
     code: String,
     /// An agent that may only read.
     reader: Agent,
-    /// The agent of a client with a metadata document, which is the same client at every endpoint.
+    /// An agent whose client has a metadata document, so that the client is the same at every endpoint.
     published: Agent,
-    /// Its code that was not exchanged.
+    /// Its code, which has not been exchanged.
     published_code: String,
-    /// The endpoint of another account, its client, and its key.
+    /// Another account's endpoint, client and key.
     elsewhere: String,
     stranger: String,
     foreign_key: ApiKey,
 }
 
-/// The client that publishes this document.
+/// Serves the metadata document of a client. Returns the client's ID.
 fn publish(api: &Api, document: &Value) {
     let document = document.clone();
     *api.world.platform.borrow_mut() =
         Box::new(move |_| -> Result<HttpResponse, _> { answer(200, &document) });
 }
 
-/// The metadata of a good client.
+/// The metadata of a valid client.
 fn metadata() -> Value {
     json!({"client_id": DOCUMENT, "client_name": "Example", "redirect_uris": [CALLBACK]})
 }
@@ -186,12 +186,12 @@ impl Scene {
     }
 }
 
-/// The request of a call with an access token.
+/// A tool call with an access token.
 fn request_of(path: &str, token: &str) -> Request {
     calling(path, token, "list_connections", &json!({}))
 }
 
-/// What is wrong with an answer to an attack. Returns `None` for the expected refusal.
+/// Describes how a response to an attack differs from the expected refusal. Returns `None` if it does not.
 fn fault(response: &Response, refusal: Refusal) -> Option<String> {
     let said = text(response);
     let found = (response.status, response.header("location"));
@@ -250,7 +250,7 @@ fn attacks_are_refused_and_change_nothing() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert_eq!(sent(), asked, "other servers were asked");
-    // Nothing of that was in the way of those who sign in.
+    // None of the attacks prevents the legitimate sign-in.
     assert_eq!(scene.api.send(&scene.token(&[])).status, 200);
     let own =
         calling(&format!("/mcp/{}", scene.id), &scene.agent.access, "list_connections", &json!({}));
@@ -265,14 +265,14 @@ fn a_replay_of_stolen_secrets_revokes_the_grant() {
         let response = scene.api.send(&request);
         assert_eq!(fault(&response, Error(400, "invalid_grant")), None);
     };
-    // A code that both of them exchange.
+    // Both exchange the same code.
     let scene = Scene::new();
     let tokens = body(&scene.api.send(&scene.token(&[])));
     replay(scene.token(&[]), &scene);
     let access = tokens["access_token"].as_str().unwrap();
     let own = format!("/mcp/{}", scene.id);
     assert_eq!(scene.api.send(&request_of(&own, access)).status, 401);
-    // A refresh token that is older than the rotation allows.
+    // A refresh token from before the last permitted generation.
     let scene = Scene::new();
     let Agent { client, refresh, .. } = &scene.agent;
     let mut token = refresh.clone();
@@ -348,7 +348,7 @@ fn metadata_documents_cannot_impersonate_other_clients() {
         assert_eq!(fault(&api.send(&request), Page(400)), None, "{document}");
         assert_eq!(api.world.dump(), before, "{document}");
     }
-    // One that is good is shown by its host, whatever it calls itself.
+    // A valid client is shown by its host, regardless of the name in its document.
     api.world.wait(10 * 60 * 1000 + 1);
     publish(
         &api,

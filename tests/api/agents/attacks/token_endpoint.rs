@@ -22,7 +22,7 @@ pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         )
     };
     let changed = format!("{}x", refresh.strip_suffix(|_| true).unwrap());
-    // What the token states, with another number of its generation and the signature that it had.
+    // The token's claims with another generation number and the original signature.
     let (signed, signature) = refresh.rsplit_once('.').unwrap();
     let stated = Base64UrlUnpadded::decode_vec(signed.strip_prefix("rt_").unwrap()).unwrap();
     let mut stated: RefreshToken = serde_json::from_slice(&stated).unwrap();
@@ -165,7 +165,7 @@ pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     ]
 }
 
-/// Texts that end no grant here.
+/// Tokens that revoke no grant at this endpoint.
 pub(super) fn revocations(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     let at = |id: &str, token: &str| {
         let path = format!("/mcp/{id}/revoke");

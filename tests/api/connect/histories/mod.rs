@@ -1,5 +1,5 @@
-//! Random histories of connections, compared with a plain model of the table of states: whatever platforms answer, whenever
-//! they do, and wherever a process dies, every state, reason, actor, next attempt and event is what the model says.
+//! Random histories of connections, compared with a plain model of the table of states: for all responses of platforms,
+//! all times and all killed processes, each state, reason, actor, next attempt and event matches the model.
 
 mod model;
 mod steps;
@@ -19,7 +19,7 @@ use crate::chance::{Chance, repetitions};
 use crate::support::as_key;
 use crate::vault::{CONNECTIONS, at, state};
 
-/// How many histories there are: usually, and for a proof.
+/// Number of histories in a usual run, and in a proof.
 const HISTORIES: [usize; 2] = [24, 50];
 const STEPS: usize = 70;
 
@@ -28,10 +28,10 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Each history has a connection of each of these platforms and identities, now and then.
+/// Each history connects some of these platforms and identities.
 const SLOTS: [(&str, &str); 3] = [("acme", "ann"), ("acme", "bob"), ("keyed", "cem")];
 
-/// What platforms were asked in a step, and what they answer.
+/// The requests to platforms in a step, and their scripted responses.
 #[derive(Default)]
 struct Platform {
     answer: Option<Answer>,
@@ -58,7 +58,7 @@ impl Platform {
     }
 }
 
-/// What is connected.
+/// The body that connects a slot.
 fn new(slot: usize) -> Value {
     let (platform, identity) = SLOTS[slot];
     json!({"platform": platform, "identity": identity, "identityType": "user"})
@@ -83,7 +83,7 @@ impl Pair {
         Self { api, model: Model::default(), platform, after: "evt_0000000000000".into() }
     }
 
-    /// Answers a request in a process that may be killed.
+    /// Sends a request to a process that may be killed.
     fn send(&self, step: &Step, request: &Request) -> Option<Response> {
         let byte = u8::try_from(step.fifths * 51).unwrap();
         let process = Mortal::new(&self.api.world, step.death, Some(byte));
@@ -115,7 +115,7 @@ impl Pair {
                 let byte = u8::try_from(step.fifths * 51).unwrap();
                 let process = Mortal::new(&self.api.world, step.death, Some(byte));
                 let done = run_until_death(jobs::run_minute(&self.api.service, &process));
-                // What comes after the checks touches no connection.
+                // The steps after the checks don't touch the connection.
                 assert!(is_done || done.is_none());
             }
             Deed::Connect(slot) if SLOTS[slot].0 == "acme" => self.sign_in(slot, step, process),
@@ -186,7 +186,7 @@ impl Pair {
         }
     }
 
-    /// The holder of the credentials reports the state.
+    /// The app, which holds the credentials, reports the state.
     fn report(
         &mut self,
         slot: usize,
@@ -237,7 +237,7 @@ impl Pair {
         assert_eq!(response.is_some(), is_over);
     }
 
-    /// Compares all that can be seen.
+    /// Compares everything that is visible.
     fn compare(&mut self) {
         for (slot, name) in SLOTS.iter().enumerate() {
             self.adopt(slot);
@@ -248,7 +248,7 @@ impl Pair {
                 assert_eq!(connection["state"], shown["state"]);
                 shown["active"] = connection["active"].clone();
                 let members = shown.as_object_mut().unwrap();
-                // Whose account it is, the model does not say.
+                // The model does not know the account.
                 members.remove("account");
                 for scopes in ["scopes", "missingScopes"] {
                     members[scopes].as_array_mut().unwrap().sort_by_key(Value::to_string);
@@ -273,7 +273,7 @@ impl Pair {
         assert_eq!(asked, (std::mem::take(&mut model.spent), model.calls, model.given));
     }
 
-    /// Takes over what storage chose, within what it may choose.
+    /// Adopts a time that storage chose, after checking that it was allowed to choose it.
     fn adopt(&mut self, slot: usize) {
         let Some(connection) = &mut self.model.slots[slot] else { return };
         let Some(held) = &mut connection.held else { return };
@@ -292,7 +292,7 @@ impl Pair {
     }
 }
 
-/// Says which history it was when a test fails.
+/// Prints the history when a test fails.
 struct Told<'a> {
     seed: u64,
     steps: &'a RefCell<Vec<Step>>,
@@ -329,7 +329,7 @@ fn states_and_events_match_the_model() {
             }
         }
     }
-    // All that the table knows has happened.
+    // Each row of the table has occurred.
     for code in ["grant_ended", "credentials_rejected", "grant_rejected"] {
         assert!(seen.contains(&("failed", Some(code))), "{code}");
     }

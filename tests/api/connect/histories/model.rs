@@ -1,4 +1,4 @@
-//! A plain model of what the table of states says.
+//! A plain model of the table of states.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use connector_vault::util::rfc3339::rfc3339;
 use super::steps::{Answer, Class, Failure};
 use super::*;
 
-/// Why something is in its state.
+/// The reason for a connection's state.
 #[derive(Debug, Clone)]
 pub struct Reason(pub &'static str, pub Option<&'static str>, pub Option<u16>);
 
@@ -47,7 +47,7 @@ impl Connection {
     }
 }
 
-/// What the vault holds.
+/// The credentials in the vault.
 #[derive(Debug, Clone, Default)]
 pub struct Held {
     pub access: String,
@@ -59,16 +59,16 @@ pub struct Held {
     pub missing: BTreeSet<&'static str>,
     pub reason: Option<Reason>,
     pub attempts: usize,
-    /// When the platform first answered and refused, in whatever words, and when it first said that the grant has ended.
+    /// When the platform first refused with any error, and when it first reported the end of the grant.
     pub refused: Option<u64>,
     pub ended: Option<u64>,
     pub next: Option<u64>,
     pub check: Option<u64>,
-    /// What storage itself chose the next check, or the next attempt, from.
+    /// The time from which storage itself chose the next check or the next attempt.
     pub chosen: Option<Chosen>,
     pub handed: Option<u64>,
     pub leased: Option<u64>,
-    /// Whether it is known whose account it is. All sign-ins are of one account.
+    /// Whether the account is known. All sign-ins are of one account.
     pub knows_account: bool,
 }
 
@@ -93,7 +93,7 @@ impl Held {
     }
 }
 
-/// What storage may choose.
+/// A time that storage may choose.
 #[derive(Debug, Clone, Copy)]
 pub enum Chosen {
     Within(u64, u64),
@@ -105,18 +105,18 @@ pub enum Chosen {
 pub struct Client {
     pub rejected: bool,
     pub probe: u64,
-    /// Whom the last error was about that may not be the client's.
+    /// The party that the last error concerned, if it may not be the client.
     pub suspect: Option<Party>,
 }
 
-/// Whom an error is about.
+/// The party that an error concerns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Party {
     Account,
     Connection(u128),
 }
 
-/// The pause after this many failures.
+/// The pause after this many failed attempts.
 fn pause(attempts: usize) -> u64 {
     [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR][attempts.min(5) - 1]
 }
@@ -124,14 +124,14 @@ fn pause(attempts: usize) -> u64 {
 /// The process was killed.
 pub struct Dead;
 
-/// A process of the model.
+/// A process that may be killed at a step.
 pub struct Process {
     pub death: Option<Death>,
     pub steps: u32,
 }
 
 impl Process {
-    /// Does something that a death comes before or after.
+    /// Performs a step; the process may be killed before or after it.
     pub fn step<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Dead> {
         let nth = self.steps;
         self.steps += 1;
@@ -148,7 +148,7 @@ impl Process {
     }
 }
 
-/// Why a refresh is wanted.
+/// The reason for a refresh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RefreshTrigger {
     Expiring,
@@ -162,12 +162,12 @@ pub struct Model {
     pub fifths: u64,
     pub client: Option<Client>,
     pub slots: [Option<Connection>; 3],
-    /// The feed since the last step.
+    /// The events since the last step.
     pub events: Vec<Value>,
-    /// The refresh tokens that were spent since the last step, and how many other requests were sent.
+    /// The refresh tokens that were used since the last step, and the number of other requests.
     pub spent: Vec<String>,
     pub calls: usize,
-    /// How many tokens were given.
+    /// The number of tokens that were issued.
     pub given: u64,
 }
 
@@ -184,7 +184,7 @@ impl Model {
         self.events.push(json!([format!("connection.{kind}"), connection.id, reason]));
     }
 
-    /// Gives a connection another state.
+    /// Changes the state of a connection.
     pub fn becomes(&mut self, slot: usize, new: &'static str) {
         let now = self.now;
         let connection = self.at(slot);
@@ -209,7 +209,7 @@ impl Model {
         }
     }
 
-    /// When something is checked next that works now: once a day, up to a tenth earlier.
+    /// The time of the next check of a working connection: in a day, or up to a tenth earlier.
     pub fn next_check(&self) -> u64 {
         self.now + DAY - DAY / 50 * self.fifths
     }
@@ -243,10 +243,10 @@ impl Model {
         if matches!(failure.class, Class::Client | Class::Unauthorized) {
             pause = pause.min(HOUR);
         }
-        // Not before a second refusal is the end.
+        // Only a second refusal ends the grant.
         let first = held.ended.filter(|_| failure.class == Class::Ended);
         let first = first.map_or(now, |first| first + MINUTE).max(now + failure.retry_after);
-        // 80 % to 120 %, in 255 steps. The other moment is 128 of them away.
+        // 80 % to 120 % of the pause, in 255 steps. The other time is 128 steps away.
         let at = |step: u64| (now + pause * (80 * 255 + 40 * step) / (100 * 255)).max(first);
         let (at, or) = (at(51 * fifths), at((51 * fifths + 128) % 256));
         let check = held.check;
@@ -257,7 +257,7 @@ impl Model {
         }
     }
 
-    /// What became of the tokens: the status with which a request for them is answered.
+    /// The outcome for the tokens: the status of a request that reads them.
     pub fn refresh(
         &mut self,
         process: &mut Process,
@@ -369,7 +369,7 @@ impl Model {
         }
     }
 
-    /// A client reads credentials.
+    /// A client reads the credentials.
     pub fn ask(
         &mut self,
         process: &mut Process,
@@ -391,10 +391,10 @@ impl Model {
             return self.refresh(process, slot, trigger, client, answer);
         }
         if held.is_valid(now) {
-            // A key is not refreshed; a token that can't be is an error.
+            // A key is not refreshed; a token that can't be refreshed is an error.
             return Ok(if is_asked && !is_key { 409 } else { 200 });
         }
-        // It has expired, and can't be refreshed: the next use finds out.
+        // It has expired and can't be refreshed, which the next use detects.
         let waits = held.next.is_some_and(|next| now < next);
         let is_free = held.leased.is_none_or(|until| until <= now);
         if !waits {
@@ -407,7 +407,7 @@ impl Model {
         Ok(409)
     }
 
-    /// The schedule does what is due.
+    /// A run of the schedule does the due work.
     pub fn minute(&mut self, process: &mut Process, answer: Answer) -> Result<(), Dead> {
         let now = self.now;
         let is_due = |slot: &usize| {
@@ -436,7 +436,7 @@ impl Model {
         Ok(())
     }
 
-    /// Checks what can't be refreshed.
+    /// Checks credentials that can't be refreshed.
     pub fn verify(
         &mut self,
         process: &mut Process,
@@ -501,7 +501,7 @@ impl Model {
         }
     }
 
-    /// A user comes back from the platform. `id`: what the connection is called if it is new.
+    /// A user returns from the platform. `id`: the id of the connection if it is new.
     pub fn comes_back(
         &mut self,
         process: &mut Process,
@@ -517,7 +517,7 @@ impl Model {
         if answer.failure().is_some() {
             return process.step(|| ());
         }
-        // Whose account it is.
+        // The request for the account.
         process.step(|| self.calls += 1)?;
         process.step(|| {
             let mut held = Held::default();
@@ -552,7 +552,7 @@ impl Model {
     ) -> Result<bool, Dead> {
         process.step(|| ())?;
         process.step(|| self.calls += 1)?;
-        // Only a rejection keeps the key from being stored.
+        // Only a rejection prevents storing the key.
         let (state, reason) = match answer.finding() {
             Ok(None) => ("operational", None),
             Ok(Some(failure)) if failure.class == Class::Ended => return Ok(false),
@@ -632,7 +632,8 @@ impl Model {
 }
 
 impl Held {
-    /// Takes the tokens of an answer; `scopes` are what was asked for, if the platform does not say what it gives.
+    /// Adopts the tokens of a response; `scopes` are the requested ones, in case the platform does not list the granted
+    /// ones.
     pub fn take(&mut self, answer: Answer, nth: u64, now: u64, asked: Option<&'static str>) {
         let Answer::Good { life, rotates, scopes } = answer else { return };
         self.access = format!("at-{nth}");

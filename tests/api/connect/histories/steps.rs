@@ -1,8 +1,8 @@
-//! What happens in a history, and what that means.
+//! The steps of a history, and their meaning.
 
 use super::*;
 
-/// What a platform answers, to a request for tokens or to one that checks a key.
+/// A platform's response to a token request, or to a request that checks a key.
 #[derive(Debug, Clone, Copy)]
 pub enum Answer {
     Good {
@@ -12,7 +12,7 @@ pub enum Answer {
     },
     Unreachable,
     TimedOut,
-    /// A status, and how many seconds to wait.
+    /// A status, and the number of seconds to wait.
     Busy(u16, Option<u64>),
     Html,
     InvalidGrant,
@@ -40,7 +40,7 @@ pub enum Class {
 #[derive(Debug, Clone, Copy)]
 pub struct Failure {
     pub class: Class,
-    /// The reason's code, if the connection does not end by it, and if it does because the refusal was confirmed.
+    /// The code of the reason, if the connection stays usable, and if the confirmed refusal ends it.
     pub codes: (&'static str, &'static str),
     pub detail: Option<&'static str>,
     pub status: Option<u16>,
@@ -78,7 +78,7 @@ impl Answer {
         }
     }
 
-    /// What a request for tokens gets.
+    /// The response to a token request.
     pub fn to_token_request(self, nth: u64) -> Result<HttpResponse, HttpError> {
         let error = |status: u16, code: &str| answer(status, &json!({"error": code}));
         match self {
@@ -116,7 +116,7 @@ impl Answer {
         }
     }
 
-    /// Why it has no tokens; `None` if it has.
+    /// Why the response has no tokens; `None` if it has.
     pub fn failure(self) -> Option<Failure> {
         use Class::{Client, Ended, Refused, Temporary};
         let unavailable = Failure::bare(Temporary, "platform_unavailable");
@@ -141,7 +141,7 @@ impl Answer {
         })
     }
 
-    /// What a request with a key gets.
+    /// The response to a request with a key.
     pub fn to_call(self) -> Result<HttpResponse, HttpError> {
         let status = match self {
             Self::Good { .. } => 200,
@@ -153,7 +153,7 @@ impl Answer {
         answer(status, &json!({"id": 1}))
     }
 
-    /// What a check of a key finds: `Err` if it finds nothing out, `Ok(None)` if the key is good.
+    /// The result of checking a key: `Err` if the check is inconclusive, `Ok(None)` if the key is valid.
     pub fn finding(self) -> Result<Option<Failure>, ()> {
         let rejected = |status: u16| {
             let codes = ("credentials_rejected", "credentials_rejected");
@@ -176,15 +176,15 @@ impl Answer {
     }
 }
 
-/// What is reported.
+/// The states that apps report.
 const STATES: [&str; 4] = ["unknown", "operational", "degraded", "failed"];
 
-/// What is done in a step.
+/// The action of a step.
 #[derive(Debug, Clone)]
 pub enum Deed {
-    /// A client reads the credentials; with `refresh` if `true`.
+    /// A client reads the credentials, with `refresh` if `true`.
     Use(usize, bool),
-    /// The schedule does what is due.
+    /// A run of the schedule.
     Minute,
     /// A user connects or reconnects; an API key is stored.
     Connect(usize),
@@ -202,13 +202,13 @@ pub struct Step {
     pub wait: u64,
     pub deed: Deed,
     pub answer: Answer,
-    /// What the random byte is, in fifths of its range: it spreads pauses.
+    /// The random byte that spreads pauses, in fifths of its range.
     pub fifths: u64,
     pub death: Option<Death>,
 }
 
 impl Step {
-    /// A platform often answers as it did before, `last`.
+    /// A random response; often the same as before (`last`).
     pub fn any(chance: &mut Chance, last: Option<Answer>) -> Self {
         let slot = chance.below(SLOTS.len());
         let deed = match chance.below(24) {
