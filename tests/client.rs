@@ -1,4 +1,4 @@
-//! The client's WebAssembly, in Node and in a browser: calls from Rust what `npm/src` calls. `npm test` runs it in
+//! The client's WebAssembly, in Node and in a browser: makes the calls of `npm/src` from Rust. `npm test` runs it in
 //! both.
 #![cfg(all(target_arch = "wasm32", feature = "client"))]
 #![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests fail by panicking")]
@@ -36,7 +36,7 @@ fn member(value: &JsValue, name: &str) -> JsValue {
     Reflect::get(value, &name.into()).unwrap()
 }
 
-/// The status and code of a failure, and the place and suggestion of each fault.
+/// The status and code of a failure, and the place and suggestion of each error.
 fn refusal(call: Result<Call, JsValue>) -> String {
     let failure = call.err().unwrap();
     let faults = Array::from(&member(&failure, "errors")).into_iter().map(|fault| {

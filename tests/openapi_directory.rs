@@ -54,7 +54,7 @@ fn out(name: &str) -> PathBuf {
     out
 }
 
-/// Runs a command to its end. Returns whether it succeeded, what it printed, and its peak memory where that is known.
+/// Runs a command to its end. Returns whether it succeeded, its output, and its peak memory if it is known.
 fn watched(mut command: Command) -> (bool, String, Option<u64>) {
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let status_file = format!("/proc/{}/status", child.id());

@@ -1,4 +1,4 @@
-//! Replays on the stable toolchain what fuzzing found worth keeping: `lab/fuzz/corpus` has a file for each target, with an
+//! Replays the inputs that fuzzing found on the stable toolchain: `lab/fuzz/corpus` has a file for each target, with an
 //! input in base64 on each line.
 #![cfg(feature = "cli")]
 #![expect(

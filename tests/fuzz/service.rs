@@ -1,4 +1,4 @@
-//! The whole service over storage that knows one key and has nothing else, and over a catalog of one platform.
+//! The whole service over storage that contains one key only, and over a catalog of one platform.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -25,7 +25,7 @@ use connector_vault::ports::{
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use serde_json::{Value, json};
 
-/// The address of everything that needs an id.
+/// The id in every path that needs one.
 const ID: &str = "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1";
 
 struct World {
@@ -40,7 +40,7 @@ thread_local! {
     static WORLD: World = World::new();
 }
 
-/// Sends a request. Its answer must be one of this service's, and no panic.
+/// Sends a request. The response must be one of this service's, without a panic.
 pub fn send(request: &Request) {
     WORLD.with(|world| {
         let response = pollster::block_on(handle(&world.service, world, request));
@@ -53,7 +53,7 @@ pub fn send(request: &Request) {
     });
 }
 
-/// A request with the key, and with a body of JSON.
+/// A request with the key and a JSON body.
 pub fn request(method: &str, path: &str, query: &str, body: &[u8]) -> Request {
     let key = WORLD.with(|world| world.key.reveal().to_owned());
     Request {
@@ -70,7 +70,7 @@ pub fn request(method: &str, path: &str, query: &str, body: &[u8]) -> Request {
     }
 }
 
-/// The address of an endpoint.
+/// The path of an endpoint.
 pub fn path(endpoint: Keyed) -> String {
     let arguments: &[&str] = match endpoint {
         Keyed::GetAction => &["acme", "send"],

@@ -1,4 +1,5 @@
-//! What reads bytes that others made. Each target takes any bytes, and must neither panic nor break what it says.
+//! The parsers of untrusted bytes. Each target accepts any bytes, and must neither panic nor break its documented
+//! properties.
 
 use std::rc::Rc;
 
@@ -33,7 +34,7 @@ use connector_vault::util::percent;
 
 use super::service;
 
-/// What takes any bytes.
+/// A function of any bytes.
 pub type Target = fn(&[u8]);
 
 /// All targets, by their names.
@@ -68,10 +69,10 @@ fn split(data: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 pub fn path(data: &[u8]) {
-    // As that of every URL, it begins with a slash.
+    // Like the path of every URL, it begins with a slash.
     let Some(text) = text(data).filter(|text| text.starts_with('/')) else { return };
     if let Route::To(resource) = Route::parse(text) {
-        // The rest of a path that is passed on stays as it was sent.
+        // The proxied part of a path is not decoded.
         let is_decoded = !resource.has(Keyed::is_proxy);
         assert!(
             !is_decoded || resource.arguments().iter().all(|argument| !argument.contains('\0'))
@@ -101,7 +102,7 @@ fn keyed(nth: usize) -> Keyed {
     all[nth % all.len()]
 }
 
-/// The number of an endpoint that takes a body, and a body.
+/// The number of an endpoint with a body, and a body.
 pub fn request_body(data: &[u8]) {
     let Some((nth, rest)) = split(data) else { return };
     let all = (0..Endpoint::ALL.len()).map(keyed);
@@ -122,7 +123,7 @@ pub fn key(data: &[u8]) {
 
 const SECRET: &str = "an example of a secret that signs";
 
-/// Claims that were signed.
+/// Signed claims.
 pub fn token(data: &[u8]) {
     let secrets = SessionSecrets::new(SECRET, "");
     let Some(text) = text(data) else { return };
@@ -151,7 +152,7 @@ pub fn cursor(data: &[u8]) {
     }
 }
 
-/// The query with which a platform sends a user back.
+/// The query of a platform's redirect to the callback.
 pub fn state(data: &[u8]) {
     let Some(text) = text(data) else { return };
     if let Ok(read) = callback::read(text) {
@@ -193,7 +194,7 @@ pub fn answer(data: &[u8]) {
     }
 }
 
-/// A method with every member that token responses may use.
+/// A method with every member that affects token responses.
 fn oauth() -> OAuth2 {
     serde_json::from_value(serde_json::json!({
         "grant": "authorization_code", "issuer": null, "authorizationUrl": "https://id.example/authorize",
@@ -205,7 +206,7 @@ fn oauth() -> OAuth2 {
     .unwrap()
 }
 
-/// The record `current`, with the checksum that it needs.
+/// The record `current`, with a valid checksum.
 pub fn current(data: &[u8]) {
     let _ = Current::open(data.to_vec());
     let mut bytes = [b"CVAULT\x02\0".as_slice(), &crc32(data).to_le_bytes(), data].concat();
@@ -222,7 +223,7 @@ pub fn current(data: &[u8]) {
     }
 }
 
-/// The length of a head, and the bytes of a section with the checksum that it needs.
+/// The length of a head, and the bytes of a section with a valid checksum.
 pub fn section(data: &[u8]) {
     let Some((head, rest)) = split(data) else { return };
     let segment = SegmentId([0; 16]);
@@ -248,7 +249,7 @@ pub fn section(data: &[u8]) {
     }
 }
 
-/// A unit of actions, inflated and not.
+/// A unit of actions, compressed and not.
 pub fn a_unit(data: &[u8]) {
     let inflated = unit::inflate(data);
     for bytes in [Some(data), inflated.as_deref()].into_iter().flatten() {
@@ -270,7 +271,7 @@ pub fn a_unit(data: &[u8]) {
     let _ = serde_json::from_slice::<ConnectorDetail>(data);
 }
 
-/// A document of an import.
+/// A document to import.
 pub fn import(data: &[u8]) {
     if let Ok(text) = read::text(data) {
         let _ = read::value(text);
@@ -285,7 +286,7 @@ pub fn providers(data: &[u8]) {
     let _ = Overrides::parse("catalog.toml", text);
 }
 
-/// A path, a query, and headers, on lines of their own.
+/// A path, a query, and headers, on separate lines.
 pub fn proxy(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let mut lines = text.lines();

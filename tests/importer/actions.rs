@@ -1,4 +1,4 @@
-//! An action's fields, titles above all.
+//! The fields of an action, mainly its title.
 
 use connector_vault::importer::licence::Wanted;
 use connector_vault::terms::Method;
@@ -45,16 +45,16 @@ fn action_titles_keys_and_models() {
         ("/a", "post", "{summary: addCards()}", "Add cards", "postA", "A"),
         ("/a", "get", "{summary: 'Get iPhone, GitHub and ReplicaSet'}", "Get iPhone, GitHub and ReplicaSet", "getA", "A"),
         ("/a", "post", "{summary: Re-run a job}", "Re-run a job", "postA", "A"),
-        // Else the first sentence of the description, if it is short and begins with a verb.
+        // Otherwise the title is the first sentence of the description, if it is short and begins with a verb.
         ("/a", "get", "{summary: Pets, description: 'Lists all pets, e.g. cats. More of it.'}", "List all pets, e.g. cats", "getA", "A"),
         ("/a", "get", "{description: 'This endpoint is used to find pets.'}", "Find pets", "getA", "A"),
         ("/a", "put", "{description: 'Creates or updates a pet'}", "Create or update a pet", "putA", "A"),
-        // Else a verb, followed by the summary …
+        // Otherwise it is a verb followed by the summary …
         ("/pets", "get", "{summary: Pets, description: All pets.}", "List pets", "getPets", "Pets"),
         ("/pets/{id}", "get", "{summary: The pet's details}", "Get pet's details", "getPetsById", "Pets"),
         ("/orders", "get", "{summary: Order history}", "List order history", "getOrders", "Orders"),
         ("/orders", "post", "{summary: Order a meal}", "Order a meal", "postOrders", "Orders"),
-        // … or by what the operationId or the path names.
+        // … or by the words of the operationId or the path.
         ("/a", "get", "{operationId: listUserAPIKeys}", "List user API keys", "listUserAPIKeys", "A"),
         ("/a", "get", "{operationId: repos/list-for-user}", "List repos for user", "reposListForUser", "A"),
         ("/a", "get", "{operationId: APIKey_Get}", "Get API key", "apiKeyGet", "A"),

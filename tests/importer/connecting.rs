@@ -1,4 +1,4 @@
-//! How users connect to a platform: what documents say, the rules for large providers, and `providers.toml`.
+//! How users connect to a platform: declarations in documents, the rules for large providers, and `providers.toml`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::support::{FIXTURES, Silent, folder, run, stderr, written};
 
-/// The detail of a document with these members in addition to `info` and `paths`, and the import's warnings.
+/// The detail from a document with these members in addition to `info` and `paths`, and the import's warnings.
 fn detail(name: &str, members: &str) -> (ConnectorDetail, Vec<String>) {
     let document =
         format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{}}\n{members}\n");
@@ -32,7 +32,7 @@ fn method(name: &str, scheme: &str) -> (Vec<Value>, Vec<String>) {
     (methods.collect(), warnings)
 }
 
-/// A method without what every method of its type has.
+/// A method without the members that every method of its type has.
 fn short(method: &Value) -> Value {
     let mut method = method.clone();
     let members = method.as_object_mut().unwrap();
@@ -239,13 +239,13 @@ fn warns_of_servers_that_the_service_never_calls() {
         let expected = expected.map(|(start, url, why)| format!("{start}: `{url}` {why}"));
         assert_eq!(warnings, Vec::from_iter(expected), "{servers:?}");
     }
-    // The import warns with the document's path.
+    // The import warns and names the document's path.
     let document = "openapi: 3.0.0\ninfo: {title: T, version: 1}\npaths: {}\nservers: [{url: 'http://localhost:8080'}]\n";
     let (summary, _) = written("refused", &[document]);
     assert!(summary.warnings[0].contains(".yaml: calls reach no server"), "{:?}", summary.warnings);
 }
 
-/// The platform of a document by a provider with rules of its own.
+/// The platform from a document of a provider with its own rules.
 fn of_family(name: &str, info: &str, servers: &str, scheme: &str) -> Platform {
     let document = format!(
         "openapi: 3.0.0\ninfo: {{title: T, version: 1, {info}}}\npaths: {{}}\nservers: [{servers}]\ncomponents: {{securitySchemes: {{auth: {scheme}}}}}\n"
@@ -344,7 +344,7 @@ source = "https://docs.alone.example"
 read = "2026-11-22"
 "#;
 
-/// The import of the good fixtures with these providers and overrides.
+/// Imports the good fixtures with these providers and overrides.
 fn with_providers(providers: &str, overrides: &str) -> Import {
     Import {
         sources: vec![PathBuf::from(format!("{FIXTURES}/good/acme-3.0.json"))],
@@ -408,7 +408,7 @@ fn overrides_accept_both_names_of_a_platform() {
     assert_eq!(ours.aliases, ["acme-store", "acme-old", "acme"]);
 }
 
-/// The detail of `acme` with these overrides, which `providers` may complete before.
+/// The detail of `acme` with these overrides, after `providers` has completed it.
 fn overridden(providers: &str, wishes: &str) -> Result<ConnectorDetail, String> {
     let job = with_providers(providers, &format!("[platforms.acme-store]\n{wishes}"));
     let (_, platforms) = gather(&job, &Silent).map_err(|e| format!("{e:#}"))?;
@@ -516,7 +516,7 @@ source = "https://docs.acme.example"
 read = "2026-11-22"
 "#;
 
-/// The names of what a method asks for.
+/// The names of a method's fields.
 fn asked(method: &AuthMethod) -> Vec<&str> {
     method.fields.iter().map(|field| field.name.as_str()).collect()
 }
@@ -567,7 +567,7 @@ fn rejects_stated_method_without_fields_for_any_server() {
     }
 }
 
-/// What an entry does not say of a field of the method's kind is as the kind has it.
+/// Members that an entry omits from a field keep the defaults of the method's kind.
 #[test]
 fn stated_field_keeps_the_defaults_of_its_kind() {
     let fields = |entry: &str| {
@@ -602,7 +602,7 @@ fn variables_of_parameters_become_fields() {
     assert_eq!(asked(&detail.auth_methods[0]), names, "other servers do not take them away");
 }
 
-/// A document that has an entry's name may belong to another entry.
+/// A document with an entry's name may belong to another entry.
 #[test]
 fn entry_whose_name_another_claims_becomes_its_own_connector() {
     let providers = "[platforms.acme-store]\nname = \"The real one\"\n[platforms.other]\nname = \"Other\"\ndocuments = [\"acme-store\"]\n";
@@ -623,7 +623,7 @@ fn entry_whose_name_another_claims_becomes_its_own_connector() {
     );
 }
 
-/// What an entry does not say of its document's methods, it does not take away.
+/// An entry does not remove members of its document's methods by omitting them.
 #[test]
 fn does_not_merge_methods_of_one_document() {
     let folder = folder("both-secrets");
@@ -697,7 +697,7 @@ fn accepts_http_on_localhost() {
     }
 }
 
-/// An import of documents that finds none leaves the catalog as it is.
+/// An import that finds no documents leaves the catalog unchanged.
 #[test]
 fn providers_entries_require_a_document() {
     let folder = folder("no-document");
@@ -870,7 +870,7 @@ fn reports_faults_of_quirks() {
     assert!(error.contains("`fieldSources`: there is no `account` request"), "{error}");
 }
 
-/// The file of the project is what it should be.
+/// The project's own file is valid.
 #[test]
 fn projects_own_providers_are_connectable() {
     let providers = Providers::read("providers.toml".as_ref()).unwrap();
@@ -883,7 +883,7 @@ fn projects_own_providers_are_connectable() {
     assert_eq!(tiktok.oauth2().unwrap().client_id_parameter, "client_key");
 }
 
-/// What is written is read back, former names too.
+/// A written catalog is read back completely, including former names.
 #[test]
 fn details_round_trip_through_the_folder() {
     let folder = Folder(folder("details"));

@@ -1,4 +1,4 @@
-//! What an action takes and answers, from documents of every version.
+//! The input and the responses of an action, from documents of every version.
 
 use connector_vault::catalog::action::render::render;
 use connector_vault::catalog::action::unit::{Unit, inflate};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::support::{gathered, written};
 use connector_vault::importer::licence::Wanted;
 
-/// The answer about an action, with what it answers.
+/// The details of an action, including its responses.
 pub fn shown(platform: &Platform, key: &str) -> Value {
     let found = platform.units.units.iter().find_map(|unit| {
         let bytes = inflate(&unit.bytes).unwrap();
@@ -24,7 +24,7 @@ pub fn shown(platform: &Platform, key: &str) -> Value {
     found.unwrap()
 }
 
-/// The answer about `GET /a`, or else `POST /a`, or whatever has the key `getA` in a document with these lines, and the warnings.
+/// The details of `GET /a`, else `POST /a`, else the action `getA`, from a document with these lines, and the warnings.
 pub fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
     let document = format!("{version}\ninfo: {{title: T, version: 1}}\n{lines}\n");
     let (summary, platforms) = written(name, &[&document]);
@@ -36,7 +36,7 @@ pub fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
     (shown(platform, ["getA", "postA"].into_iter().find(of_a).unwrap()), warnings)
 }
 
-/// A property of the body as JSON Schema, from this schema of 3.0.
+/// A property of the body as JSON Schema, converted from this schema of 3.0.
 fn converted(name: &str, schema: &str) -> Value {
     let schemas =
         "components: {schemas: {Other: {type: string}, Own: {type: string, readOnly: true}}}";
@@ -79,7 +79,7 @@ fn schemas_become_json_schema() {
     }
 }
 
-/// The document's own types of 3.1 stay, and what is next to a reference.
+/// The document's own types of 3.1 are kept, as are members next to a reference.
 #[test]
 fn schemas_of_3_1_stay_unchanged() {
     let lines = "components:
@@ -290,7 +290,8 @@ paths:
     assert_eq!(warnings, [expected]);
 }
 
-/// Everything refers to everything: what is near is shown, the rest allows anything, and the whole stays small.
+/// Every schema refers to every other one: the nearest are shown, the others allow any value, and the result stays
+/// small.
 #[test]
 fn bounds_the_size_of_a_detail() {
     let all: Vec<String> = (0..400).map(|n| format!("D{n}")).collect();
@@ -322,7 +323,7 @@ fn security_refers_to_the_connectors_methods() {
     for (at, (everywhere, own, expected)) in [
         ("[{Key: []}]", "", json!([{"method": "key", "scopes": []}])),
         ("[{Key: []}]", "security: [{Login: [write]}, {Login: [read]}]", json!([{"method": "login", "scopes": ["write"]}, {"method": "login", "scopes": ["read"]}])),
-        // Both at once are a method of their own.
+        // Both together form a method.
         ("[{Key: [], Login: [read]}]", "", json!([{"method": "key-login", "scopes": ["read"]}])),
         ("[{Key: []}]", "security: []", json!([])),
         ("[]", "security: [{}]", json!([])),
@@ -338,7 +339,7 @@ fn security_refers_to_the_connectors_methods() {
     }
 }
 
-/// JSON and YAML give the same, and every action of the fixtures has a detail.
+/// JSON and YAML give the same result, and every action of the fixtures has details.
 #[test]
 fn every_action_has_a_detail() {
     let (_, platforms) = gathered(&["tests/fixtures/openapi/good"], Wanted::Any, "");
@@ -354,7 +355,7 @@ fn every_action_has_a_detail() {
     assert!(count > 10, "{count}");
 }
 
-/// An optimizer would unroll these loops until memory ends.
+/// An optimizer would unroll these loops until memory is exhausted.
 #[test]
 fn compiling_a_pattern_takes_linear_time() {
     let pattern = format!("{}a{}", "(?:".repeat(30), "){5}".repeat(30));
@@ -364,7 +365,7 @@ fn compiling_a_pattern_takes_linear_time() {
     );
 }
 
-/// What is missing in another file is reported, and nothing that the platform takes is refused for it.
+/// A schema that another file lacks is reported, and no input that the platform accepts is refused because of it.
 #[test]
 fn reports_parts_in_other_files() {
     let lines = "paths: {/a: {post: {parameters: [{$ref: 'p.yaml#/P'}], requestBody: {$ref: 'b.yaml#/B'}, responses: {'200': {$ref: 'r.yaml#/R'}}}}}";
@@ -373,7 +374,7 @@ fn reports_parts_in_other_files() {
     assert_eq!(answer["requestBody"]["required"], json!(false));
     let expected = "dangling references allow any value: `p.yaml#/P`, `b.yaml#/B`, `r.yaml#/R`";
     assert_eq!(warnings[0], expected);
-    // Each with its place.
+    // Each warning names its place.
     let places = [
         ("parameters/0", "p.yaml#/P"),
         ("requestBody", "b.yaml#/B"),

@@ -11,7 +11,7 @@ use super::support::{folder, gathered, run, stderr, written};
 const LIBRARY: &str = "tests/fixtures/discovery/libraryagent.v1.json";
 const FONTS: &str = "tests/fixtures/discovery/webfonts.v1.json";
 
-/// What an action of a document takes, as `catalog show` prints it.
+/// The input of an action, as `catalog show` prints it.
 fn shown(name: &str, document: &str, platform: &str, action: &str) -> Value {
     let out = folder(name).join("out");
     let out = out.to_str().unwrap();
@@ -157,7 +157,7 @@ fn reports_documents_without_required_members() {
         assert!(platforms.is_empty());
         assert!(summary.full().contains(fault), "{}", summary.full());
     }
-    // A document that only mentions the format is read as what it is.
+    // A document that only mentions the format is read in its own format.
     let (_, platforms) = written(
         "discovery-mentioned",
         &[

@@ -4,7 +4,7 @@ use connector_vault::importer::licence::Wanted;
 
 use super::support::{folder, gathered, written};
 
-/// The name of a document by `provider`, or with this server, with a service and a title.
+/// The name from a document of `provider`, or from one with this server, with a service and a title.
 fn shown(name: &str, documents: &[(&str, &str, &str, &str)]) -> Vec<(String, String)> {
     let text = |(provider, service, title, version): &(&str, &str, &str, &str)| {
         let (stated, server) = match provider.strip_prefix("https:") {
@@ -57,19 +57,19 @@ fn titles_without_noise() {
         ("betfair.com", "Betfair: Exchange Streaming API", "Betfair"),
         ("letmc.com", "LetMC Api V2, Basic (Tier 2)", "LetMC, Basic (Tier 2)"),
         ("gitea.io", "Gitea API.", "Gitea"),
-        // A brand stays whole.
+        // A brand name is kept as it is.
         ("apis.guru", "APIs.guru", "APIs.guru"),
         ("exchangerate-api.com", "ExchangeRate-API", "ExchangeRate-API"),
         ("pdfgeneratorapi.com", "PDF Generator API", "PDF Generator API"),
         ("thenounproject.com", "The Noun Project", "The Noun Project"),
         ("api.video", "api.video", "api.video"),
-        // A title that says nothing leaves the provider's name.
+        // If the title is generic, the provider's name is used.
         ("combell.com", "Public Api", "Combell"),
         ("envoice.in", "API v1.0.0", "Envoice"),
         ("journy.io", "Developer documentation", "Journy"),
         ("peoplegenerator.live", "OpenAPI definition", "Peoplegenerator"),
         ("ipinfodb.com", "", "Ipinfodb"),
-        // Where an API is served is not its name.
+        // A title that is a host name is not used.
         ("clarify.io", "api.clarify.io", "clarify.io"),
         ("https://api-m.sandbox.paypal.com", "API", "PayPal"),
         ("https://api-m.sandbox.paypal.com", "Orders", "PayPal Orders"),

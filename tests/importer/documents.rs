@@ -1,4 +1,4 @@
-//! Which documents are read, and what is wrong with the others.
+//! Documents that are read, and the errors of others.
 
 use std::collections::BTreeMap;
 use std::fs;

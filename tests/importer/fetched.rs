@@ -1,4 +1,4 @@
-//! Documents of `sources.toml`: how they take the place of others, and how the operator accepts them.
+//! Documents of `sources.toml`: how they replace other documents, and how the operator accepts them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn downloaded_document_replaces_any_other_about_its_platform() {
     for (name, actions) in [("acme", 4), ("best", 4), ("other", 2), ("unheard-of", 4)] {
         assert_eq!(find(&platforms, name).actions.len(), actions, "{name}");
     }
-    // The name that the other document gave still leads there.
+    // The name from the replaced document remains as an alias.
     assert_eq!(find(&platforms, "best").aliases, ["b-acme-old"]);
     assert_eq!(find(&platforms, "best").connector.name, "Best");
     let license = find(&platforms, "acme").detail.license.as_ref().unwrap();
@@ -118,7 +118,7 @@ fn only_the_accepted_document_replaces_others() {
     let (summary, platforms) = imported(&documents, vec![broken], "", Wanted::Any);
     assert_eq!(platforms_of(&platforms), ["acme"]);
     assert_eq!(summary.counts(), [("broken", 1)]);
-    // A reference does not reach other files of this machine.
+    // A reference does not read other files of this machine.
     let text = document("acme.com", "a.com", &["/new"]).replace(
         r#""get": {}"#,
         r#""get": {"requestBody": {"$ref": "../damaged-documents/a.json"}}"#,
@@ -174,7 +174,7 @@ fn paths_of_a_downloaded_document_are_relative_to_the_known_base_url() {
     assert_eq!(shown("getScimUsers"), ["https://api.acme.com", "/scim/users"]);
 }
 
-/// A list of one document that several platforms share, and a cache that has it.
+/// A list with one document that several platforms share, and a cache that contains it.
 struct Accepting {
     list: PathBuf,
     cache: PathBuf,
@@ -239,7 +239,7 @@ fn accepting_a_document_applies_to_all_platforms_that_share_it() {
     let (documents, missing) = fetched::cached(&list, &Cache(accepting.cache.clone()));
     assert_eq!((documents.len(), missing.len()), (2, 0));
 
-    // The same hosts need no second consent, others do.
+    // The same hosts need no second consent; other hosts do.
     let more = document("suite.com", "suite.com", &["/mail", "/files", "/files/{id}"]);
     accepting.report(&more);
     let (is_good, said) = accepting.fetch(&["--accept", "files"]);

@@ -125,7 +125,7 @@ fn schemas_state_their_types() {
     }
 }
 
-/// The documents of at most this many bytes.
+/// Collects the documents of at most this many bytes.
 fn documents(folder: &Path, most: u64, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();

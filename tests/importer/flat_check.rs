@@ -1,4 +1,4 @@
-//! What holds for the flat form of every action's input.
+//! Properties of the flat form of every action's input.
 
 #![expect(
     clippy::indexing_slicing,
@@ -16,7 +16,7 @@ use connector_vault::platform_calls::flat::Flat;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-/// How many actions have what the flat form has rules for.
+/// The number of actions to which each rule of the flat form applies.
 #[derive(Debug, Default)]
 pub struct Counted {
     pub actions: usize,
@@ -69,7 +69,7 @@ pub fn check(what: &str, input: &Value, counted: &mut Counted) {
         assert!((1..=64).contains(&name.len()) && name.chars().all(is_fine), "{what}: {name}");
     }
 
-    // All arguments at once lead to all places, each to its own.
+    // With all arguments set, each one reaches its own place.
     let values: Vec<Box<RawValue>> = names.iter().map(|name| to_raw_value(name).unwrap()).collect();
     let all: BTreeMap<String, &RawValue> =
         names.iter().map(|name| (*name).clone()).zip(values.iter().map(|value| &**value)).collect();
@@ -95,7 +95,7 @@ pub fn check(what: &str, input: &Value, counted: &mut Counted) {
     assert_eq!(reached.keys().cloned().collect::<BTreeSet<_>>(), expected, "{what}");
     assert_eq!(reached.values().collect::<BTreeSet<_>>().len(), names.len(), "{what}");
 
-    // A name that is allowed and a place's own stays; one of several places begins with its place.
+    // A valid name that occurs in one place only is kept; a name that occurs in several is prefixed with its place.
     let mut times = BTreeMap::<&str, usize>::new();
     for (_, name) in &expected {
         *times.entry(name.as_deref().unwrap_or("body")).or_default() += 1;
@@ -112,14 +112,14 @@ pub fn check(what: &str, input: &Value, counted: &mut Counted) {
         } else {
             counted.renamed += 1;
         }
-        // A fault is reported at the argument.
+        // An error is reported at the argument.
         let escaped = own.replace('~', "~0").replace('/', "~1");
         let (pointer, rest) = match name {
             Some(_) => (format!("/{place}/{escaped}/0/x"), "/0/x"),
             None => ("/body/0/x".to_owned(), "/0/x"),
         };
         assert_eq!(flat.pointer(&pointer), format!("/arguments/{flat_name}{rest}"), "{what}");
-        // By itself, it leads to its own place.
+        // Set alone, it reaches its own place.
         let value = to_raw_value(&json!([place, own])).unwrap();
         let one = BTreeMap::from([(flat_name.clone(), &*value)]);
         let mapped: Value = serde_json::from_str(&flat.input(&one).unwrap()).unwrap();
@@ -129,7 +129,7 @@ pub fn check(what: &str, input: &Value, counted: &mut Counted) {
         };
         assert_eq!(*found, json!([place, own]), "{what}");
     }
-    // What is required in its place is required here, unless the body as a whole may be left out.
+    // A value that its place requires is required here, unless the body as a whole is optional.
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     for ((place, name), flat_name) in &reached {
         let is_listed = |object: &Value, name: &str| {
@@ -152,7 +152,7 @@ pub fn check(what: &str, input: &Value, counted: &mut Counted) {
     counted.whole += usize::from(is_whole);
 }
 
-/// The body's schema, behind its references.
+/// The body's schema, with references resolved.
 fn body(input: &Value) -> &Value {
     let mut body = &input["properties"]["body"];
     while let Some(reference) = body.get("$ref").and_then(Value::as_str) {
@@ -161,7 +161,7 @@ fn body(input: &Value) -> &Value {
     body
 }
 
-/// All places that a value can have.
+/// All places that a value can be sent to.
 fn places(input: &Value, is_whole: bool) -> BTreeSet<(String, Option<String>)> {
     let mut places = BTreeSet::new();
     for (place, schema) in input["properties"].as_object().unwrap() {

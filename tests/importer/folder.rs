@@ -1,4 +1,4 @@
-//! The catalog folder: the same input gives the same bytes, interrupted and simultaneous imports, `check`.
+//! The catalog folder: the same input gives the same bytes, also after interrupted and concurrent imports; `check`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,7 +46,7 @@ fn same_input_produces_the_same_folder() {
         assert!(output.status.success(), "{}", stderr(&output));
     }
     assert_eq!(contents(&one), contents(&two));
-    // Importing something else leaves none of it behind.
+    // Importing other documents removes the earlier ones.
     for files in [vec![a], vec![a, b, c, d]] {
         let output = run(&[&["import", "--config", "/dev/null", "--out", one.to_str().unwrap()][..], &files].concat());
         assert!(output.status.success(), "{}", stderr(&output));
@@ -130,7 +130,8 @@ fn check_reports_each_fault() {
         });
         ids.concat()
     };
-    // Those of the search over all actions, the names, the connectors, the actions' details, the pack; the manifest, the record.
+    // The search over all actions, the names, the connectors, the actions' details, the pack, the manifest and the
+    // record.
     let files = import();
     let [.., version, record] = files.as_slice() else { panic!("{files:?}") };
     let segments = &files[..files.len() - 2];
@@ -224,10 +225,10 @@ fn a_second_folder_adds_its_platforms_to_the_published_version() {
     let names = connectors(&Folder(all.clone())).unwrap().into_iter();
     let names: Vec<String> = names.map(|entry| entry.connector.platform).collect();
     let added = connectors(&Folder(one.clone())).unwrap().remove(0).connector.platform;
-    // What the first folder has wins.
+    // The first folder takes precedence.
     let same = Published::open_with(&all, &one).unwrap();
     assert_eq!((same.manifest, same.current), (whole.manifest.clone(), whole.current.clone()));
-    // A folder that the other completes makes the same version as the whole.
+    // A folder that the other completes gives the same version as the complete one.
     let rest: Vec<String> = names.into_iter().filter(|name| *name != added).collect();
     let files = Folder(folder("with-rest"));
     drop(files.lock().unwrap());

@@ -1,4 +1,4 @@
-//! Which licences are open, and what happens to documents with another.
+//! Open licences, and the import of documents with another licence.
 
 use std::fs;
 use std::path::PathBuf;
@@ -103,7 +103,7 @@ fn also_imports_whatever_the_licence() {
     assert_eq!(names(&[&closed], &[&good]), all);
 }
 
-/// The newer document has the name of the older one, whatever else is imported, and equal operations keep their keys.
+/// The newer document takes the older one's name, whichever others are imported, and equal operations keep their keys.
 #[test]
 fn newer_document_replaces_an_older_one() {
     let folder = folder("newer");
@@ -121,7 +121,7 @@ fn newer_document_replaces_an_older_one() {
     let newer = write("b.yaml", "title: B, version: '1', license: {name: MIT}", &paths);
     let c = format!("title: C, {provider}, x-serviceName: mail");
     let c = write("c.yaml", &c, &format!("/c: {{{}}}", get("getC")));
-    // By its title, this one is something else.
+    // Its title shows that this is another API.
     let d =
         write("d.yaml", &format!("title: Other, {provider}"), &format!("/d: {{{}}}", get("getD")));
     for sources in [vec![folder.clone()], vec![a.clone(), newer.clone(), c.clone(), d.clone()]] {
@@ -133,7 +133,7 @@ fn newer_document_replaces_an_older_one() {
         assert_eq!(keys, ["getA", "getB"]);
         assert_eq!(summary.skipped, [(a.clone(), Reason::Replaced(newer.clone()))]);
     }
-    // One that cannot be taken replaces nothing.
+    // A document that can't be imported replaces nothing.
     fs::write(&newer, "openapi: 3.0.0\ninfo: {title: B, version: 1}\npaths: 5\n").unwrap();
     let job = Import { sources: vec![folder], newer: vec![newer.clone()], ..Import::default() };
     let (summary, platforms) = gather(&job, &Silent).unwrap();

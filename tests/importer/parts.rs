@@ -1,4 +1,4 @@
-//! Documents that are spread over several files.
+//! Documents that are split into several files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
     folder
 }
 
-/// What an action takes, in the catalog of a folder.
+/// The input of an action, in the catalog of a folder.
 fn action(tree: &Path, platform: &str, key: &str) -> Value {
     let out = folder(&format!("{}-out", tree.file_name().unwrap().to_str().unwrap()));
     let (tree, out) = (tree.to_str().unwrap(), out.to_str().unwrap());
@@ -129,7 +129,7 @@ fn resolves_references_to_other_files() {
     let order = defined(&defined(&input["properties"]["body"]));
     assert_eq!(order["required"], json!(["lines"]));
     assert_eq!(defined(&order["properties"]["note"])["maxLength"], 9);
-    // Recursive, as it is in the file.
+    // The schema is recursive, as in the file.
     assert_eq!(defined(&order["properties"]["parent"]), order);
     let line = defined(&order["properties"]["lines"]["items"]);
     assert_eq!(defined(&line["properties"]["order"]), order);
@@ -202,7 +202,7 @@ fn reports_the_position_of_dangling_and_outside_references() {
     ] {
         assert!(warnings.contains(&expected), "{expected}\n{warnings}");
     }
-    // A document that is named alone reaches its own folder and what is below.
+    // A document that is imported alone can refer to its own folder and those below.
     let main = tree.join("api/main.json");
     let (alone, _) = gathered(&[main.to_str().unwrap()], Wanted::Any, "");
     assert_eq!(alone.warnings, summary.warnings);

@@ -1,4 +1,4 @@
-//! The platforms of `providers.toml`: each choice that a method offers leads to addresses that can be used.
+//! The platforms of `providers.toml`: each choice that a method offers leads to usable addresses.
 
 use connector_vault::catalog::detail::{AuthMethod, Field, urls};
 use connector_vault::importer::providers::Providers;
@@ -10,7 +10,7 @@ fn providers() -> Providers {
     Providers::read("providers.toml".as_ref()).unwrap()
 }
 
-/// The value of a field when another one is tried: what the platform lists first, or a plain label.
+/// Another value of a field: the platform's first choice, or a plain label.
 fn usual(field: &Field) -> &str {
     let listed = field.r#enum.as_ref().and_then(|listed| listed.first());
     field.default.as_ref().or(listed).map_or("acme", String::as_str)
@@ -50,8 +50,8 @@ fn each_listed_value_fills_the_urls() {
     assert!(tried > 100, "{tried}");
 }
 
-/// Users choose a host of a listed platform among those that the file lists. Where they can't, the platform is one that
-/// people host themselves, or that has a domain for each customer, and the OAuth client names the host.
+/// Users choose a host of a listed platform from the file's list. If the file has none, the platform is self-hosted or
+/// has a domain for each customer, and the OAuth client names the host.
 #[test]
 fn hosts_that_receive_secrets_are_fixed_or_set_by_the_client() {
     let providers = providers();

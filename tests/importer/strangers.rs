@@ -1,4 +1,4 @@
-//! Documents that bear the name of a platform of `providers.toml` and are about something else.
+//! Documents that share the name of a platform of `providers.toml` but describe another API.
 
 use std::fs;
 

@@ -34,7 +34,7 @@ pub fn gathered(sources: &[&str], licence: Wanted, overrides: &str) -> (Summary,
     gather(&Import { sources, licence, overrides, ..Import::default() }, &Silent).unwrap()
 }
 
-/// Imports documents given as text, with the file names `0.yaml`, `1.yaml`, ….
+/// Imports documents from strings, with the file names `0.yaml`, `1.yaml`, ….
 pub fn written(name: &str, documents: &[&str]) -> (Summary, Vec<Platform>) {
     let folder = folder(name);
     for (at, text) in documents.iter().enumerate() {
@@ -73,7 +73,7 @@ pub fn platforms_of(platforms: &[Platform]) -> Vec<&str> {
     names
 }
 
-/// Runs `catalog` with these arguments. Imports read documents only, whatever `providers.toml` says.
+/// Runs `catalog` with these arguments. Imports read only documents, not `providers.toml`.
 pub fn run(arguments: &[&str]) -> Output {
     let documents_only = arguments.first().filter(|command| **command == "import");
     Command::new(env!("CARGO_BIN_EXE_connector-vault"))

@@ -1,4 +1,4 @@
-//! Forms in parts: which members are files, and what documents say about how members are written.
+//! Multipart forms: which members are files, and how documents define the encoding of members.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Documents of `OpenAPI` 3.2 are read as 3.1, and what only 3.2 has is reported.
+//! `OpenAPI` 3.2 documents are read like 3.1, and members that only 3.2 has are reported.
 
 use serde_json::json;
 

@@ -35,7 +35,7 @@ const HOUR_MS: u64 = 3_600_000;
 #[serde(default, deny_unknown_fields)]
 struct Report {
     address: String,
-    /// What it is about, when the address does not say it.
+    /// The subject, if the address does not show it.
     what: String,
     kind: String,
     answer: Option<Value>,
@@ -65,7 +65,7 @@ struct Report {
     retry_after: String,
     least: u64,
     most: u64,
-    /// Why it does not hold yet. It must be deleted once it does.
+    /// Why it fails at present. Must be deleted once it passes.
     known: Option<String>,
 }
 
@@ -82,7 +82,7 @@ fn json_answer(status: u16, document: &Value) -> HttpResponse {
     }
 }
 
-/// A service with one platform that speaks OAuth 2.0 as the standard says.
+/// A service with one platform that follows the OAuth 2.0 standard.
 fn usual() -> Platform {
     Platform {
         connector: connector("acme", "Acme", "Email", 0),
@@ -103,7 +103,7 @@ fn usual() -> Platform {
     }
 }
 
-/// A service, what it sent, and what platforms answer next.
+/// A service, the requests that it sent, and the next responses of platforms.
 struct Service {
     api: Api,
     platform: String,
@@ -143,7 +143,7 @@ impl Service {
         self.api.get(path)
     }
 
-    /// The user is sent to the platform. Returns the attempt, the cookie and the URL.
+    /// Sends the user to the platform. Returns the attempt, the cookie and the URL.
     fn lead(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
         let client = json!({"clientId": "an-id", "clientSecret": "a-secret", "scopes": scopes});
         let stored = self.send("PUT", &format!("/v1/oauth-clients/{}", self.platform), &client);
@@ -168,7 +168,7 @@ impl Service {
         )
     }
 
-    /// The user agrees, and the exchange is answered. Returns the attempt.
+    /// The user consents, and the platform responds to the exchange. Returns the attempt.
     fn exchange(&self, fields: &Value, answer: HttpResponse) -> Value {
         let (attempt, cookie, location) = self.lead(&["read".to_owned()], fields);
         let asked = pairs(location.split_once('?').unwrap().1);
@@ -188,7 +188,7 @@ impl Service {
         format!("/v1/vault/connections/{}", id.unwrap_or_else(|| panic!("{attempt}")))
     }
 
-    /// How many seconds later a moment of an answer is.
+    /// The seconds until a time in a response.
     fn seconds_until(&self, moment: &Value) -> Option<u64> {
         let moment: jiff::Timestamp = moment.as_str()?.parse().unwrap();
         let milliseconds = u64::try_from(moment.as_millisecond()).unwrap();

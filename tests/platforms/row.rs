@@ -1,4 +1,4 @@
-//! What the documentation of a platform says, as the files of rows write it.
+//! The documentation of a platform, in the format of the rows' files.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ pub type Pairs = BTreeMap<String, String>;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// The pages that say it.
+    /// The pages with this information.
     pub docs: Vec<String>,
-    /// How users agree.
+    /// How users consent.
     pub oauth: Option<OAuth>,
-    /// How a key is presented.
+    /// How a key is sent.
     pub key: Option<Key>,
     #[serde(default)]
     pub api: Rest,
@@ -25,7 +25,7 @@ pub struct Row {
     pub ended: Option<String>,
 }
 
-/// OAuth 2.0 as the platform speaks it.
+/// The platform's OAuth 2.0.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OAuth {
@@ -34,21 +34,21 @@ pub struct OAuth {
     #[serde(default)]
     pub authorize: String,
     pub token: String,
-    /// Where tokens are refreshed, when that is not `token`.
+    /// The refresh URL, if it is not `token`.
     pub refresh_url: Option<String>,
-    /// How the client may authenticate: `basic`, `post`, `none`, with a bar between them.
+    /// How the client may authenticate: `basic`, `post`, `none`, separated by bars.
     pub client: String,
-    /// What the parameter for the client's id is called.
+    /// The name of the parameter for the client's id.
     #[serde(default = "client_id")]
     pub client_id: String,
-    /// The forms that the body of a token request may have: `form`, `json`.
+    /// The permitted formats of a token request's body: `form`, `json`.
     #[serde(default = "form")]
     pub body: String,
     #[serde(default)]
     pub pkce: Pkce,
     #[serde(default)]
     pub scopes: Vec<String>,
-    /// What may stand between scopes, with a bar between them.
+    /// The permitted separators of scopes, separated by bars.
     #[serde(default = "space")]
     pub separator: String,
     /// Parameters without which an authorization request is refused.
@@ -64,38 +64,38 @@ pub struct OAuth {
     pub offline: Pairs,
     /// A scope without which there is no refresh token.
     pub offline_scope: Option<String>,
-    /// Parameters without which a user who agreed before gets no other refresh token.
+    /// Parameters without which a user who consented before gets no new refresh token.
     #[serde(default)]
     pub reconsent: Pairs,
     /// The parameters of the callback in addition to the code and the state.
     #[serde(default)]
     pub callback: Pairs,
-    /// What the platform expects as `redirect_uri` when that is not the callback's URL.
+    /// The expected `redirect_uri`, if it is not the callback's URL.
     pub redirect_uri: Option<String>,
     /// Whether tokens come as a form, unless the request accepts JSON.
     #[serde(default)]
     pub form_answer: bool,
-    /// The token answer, with `$access`, `$refresh`, `$expires`, `$expires_at`, `$epoch` and `$scope`.
+    /// The token response, with `$access`, `$refresh`, `$expires`, `$expires_at`, `$epoch` and `$scope`.
     pub answer: Option<Value>,
-    /// How many seconds an access token lasts; 0 when it does not end.
+    /// The lifetime of an access token in seconds; 0 if it does not expire.
     #[serde(default)]
     pub expires: u64,
-    /// Whether the answer says so only when the request has a parameter `expires_in`.
+    /// Whether the response has the lifetime only if the request has the parameter `expires_in`.
     #[serde(default)]
     pub expiry_if_asked: bool,
     #[serde(default)]
     pub refresh: Refresh,
-    /// The answer to a refresh when the user has ended the grant.
+    /// The response to a refresh after the user has ended the grant.
     #[serde(default = "invalid_grant")]
     pub dead: Answer,
     pub revoke: Option<Revoke>,
     pub long: Option<Long>,
-    /// How the access token is presented: any of these, each with all of its parts.
+    /// How the access token is sent: one of these, each with all of its parts.
     #[serde(default = "bearer")]
     pub send: Vec<Vec<String>>,
-    /// Where the API is for these tokens, when that differs from `api.base`.
+    /// The address of the API for these tokens, if it differs from `api.base`.
     pub base: Option<String>,
-    /// More addresses to which the tokens may go.
+    /// Further addresses that accept the tokens.
     #[serde(default)]
     pub more: Vec<String>,
 }
@@ -114,29 +114,29 @@ pub enum Pkce {
     /// A request without it is refused.
     Required,
     Supported,
-    /// The pages do not mention it, and what is sent is ignored.
+    /// The pages do not mention it, and the platform ignores it.
     #[default]
     Ignored,
 }
 
-/// What happens to a refresh token that is used.
+/// The effect of using a refresh token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refresh {
-    /// Another one comes; the used one ends, and with it the grant if it is used again.
+    /// A new one is issued; the used one ends, and using it again ends the grant.
     Rotate,
-    /// Another one comes; the used one works for some time.
+    /// A new one is issued; the used one works for some time.
     Replace,
-    /// It comes back unchanged.
+    /// The same one is returned.
     Same,
-    /// The answer does not mention it: it stays.
+    /// The response does not contain it, and it stays valid.
     Keep,
-    /// There are none.
+    /// There are no refresh tokens.
     #[default]
     None,
 }
 
-/// An answer that the documentation shows.
+/// A response that the documentation shows.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -144,7 +144,7 @@ pub struct Answer {
     pub body: Value,
 }
 
-/// Where a token is revoked as RFC 7009 says, or nearly so.
+/// The revocation endpoint, according to RFC 7009 or similar.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Revoke {
@@ -152,14 +152,14 @@ pub struct Revoke {
     pub client: String,
     #[serde(default = "form")]
     pub body: String,
-    /// `access` where only access tokens can be revoked.
+    /// `access` if only access tokens can be revoked.
     #[serde(default)]
     pub token: String,
     #[serde(default)]
     pub headers: Vec<String>,
 }
 
-/// The second exchange, of a token that ends within hours for one that lasts for weeks.
+/// The second exchange, of a token that lasts hours for one that lasts weeks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Long {
@@ -170,7 +170,7 @@ pub struct Long {
     pub token: String,
     pub needs_secret: bool,
     pub expires: u64,
-    /// Where the long token is refreshed by itself.
+    /// The URL where the long-lived token refreshes itself.
     pub refresh_url: Option<String>,
     pub refresh_grant: Option<String>,
 }
@@ -190,24 +190,24 @@ pub struct Key {
 pub struct Rest {
     #[serde(default)]
     pub base: String,
-    /// Requests that are cheap and need good credentials, the first one is called. `GET` unless it says `POST `.
+    /// Cheap requests that need valid credentials; the first one is called. `GET` unless it begins with `POST `.
     #[serde(default)]
     pub check: Vec<String>,
-    /// More of them at other addresses.
+    /// Further ones at other addresses.
     #[serde(default)]
     pub more: Vec<String>,
     /// Headers that each request must have: `name: regular expression`.
     #[serde(default)]
     pub headers: Vec<String>,
-    /// Headers that only the app can know, which sends them with its call.
+    /// Headers that only the app can know, and which it sends with its call.
     #[serde(default)]
     pub app_headers: Pairs,
     /// Parameters that requests to a path must have.
     #[serde(default)]
     pub needs_query: BTreeMap<String, Vec<String>>,
-    /// The answer without one of `headers`.
+    /// The response without one of `headers`.
     pub unversioned: Option<Answer>,
-    /// The answer to bad credentials.
+    /// The response to invalid credentials.
     pub denied: Option<Answer>,
 }
 
@@ -231,7 +231,7 @@ fn invalid_grant() -> Answer {
     Answer { status: 400, body: serde_json::json!({"error": "invalid_grant"}) }
 }
 
-/// All rows. A row that is `like` another one has what it says of OAuth, but for what it says itself.
+/// All rows. A row that is `like` another one inherits its OAuth members, except those that it sets itself.
 pub fn all() -> BTreeMap<String, Row> {
     let mut tables = toml::Table::new();
     for text in
@@ -259,17 +259,17 @@ pub fn all() -> BTreeMap<String, Row> {
         .collect()
 }
 
-/// Whether a value is one of those that a row lists with bars between them.
+/// Whether a list, separated by bars, contains a value.
 pub fn lists(list: &str, value: &str) -> bool {
     list.split('|').any(|one| one == value)
 }
 
-/// Whether a URL is one of a row's. `*` stands for anything within a segment, also for nothing.
+/// Whether a URL matches one of a row's. `*` matches any text within a segment, including none.
 pub fn is_one_of(patterns: &str, url: &str) -> bool {
     patterns.split(' ').any(|pattern| fits(pattern, url))
 }
 
-/// Whether the text is the pattern's.
+/// Whether the text matches the pattern.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let (wanted, found): (Vec<&str>, Vec<&str>) =
         (pattern.split('/').collect(), text.split('/').collect());

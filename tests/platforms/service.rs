@@ -18,25 +18,25 @@ use serde_json::{Value, json};
 use crate::standin::Standin;
 use crate::support::{Api, ORIGIN, as_secret, config};
 
-/// The settings under which everything works.
+/// The settings that enable everything.
 pub const SETTINGS: [(&str, &str); 2] = [
     ("VAULT_KEYS", "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
     ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
 ];
 
-/// How long the real runtime may take for anything.
+/// The maximum wait for the real runtime.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Where journeys are made.
+/// A service in which journeys take place.
 pub trait Service {
-    /// The address that its users see.
+    /// The service's address for users.
     fn origin(&self) -> &str;
     /// The app's key.
     fn key(&self) -> &str;
     fn send(&self, request: &Request) -> Response;
-    /// Lets time pass, for the service and the platform.
+    /// Advances the time of the service and the platform.
     fn wait(&self, milliseconds: u64);
-    /// Waits for what the service does after its response.
+    /// Waits for the service's work after a response.
     fn settle(&self, is_done: &dyn Fn() -> bool);
 
     fn request(&self, method: &str, path_and_query: &str) -> Request {
@@ -48,7 +48,7 @@ pub trait Service {
     }
 }
 
-/// `handle()` over a world of its own, with this platform alone in its catalog.
+/// `handle()` with its own storage, and with this platform alone in its catalog.
 pub struct Native {
     api: Api,
     now: Rc<Cell<u64>>,
@@ -87,25 +87,25 @@ impl Service for Native {
     fn settle(&self, _: &dyn Fn() -> bool) {}
 }
 
-/// The process that runs the Worker, and passes on what it asks of platforms. Messages are lines of JSON.
+/// The process that runs the Worker and forwards its requests to platforms. Messages are lines of JSON.
 pub struct Runtime {
     stream: BufReader<TcpStream>,
     origin: String,
-    /// A key of an account of its own for each journey.
+    /// A key of a separate account for each journey.
     keys: Vec<String>,
-    /// By how much the Worker's clock is ahead, in milliseconds.
+    /// How far the Worker's clock is ahead, in milliseconds.
     ahead: u64,
 }
 
-/// What that process says.
+/// A message of that process.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 enum Message {
     /// At the beginning.
     Ready { origin: String, keys: Vec<String> },
-    /// The Worker asks a platform.
+    /// The Worker sends a request to a platform.
     Asked { id: u64, method: String, url: String, headers: Vec<(String, String)>, body: String },
-    /// The Worker answers.
+    /// The Worker's response.
     Answered { status: u16, headers: Vec<(String, String)>, body: String },
 }
 
@@ -137,7 +137,7 @@ impl Runtime {
     }
 }
 
-/// The Worker on the real runtime, as one account sees it.
+/// The Worker on the real runtime, from the perspective of one account.
 pub struct Real {
     runtime: Rc<RefCell<Runtime>>,
     standin: Rc<RefCell<Standin>>,
@@ -157,7 +157,7 @@ impl Real {
         Self { runtime: Rc::clone(runtime), standin: Rc::clone(standin), now, origin, key }
     }
 
-    /// Answers for the platform until the Worker answers.
+    /// Responds for the platform until the Worker responds.
     fn answered(&self) -> Response {
         loop {
             if let Some(response) = self.heard() {
@@ -166,7 +166,7 @@ impl Real {
         }
     }
 
-    /// Waits for the next message. Answers it for the platform, or returns the Worker's answer.
+    /// Waits for the next message. Responds to it for the platform, or returns the Worker's response.
     fn heard(&self) -> Option<Response> {
         let message = self.runtime.borrow_mut().next();
         match message {

@@ -1,5 +1,5 @@
-//! A platform, as its row describes it: one program for all of them. It refuses what the documentation refuses, and says
-//! why in [`Standin::faults`].
+//! A platform that behaves as its row describes: one program for all platforms. It refuses what the documentation
+//! refuses, and records the reason in [`Standin::faults`].
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,13 +14,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::row::{self, Answer, Grant, Pkce, Refresh, Row, lists};
 
-/// The client as the platform knows it.
+/// The client that is registered at the platform.
 pub const CLIENT_ID: &str = "app-id-1";
 pub const CLIENT_SECRET: &str = "app-secret-1";
 
 type Pairs = Vec<(String, String)>;
 
-/// What the user copies.
+/// The key that the user copies.
 #[derive(Debug, Clone)]
 pub struct Secrets {
     pub key: String,
@@ -38,7 +38,7 @@ struct Code {
 }
 
 struct Token {
-    /// When it ends, in milliseconds.
+    /// When it expires, in milliseconds.
     ends: u64,
     grant: usize,
     is_long: bool,
@@ -47,7 +47,7 @@ struct Token {
 /// A platform.
 pub struct Standin {
     row: Row,
-    /// Whether the user has a key, or agrees.
+    /// Whether the user has a key or consents.
     has_key: bool,
     /// The keys that it accepts.
     pub secrets: Secrets,
@@ -61,11 +61,11 @@ pub struct Standin {
     /// How many times the user has agreed.
     agreed: u32,
     drawn: u32,
-    /// Which access tokens it answered a call for.
+    /// The access tokens of the calls that were served.
     pub served: Vec<String>,
-    /// How many grants were revoked.
+    /// The number of revoked grants.
     pub revoked: u32,
-    /// Why it refused requests, in the order of those.
+    /// The reasons for refused requests, in their order.
     pub faults: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
     request.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
 }
 
-/// What is missing among headers that each request must have.
+/// The required headers that a request lacks.
 fn lacking(request: &HttpRequest, needed: &[String]) -> Option<String> {
     needed.iter().find_map(|needed| {
         let needed =
@@ -108,7 +108,7 @@ fn lacking(request: &HttpRequest, needed: &[String]) -> Option<String> {
     })
 }
 
-/// Which of the needed parameters are missing, as the end of a sentence.
+/// The required parameters that are missing, as the end of a sentence.
 fn missing(needed: &row::Pairs, found: &Pairs, state: &str) -> Option<String> {
     let wanted = |wanted: &String| wanted.replace("$state", state);
     let lacks =
@@ -142,7 +142,7 @@ impl Standin {
         }
     }
 
-    /// The user ends what was granted.
+    /// The user ends all grants.
     pub fn end_all(&mut self) {
         self.dead.iter_mut().for_each(|dead| *dead = true);
     }
@@ -165,7 +165,7 @@ impl Standin {
         answered(status, &json!({"error": error}))
     }
 
-    /// The user follows the link to the platform and agrees. Returns the parameters of the callback.
+    /// The user follows the link to the platform and consents. Returns the parameters of the callback.
     pub fn authorize(&mut self, location: &str, callback: &str) -> Result<Pairs, String> {
         let oauth = self.oauth();
         let (address, query) = location.split_once('?').unwrap_or((location, ""));
@@ -226,7 +226,7 @@ impl Standin {
         Ok(own.into_iter().chain(more).collect())
     }
 
-    /// Answers a request.
+    /// Responds to a request.
     pub fn answer(&mut self, request: &HttpRequest) -> HttpResponse {
         let (address, query) = request.url.split_once('?').unwrap_or((&request.url, ""));
         let (address, query) = (address.to_owned(), query.to_owned());
@@ -262,7 +262,7 @@ impl Standin {
         self.call(request, &address, &query)
     }
 
-    /// How the client authenticates, if it does so properly.
+    /// The method by which the client authenticates, if its authentication is valid.
     fn client(
         &mut self,
         request: &HttpRequest,
@@ -394,7 +394,7 @@ impl Standin {
         self.tokens(request, oauth, grant, next.as_deref())
     }
 
-    /// A token answer.
+    /// A token response.
     fn tokens(
         &mut self,
         request: &HttpRequest,
@@ -481,7 +481,7 @@ impl Standin {
         }
         let sent = sent.unwrap_or_default();
         let allowed = format!("{}|post", revoke.client);
-        // Where no client need authenticate, nothing says that one may not.
+        // If no client authentication is required, it is still permitted.
         let allowed = if revoke.client == "none" { &allowed } else { &revoke.client };
         if revoke.client != "none"
             && let Some(refused) = self.client(request, oauth, allowed, &sent)
@@ -578,7 +578,7 @@ impl Standin {
         answered(200, &json!({"ok": true, "data": {}}))
     }
 
-    /// A text of the row with the user's secrets.
+    /// A value of the row with the user's secrets filled in.
     fn fill_in(&self, text: &str) -> String {
         let Secrets { key, app, user } = &self.secrets;
         text.replace("$key", key).replace("$app", app).replace("$user", user)
@@ -590,7 +590,7 @@ impl Standin {
     }
 }
 
-/// What a request says in its query and its body.
+/// The parameters in a request's query and body.
 fn sent_pairs(request: &HttpRequest, query: &str) -> Option<Pairs> {
     let text = std::str::from_utf8(&request.body).ok()?;
     let mut sent = pairs(query);
@@ -612,8 +612,8 @@ fn body_form(request: &HttpRequest) -> &'static str {
     }
 }
 
-/// Whether a request carries a header or a parameter: `Name: value`, `Name: Basic(user:password)`, `?name=value`. `*`
-/// stands for anything.
+/// Whether a request has a header or a parameter: `Name: value`, `Name: Basic(user:password)`, `?name=value`. `*`
+/// matches anything.
 fn carries(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
     if let Some(parameter) = part.strip_prefix('?') {
         let (name, wanted) = parameter.split_once('=').unwrap();
@@ -627,7 +627,7 @@ fn carries(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
         });
     }
     let Some(found) = header(request, name) else { return false };
-    // The word before the credentials is read in any case (RFC 9110, 11.1).
+    // The scheme before the credentials is not case-sensitive (RFC 9110, 11.1).
     match (found.split_once(' '), wanted.split_once(' ')) {
         (Some((scheme, rest)), Some((known, expected))) if name == "Authorization" => {
             scheme.eq_ignore_ascii_case(known) && rest == expected
@@ -636,7 +636,7 @@ fn carries(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
     }
 }
 
-/// A template with its names filled in; without the members that have no value.
+/// A template with its names filled in; members without a value are omitted.
 fn fill(template: &Value, value: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
     Some(match template {
         Value::String(text) if text.starts_with('$') => value(text)?,
@@ -651,7 +651,7 @@ fn fill(template: &Value, value: &dyn Fn(&str) -> Option<Value>) -> Option<Value
     })
 }
 
-/// A moment as RFC 3339 writes it.
+/// A time in the format of RFC 3339.
 fn iso(seconds: u64) -> String {
     jiff::Timestamp::from_second(i64::try_from(seconds).unwrap()).unwrap().to_string()
 }

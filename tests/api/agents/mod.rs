@@ -190,7 +190,7 @@ pub fn sent_to_app(api: &Api, id: &str, browser: &Browser, client: &str) -> Stri
     value_of(&asked, "request").unwrap()
 }
 
-/// The app tells the service who the user is. Returns `continueUrl`.
+/// The app reports who the user is. Returns `continueUrl`.
 pub fn authenticated(api: &Api, request: &str, more: &Value) -> String {
     let mut sent = json!({"request": request, "identity": "ann"});
     for (name, value) in more.as_object().unwrap() {
