@@ -101,7 +101,7 @@ describe("the Python package", () => {
       PYTHONDONTWRITEBYTECODE: "1",
       VAULT_URL: `http://127.0.0.1:${server.port}`,
       VAULT_KEY: many.secret,
-      // Accounts of their own, whose connections nothing else counts.
+      // Separate accounts, whose connections no other test counts.
       README_KEY: reader.secret,
       AGENTS_KEY: few.secret,
       NOTES_KEY: notes.state.keys.ada,
@@ -110,7 +110,8 @@ describe("the Python package", () => {
       VISITOR_URL: `http://127.0.0.1:${visits.port}`,
     };
     const options = { cwd: join(root, "python"), env };
-    // Another Python, such as `python3.13`, with what the package needs and pytest: it has no libraries of agents.
+    // Another Python, such as `python3.13`, with the package's dependencies and pytest, but without the libraries of
+    // agents.
     const { CONNECTOR_VAULT_PYTHON: other } = process.env;
     const python = other ?? (await packageProgram("python"));
     const args = ["-m", "pytest", "-q", ...(other ? ["--ignore", "tests/test_agents.py"] : [])];

@@ -1,4 +1,4 @@
-// Specification 4.5 and contract, part 4: connections are created, changed and deleted, and everybody sees it at once.
+// Creating, changing and deleting connections; every caller sees a change immediately.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { OF_AUDIT, costOf, expectHeaders, expectJson, expectPage, expectProblem } from "../support/expect.mjs";

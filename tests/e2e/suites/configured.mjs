@@ -198,7 +198,7 @@ export function configured(world) {
       ]) {
         const answer = await beyondLimit(first.secret, path);
         expectProblem(answer, "too_many_requests", { detail, vary });
-        // Every operation documents it in the same way.
+        // Every operation documents this response in the same way.
         description.expect("whoami", answer);
       }
       assert.equal((await send("/v1/whoami", { secret: second.secret })).status, 200);

@@ -1,4 +1,4 @@
-// What platforms answer in place of what the RFCs say: each is understood, or ends the attempt with its own reason.
+// Responses of platforms that deviate from the RFCs: each is understood, or ends the attempt with its own reason.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
@@ -23,7 +23,7 @@ const TOKENS = [
 
 const ESCAPE = "<script>alert(1)</script>&\"'";
 
-/** Each with the code of the failure, and what its detail says. */
+/** Each with the code of the failure, and a part of its detail. */
 const FAILURES = [
   ["an error in a 200", "code_rejected", (it) => reply(it, { error: "invalid_grant", error_description: ESCAPE })],
   [
@@ -72,7 +72,7 @@ export function connectAnswers(world) {
   const app = new App(() => world.server, made);
   let people = 0;
 
-  /** Connects an account there; `answer` is what the token endpoint says. */
+  /** Connects an account; `answer` is the token endpoint's response. */
   async function visit(platform, answer, input = {}) {
     people += 1;
     const code = world.stub.on(`code-${people}-Zx9Qw7 +&`, answer);
@@ -83,7 +83,7 @@ export function connectAnswers(world) {
     const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
     const page = await comeBack(visitor, back);
     assert.equal(world.stub.asked(code), 1, "a code is used once");
-    // Loading the page again says the same, and asks for nothing.
+    // Reloading the page shows the same, and sends no request to the platform.
     assert.deepEqual((await comeBack(visitor, back)).told, page.told);
     assert.equal(world.stub.asked(code), 1);
     return { id, page, url, code };

@@ -12,7 +12,7 @@ const OVER = [410, "This link is no longer valid"];
 const INCOMPLETE = [400, "This address is incomplete"];
 const FOREIGN = [403, "Open the link itself"];
 const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
-/** In words that are too short for secrets, which would be left out. */
+/** Its words are shorter than secrets, which the service would remove. */
 const SAID = `"> <script> alert(1) </script> <img src=x onerror='x'>`;
 const said = ({ status, heading }) => [status, heading];
 
@@ -25,7 +25,7 @@ export function connectAttacks(world) {
   const [app, liveApp, otherApp] = [made, live, other].map((key) => new App(() => world.server, key));
   let people = 0;
 
-  /** A user on the way: at the platform, with the address that would lead back. */
+  /** A user who is at the platform, with the address that would lead back. */
   async function away({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...input } = {}) {
     const nth = (people += 1);
     const begun = await of.begin({ platform, identity: `user ${nth}`, ...input });
@@ -161,7 +161,7 @@ export function connectAttacks(world) {
           if (reader === owner) assert.equal(answer.status, 200);
           else assert.deepEqual([answer.status, answer.json.code], [404, "attempt_not_found"]);
         }
-      // In one browser, each state leads to the account that began it, whatever code it comes with.
+      // In one browser, each state leads to the account that began it, whatever code comes with it.
       const states = [mine, theirs, lives].map(({ back }) => new URL(back).searchParams.get("state"));
       await comeBack(visitor, changed(mine.back, { state: states[1] }));
       const connection = await otherApp.connected(theirs.id);
@@ -268,13 +268,13 @@ export function connectAttacks(world) {
       const back = `http://127.0.0.1:${world.server.port}/connect/callback`;
       const state = encodeURIComponent(address.searchParams.get("state"));
       const evil = encodeURIComponent(EVIL);
-      // Not ours.
+      // Neither value was issued by the service.
       for (const query of [`state=${evil}&code=${evil}`, `state=${evil}&error=${evil}&error_description=${evil}`])
         assert.deepEqual(said(await comeBack(visitor, `${back}?${query}`)), OVER);
       for (const path of [`/connect/go/${evil}`, `/connect/go/${evil}?x=${evil}`])
         assert.deepEqual(said(readPage(await visitor.get(`http://127.0.0.1:${world.server.port}${path}`))), OVER);
       assert.deepEqual(said(await comeBack(visitor, `${back}?${evil}=${evil}`)), INCOMPLETE);
-      // The platform's own words.
+      // The platform's own error text.
       const page = await comeBack(
         visitor,
         `${back}?state=${state}&error=${evil}&error_description=${encodeURIComponent(SAID)}&error_uri=${evil}&${evil}=${evil}`,
@@ -321,7 +321,7 @@ export function connectAttacks(world) {
           shop,
         );
       }
-      // In a path, a value stays one segment of it.
+      // In a path, a value remains one segment.
       for (const [shop, path] of [
         ["a/../../evil", "/a%2F..%2F..%2Fevil/authorize"],
         ["@evil.example", "/%40evil.example/authorize"],
@@ -414,12 +414,12 @@ export function connectAttacks(world) {
       const { link } = await app.begin({ platform: "plain", identity: "forwarded" });
       const [first, second] = [new Visitor(), new Visitor()];
       assert.deepEqual(said(readPage(await first.get(link))), [200, "Connect plain to Sample <b>App</b>?"]);
-      // Looking at it binds nothing: the previews of chats do that.
+      // A HEAD request binds nothing, since chat programs send one for a preview.
       assert.equal((await first.request("HEAD", link)).body.length, 0);
       const address = await agree(second, link);
       assert.deepEqual(said(readPage(await first.get(link))), ELSEWHERE);
       assert.deepEqual(said(readPage(await first.submit(link))), ELSEWHERE);
-      // Its own browser may follow it again.
+      // The browser that opened the link may follow it again.
       assert.equal((await second.get(link)).header("location"), address);
     });
   });

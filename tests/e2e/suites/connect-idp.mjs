@@ -1,4 +1,4 @@
-// Connecting against `oidc-provider`: from the link to credentials that the server accepts, and on through refreshes.
+// Connecting against `oidc-provider`: from the link to credentials that the server accepts, and their refreshes.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
 const MANY = 50;
 const POLL_MS = 100;
 
-/** What `look` returns once it returns something. */
+/** The first truthy result of `look`. */
 async function eventually(look) {
   for (const until = Date.now() + 15_000; ; ) {
     const seen = await look();
@@ -23,7 +23,7 @@ export function connectIdp(world) {
   const made = connectingKey({ account: "idp" });
   const app = new App(() => world.server, made);
 
-  /** Connects an account there, as one person in one browser. Returns the attempt's id and the last page. */
+  /** Connects an account, as one person in one browser. Returns the attempt's id and the last page. */
   async function visit(input, { as = input.identity, deny, visitor = new Visitor() } = {}) {
     const { id, link } = await app.begin(input);
     const url = await agree(visitor, link);
@@ -69,7 +69,7 @@ export function connectIdp(world) {
         assert.deepEqual([first.type, first.tokenType, first.scopes], ["oauth2", "Bearer", IDP_SCOPES]);
         assert.deepEqual(first.headers, { authorization: `Bearer ${first.accessToken}` });
         assert.equal(await world.idp.whose(first.headers), "ann");
-        // Each refresh spends the refresh token that the one before brought.
+        // Each refresh uses the refresh token that the previous one returned.
         for (let former = first, n = 0; n < 3; n += 1) {
           const refreshed = await app.credentials(connection.id, "?refresh=true");
           assert.notEqual(refreshed.accessToken, former.accessToken);
@@ -216,9 +216,9 @@ export function connectIdp(world) {
       injected.searchParams.set("code", new URL(stolen).searchParams.get("code"));
       const page = await comeBack(attacker, injected.href);
       assert.equal(page.heading, "idp-post could not be connected");
-      // The verifier of PKCE is the attacker's.
+      // The PKCE verifier is the attacker's.
       assert.match(await app.failed(own.id, "code_rejected"), /\(invalid_grant\)/);
-      // Nor does the attacker's code get into the victim's browser.
+      // The attacker's code is not accepted in the victim's browser either.
       assert.deepEqual(
         [(await comeBack(victim, back)).status, (await comeBack(victim, back)).heading],
         [403, "This was started in another browser"],

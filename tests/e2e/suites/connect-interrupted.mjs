@@ -1,4 +1,4 @@
-// The service is killed in the middle of an exchange: nothing half connected is left, and a new attempt works.
+// The service is killed during an exchange: nothing partially connected is left, and a new attempt succeeds.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { App, Visitor, atPort, comeBack, connectingKey, handedOut, takeCode } from "../support/connecting.mjs";
@@ -6,7 +6,7 @@ import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
 
-/** How long an exchange may take, and a refresh: what is older has been interrupted. */
+/** The time limits of an exchange and of a refresh: an older one was interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 
 export function connectInterrupted(world) {
@@ -22,7 +22,7 @@ export function connectInterrupted(world) {
     await server.ended;
   };
 
-  /** An answer that is held until the test lets it go; `reached` is kept once the request is there. */
+  /** A response that is withheld until the test releases it; `reached` resolves when the request arrives. */
   function held(answer) {
     let [arrive, release] = [];
     const reached = new Promise((done) => (arrive = done));
@@ -71,7 +71,7 @@ export function connectInterrupted(world) {
       await start();
       assert.equal((await app.attempt(id)).status, "pending");
       assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
-      // The user loads the page again, in the same browser.
+      // The user reloads the page in the same browser.
       const again = atPort(server.port, visitor, back);
       assert.deepEqual([(await comeBack(visitor, again)).status, world.stub.asked(code)], [409, 1]);
       await world.database
@@ -105,7 +105,7 @@ export function connectInterrupted(world) {
       release();
       await lost;
       await start();
-      // The old token is still valid; while the lease lasts, no other request refreshes it.
+      // The old token is still valid, and no other request refreshes it while the lease lasts.
       assert.equal((await app.credentials(connection.id)).accessToken, first.access_token);
       world.stub.on(first.refresh_token, (it) => reply(it, second));
       const busy = await app.askCredentials(connection.id, "?refresh=true");

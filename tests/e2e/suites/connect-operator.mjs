@@ -1,4 +1,4 @@
-// What the operator does from the command line while the service runs: OAuth clients, and a rotated key.
+// The operator's commands while the service runs: OAuth clients, and a rotated vault key.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,9 @@ export function connectOperator(world) {
   const place = () => ["--persist-to", world.state.path, "--file", file];
   const whose = ["--account", "operator", "--environment", "test"];
 
-  /** Runs a command with this on its standard input: { status, stdout, stderr }. Whatever comes of it, no secret is shown. */
+  /**
+   * Runs a command with this standard input: { status, stdout, stderr }. Asserts that its output contains no secret.
+   */
   function run(args, input = "") {
     const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8", input };
     const done = spawnSync(program, args, options);
@@ -138,7 +140,7 @@ export function connectOperator(world) {
       try {
         const turning = new App(() => rotated, made);
         const { accessToken } = await turning.credentials(id);
-        // Whether the service has the key is not known before its schedule has run twice.
+        // Whether the service has the key is only known after its schedule has run twice.
         const minute = async () =>
           assert.equal((await rotated.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*")).status, 200);
         const early = vaultKeys("reseal");
@@ -152,17 +154,17 @@ export function connectOperator(world) {
           ["new", true],
           ["tests", false],
         ]);
-        // Attempts of the tests before are left as they are, since they end by themselves.
+        // Attempts of earlier tests are not changed, since they expire by themselves.
         await world.database.prepare("UPDATE connect_attempts SET expires_at = 1 WHERE sealed IS NOT NULL").run();
         assert.match(vaultKeys("status").stdout, /^No row needs `tests`: you can remove it/m);
         assert.equal((await turning.credentials(id)).accessToken, accessToken);
         const refreshed = await turning.credentials(id, "?refresh=true");
         assert.equal(await world.second.whose(refreshed.headers), "cid");
-        // Without the new key, it is named, and nothing is lost.
+        // If the new key is missing, the error names it, and nothing is lost.
         const refused = await app.askCredentials(id);
         assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
         await world.server.logged("the key `new` is needed, but not in VAULT_KEYS");
-        // And back, for the tests after this one.
+        // Restores the keys for the next tests.
         writeFileSync(file, `tests:${VAULT_KEY},new:${NEW_KEY}`);
         const back = vaultKeys("reseal");
         assert.equal(back.status, 0, back.stderr);

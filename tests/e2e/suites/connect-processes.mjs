@@ -8,7 +8,7 @@ import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
 
 const [ROUNDS, AT_ONCE] = [8, 12];
-/** The platform takes its time, so that requests of both processes meet the refresh. */
+/** The platform responds slowly, so that requests of both processes arrive during the refresh. */
 const ANSWER_MS = 300;
 /** The maximum number of retries of a client. */
 const TIMES = 4;
@@ -47,7 +47,7 @@ export function connectProcesses(world) {
         const next = freshTokens();
         const { refresh_token: spent } = tokens;
         world.stub.on(spent, (it) => setTimeout(() => reply(it, next), ANSWER_MS));
-        // Half of the rounds: nothing that could be handed out meanwhile.
+        // In half of the rounds, the old token has expired, so that it can't be returned.
         const isExpired = round % 2 === 1;
         const [issued, left] = [Date.now() - 3_600_000, isExpired ? -1 : 5000];
         await change(id, `issued_at = ${issued}, expires_at = ${Date.now() + left}`);
@@ -67,8 +67,8 @@ export function connectProcesses(world) {
       }
     });
 
-    // The file of a local database takes one writer at a time, which Cloudflare's D1 does not know. The service asks it three
-    // times; on a busy machine that may not suffice, and then it says when to ask again, having written nothing.
+    // The file of a local database accepts one writer at a time, unlike Cloudflare's D1. The service tries three times;
+    // on a busy machine that may not suffice, and then its response has a time to retry after, and nothing was written.
     test("what is written by both at once waits for the other, or is asked to come again, and all is written once", async () => {
       const create = async (app, n) => {
         const connection = { platform: "plain", identity: `busy ${n}`, identityType: "user" };

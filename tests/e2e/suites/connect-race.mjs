@@ -1,5 +1,5 @@
-// Many readers of expiring credentials, in two processes on one storage, against an authorization server that ends the whole
-// grant when a refresh token is used twice; and what is left when the server is slow, or a process is killed.
+// Many readers of expiring credentials, in two processes on one storage, against an authorization server that revokes
+// the grant if a refresh token is used twice; also with a slow server and with a killed process.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
@@ -10,7 +10,7 @@ import { freshTokens, reply } from "../support/stub.mjs";
 
 const READERS = 200;
 const PLATFORM = "idp-basic";
-/** How long a lease lasts. */
+/** The duration of a lease. */
 const LEASE_MS = 30_000;
 /** The readers' servers have timers that are twice as fast: they wait for a token request for 10 seconds instead of 20. */
 const TIMERS = 2;
@@ -32,11 +32,11 @@ export function connectRace(world) {
 
   const change = (id, sql) =>
     world.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
-  /** Makes an access token look as if it had so long left of its hour; the platform accepts it for longer. */
+  /** Makes an access token look as if this much of its hour were left; the platform accepts it for longer. */
   const leave = (id, milliseconds) =>
     change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
 
-  /** All readers ask at once, half of them each process. */
+  /** All readers send their requests concurrently, half of them to each process. */
   const read = (id) => Promise.all(Array.from({ length: READERS }, (_, n) => readers[n % 2].askCredentials(id)));
 
   const statuses = (answers) => {
@@ -45,7 +45,7 @@ export function connectRace(world) {
     return counts;
   };
 
-  /** Asserts that everybody was given a token that the platform accepts. Returns the tokens, each once. */
+  /** Asserts that every reader got a token that the platform accepts. Returns the distinct tokens. */
   async function expectValid(answers, identity) {
     assert.deepEqual(statuses(answers), { 200: READERS }, answers.find(({ status }) => status !== 200)?.text);
     const tokens = [...new Set(answers.map(({ json }) => json.accessToken))];
@@ -53,7 +53,7 @@ export function connectRace(world) {
     return tokens;
   }
 
-  /** Asserts that the platform still refreshes, which it would not if a refresh token had been used twice. */
+  /** Asserts that the platform still refreshes: if a refresh token had been used twice, it would not. */
   async function expectAlive(id, identity) {
     for (const app of readers) {
       const { headers } = await app.credentials(id, "?refresh=true");
@@ -63,7 +63,7 @@ export function connectRace(world) {
     assert.deepEqual([state, reason], ["operational", null]);
   }
 
-  /** What the platform has been asked for since `sent`. */
+  /** The platform's requests since `sent`. */
   const asked = (sent) => world.idp.requests.slice(sent);
   const ONCE = [{ grant: "refresh_token" }];
 
@@ -110,7 +110,7 @@ export function connectRace(world) {
       const ids = {};
       for (const identity of [slow, late]) ids[identity] = await connected(identity);
       const sent = world.idp.requests.length;
-      /** Starts reading, and returns the responses' promise once the platform has decided about the refresh. */
+      /** Starts reading, and returns the promise of the responses once the platform has processed the refresh. */
       const begin = async (identity, milliseconds) => {
         await leave(ids[identity], 120_000);
         world.idp.late = milliseconds;
@@ -119,18 +119,19 @@ export function connectRace(world) {
         await until(() => world.idp.requests.length > before);
         return { answers };
       };
-      // The readings overlap. The old token is valid for longer than the platform takes, so every reader gets a valid one.
+      // The reads overlap. The old token is valid for longer than the platform takes, so every reader gets a valid one.
       const reads = { [slow]: await begin(slow, DEADLINE_MS / 2), [late]: await begin(late, 3 * DEADLINE_MS) };
 
       await expectValid(await reads[slow].answers, slow);
-      // A response that is too late is of no use to any reader, but all of them get a valid token.
+      // A response that is too late helps no reader, but all of them get a valid token.
       assert.equal((await expectValid(await reads[late].answers, late)).length, 1);
       assert.deepEqual(asked(sent), [...ONCE, ...ONCE]);
 
       world.idp.late = 0;
       await expectAlive(ids[slow], slow);
 
-      // What the platform gave too late is lost: the service says so and waits, and does not use the old token meanwhile.
+      // Tokens that arrive too late are lost: the service reports this and waits, and does not return the old token in
+      // the meantime.
       const status = await first.status(ids[late]);
       assert.partialDeepStrictEqual(status, { state: "degraded", actor: "nobody", attempts: 1 });
       assert.equal(status.reason.code, "platform_unavailable");
@@ -151,7 +152,7 @@ export function connectRace(world) {
       world.stub.on(plain, (it) => reply(it, tokens));
       const imported = { type: "oauth2", refreshToken: plain };
       await first.expect(204, "PUT", `/v1/vault/connections/${other}/credentials`, imported);
-      // From here on, storage refuses what refreshes write, and the service tries for a few seconds.
+      // From here on, storage rejects the writes of refreshes, and the service retries for a few seconds.
       await world.database
         .prepare(
           "CREATE TRIGGER nothing_is_written BEFORE UPDATE OF sealed ON credentials BEGIN SELECT RAISE(ABORT, 'not now'); END",
@@ -169,7 +170,7 @@ export function connectRace(world) {
       }
       assert.deepEqual(asked(sent), ONCE);
 
-      // Until the lease of the dead process is over, the old token is returned, and the platform is not called.
+      // Until the lease of the killed process ends, the old token is returned and the platform is not called.
       const answers = await Promise.all(Array.from({ length: READERS }, () => readers[1].askCredentials(id)));
       assert.deepEqual(await expectValid(answers, identity), [old.accessToken]);
       const busy = await readers[1].askCredentials(other);
@@ -177,11 +178,11 @@ export function connectRace(world) {
       assert.deepEqual([asked(sent), world.stub.asked(plain)], [ONCE, spent + 1]);
 
       for (const one of [id, other]) await change(one, `lease_until = lease_until - ${LEASE_MS}`);
-      // A platform that takes the refresh token once more: one refresh more, and the connection lives.
+      // A platform that accepts the refresh token once more: one more refresh, and the connection works.
       assert.equal((await readers[1].credentials(other)).accessToken, tokens.access_token);
       assert.equal(world.stub.asked(plain), spent + 2);
       assert.equal((await first.status(other)).state, "operational");
-      // One that has ended the grant: the connection could not have lived, and says so.
+      // A platform that has ended the grant: the connection could not be saved, and reports this.
       const refused = await readers[1].askCredentials(id, "?refresh=true");
       assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
       const status = await first.status(id);

@@ -1,4 +1,4 @@
-// The README's example of connecting an account, word for word, with a real authorization server instead of GitHub.
+// The README's example of connecting an account, unchanged, with a real authorization server in place of GitHub.
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

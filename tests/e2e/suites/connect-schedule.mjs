@@ -1,4 +1,4 @@
-// The schedule on the real runtime: the cron trigger finds what is due, the queue processes it, and the feed reports it.
+// The schedule on the real runtime: the cron trigger finds due work, the queue processes it, and the feed reports it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { App, SCOPES, connectingKey } from "../support/connecting.mjs";
@@ -7,7 +7,7 @@ import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
 
 const CONNECTIONS = 20;
-/** How long the queue may take. */
+/** The maximum time for the queue. */
 const DONE_MS = 30_000;
 
 export function connectSchedule(world) {
@@ -23,7 +23,7 @@ export function connectSchedule(world) {
     assert.deepEqual([answer.status, answer.text], [200, "ok"]);
   };
 
-  /** The events since the last call, once there are this many. */
+  /** The events since the last call, once this many have arrived. */
   async function news(count) {
     const rows = [];
     const until = Date.now() + DONE_MS;
@@ -46,7 +46,7 @@ export function connectSchedule(world) {
       await store(world.database, [made]);
       server = await Server.start(world.state, world.configuration("connect-schedule"));
       await app.setClient("plain", { clientId: "app", clientSecret: "the scheduled app's secret", scopes: ["read"] });
-      // Only what belongs to this suite is due.
+      // Only rows of this suite are due.
       await world.database.prepare("UPDATE credentials SET check_at = NULL, next_attempt_at = NULL").run();
       ids = [];
       for (let nth = 0; nth < CONNECTIONS; nth += 1) {

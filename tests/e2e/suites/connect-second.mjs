@@ -5,7 +5,7 @@ import { SECOND_CLIENT } from "../support/authlib.mjs";
 import { App, Visitor, agree, comeBack, connectingKey, handedOut, isCallback } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 
-/** The most characters of a token, and the most bytes of a body. */
+/** The maximum number of characters of a token, and of bytes of a body. */
 const [MAX_TOKEN, MAX_BODY] = [16 << 10, 64 << 10];
 
 export function connectSecond(world) {
@@ -37,7 +37,7 @@ export function connectSecond(world) {
     return held;
   }
 
-  /** Deletes a connection, which ends what it holds at the server. */
+  /** Deletes a connection, which revokes its tokens at the server. */
   async function disconnect(id, held, hint) {
     const before = (await world.second.revoked()).length;
     await app.expect(204, "DELETE", `/v1/vault/connections/${id}`);

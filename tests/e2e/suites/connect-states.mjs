@@ -1,5 +1,5 @@
-// Each row of the table of states in docs/api.md, on the real runtime. The table is rendered from the code that decides, so
-// what is tested here is what the documentation says.
+// Each row of the table of states in docs/api.md, on the real runtime. The table is generated from the code, so this
+// tests the documentation.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { App, Visitor, comeBack, connectingKey, takeCode } from "../support/connecting.mjs";
@@ -21,12 +21,12 @@ const FROM = {
   failed: ["failed"],
 };
 
-/** The pauses after failures, as the page has them. */
+/** The pauses after failures, from the page. */
 const [, minutes, hours] = /tries again after ([\d, ]+ and \d+) minutes, then (\d+) hours/.exec(docs.text);
 const PAUSES = [...minutes.split(/, | and /).map((one) => Number(one) * MINUTE_MS), Number(hours) * 60 * MINUTE_MS];
 
 const refusal = (error, status = 400) => [{ error }, { status }];
-/** What the platform answers, by what that is in the table, and the platforms that can answer so. */
+/** The platform's responses by their name in the table, and the platforms that can send them. */
 const FAILURES = {
   "the platform can't be reached, or answers 408, 425, 429 or 5xx": [["down", { status: 503 }], "plain", "checked"],
   "the platform's response can't be read": [["<h1>Hello</h1>", { type: "text/html" }], "plain"],
@@ -44,7 +44,7 @@ export function connectStates(world) {
   const pausing = connectingKey({ account: "states-pausing" });
   let made = 0;
 
-  /** A connection and what the platform answers about it. */
+  /** A connection, and the platform's responses for it. */
   class Subject {
     constructor(app, platform) {
       made += 1;
@@ -62,7 +62,7 @@ export function connectStates(world) {
       ({ id: this.id } = await this.app.expect(201, "POST", "/v1/vault/connections", input));
     }
 
-    /** The user signs in, or enters a key; for the first time or again. */
+    /** The user signs in or enters a key, for the first time or again. */
     async connect() {
       const { platform, identity, id, secret } = this;
       const input = id ? { connection: id } : { platform, identity };
@@ -79,7 +79,7 @@ export function connectStates(world) {
       ({ id: this.id } = await this.app.connected(attempt));
     }
 
-    /** A refresh token is imported, which nothing has tried yet. */
+    /** Imports a refresh token, which has not been used yet. */
     async import() {
       await this.create();
       const credentials = { type: "oauth2", refreshToken: this.secret };
@@ -90,7 +90,7 @@ export function connectStates(world) {
 
     sql = (sql) => world.database.prepare(sql).bind(this.id).run();
 
-    /** Lets time pass for this connection, and the pause after the last failure be over. */
+    /** Moves this connection's timestamps into the past, beyond the pause after its last failure. */
     later(milliseconds) {
       const changes = ["failing_since", "refused_since"].map((name) => `${name} = ${name} - ${milliseconds}`);
       return this.sql(`UPDATE credentials SET ${changes}, next_attempt_at = 1 WHERE connection_id = ?`);
@@ -108,7 +108,7 @@ export function connectStates(world) {
     async become(state) {
       if (state === "unknown" && this.platform === "plain") return this.import();
       await this.connect();
-      // The catalog has learned how to check it only after it was stored.
+      // The catalog declared a check only after these credentials were stored.
       if (state === "unknown") await this.sql("UPDATE connections SET state = 'unknown' WHERE id = ?");
       if (state === "degraded") {
         await this.fail(["down", { status: 503 }]);
@@ -136,7 +136,7 @@ export function connectStates(world) {
     return one;
   };
 
-  /** What makes a row happen: (app, from) => the connections that it has happened to. */
+  /** Causes a row: (app, from) => the affected connections. */
   const CASES = {
     "the user signs in, or the platform accepts the credentials": (app) =>
       ["plain", "checked"].map((platform) => subject(app, platform, (it) => it.connect())),
@@ -187,7 +187,7 @@ export function connectStates(world) {
         );
   }
 
-  /** An app of its own account, so that no other row's OAuth client is rejected. */
+  /** An app with its own account, so that no other row's OAuth client is rejected. */
   async function appOf(key) {
     const app = new App(() => world.server, key);
     await app.setClient("plain", { clientId: "app", clientSecret: "the secret of the states", scopes: ["read"] });
@@ -202,7 +202,7 @@ export function connectStates(world) {
         const app = await appOf(keys[n]);
         for (const state of FROM[from]) {
           for (const one of await Promise.all(CASES[what](app, state))) await one.expect(to, code, actor);
-          // The next one is refreshed with a client that the platform has not rejected yet.
+          // The next one is refreshed with a client that the platform has not rejected.
           const client = { clientId: "app", scopes: ["read"] };
           await app.expect(200, "PUT", "/v1/oauth-clients/plain", client);
         }

@@ -1,4 +1,5 @@
-// Webhooks on the real runtime: a receiver on this machine, verified by the package and by the standard's own libraries.
+// Webhooks on the real runtime: a local receiver, and verification by the package and by the libraries of Standard
+// Webhooks.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -10,14 +11,14 @@ import { store } from "../support/keys.mjs";
 import { verifiedInPython } from "../support/python.mjs";
 import { Server } from "../support/server.mjs";
 
-/** How long a delivery may take; the second attempt comes after 5 seconds. */
+/** The maximum time of a delivery; the second attempt comes after 5 seconds. */
 const ARRIVES_MS = 30_000;
 
 /** A server that records requests, and returns configured responses. */
 class Receiver {
   got = [];
   #waiting = [];
-  /** What it does with a request. */
+  /** Its response to a request. */
   answer = (_, response) => response.writeHead(204).end();
 
   static async start() {
@@ -35,7 +36,7 @@ class Receiver {
     return receiver;
   }
 
-  /** This many requests, once they have arrived. */
+  /** Takes this many requests, once they have arrived. */
   async take(count) {
     const late = AbortSignal.timeout(ARRIVES_MS);
     while (this.got.length < count) {
@@ -156,7 +157,7 @@ export function connectWebhooks(world) {
       receiver.answer = (_, response) => response.writeHead(410).end();
       await connection("eve");
       await receiver.take(1);
-      // The outcome is written after the response: the feed shows when.
+      // The outcome is written after the response, and appears in the feed.
       const until = Date.now() + ARRIVES_MS;
       let events = [];
       while (events.length === 0 && Date.now() < until) {

@@ -175,8 +175,8 @@ export function hostile(world) {
     });
 
     test("a body of 120 MB is not read completely", async () => {
-      // The service closes the connection while the body is still sent, and the reset that follows may overtake its answer
-      // (RFC 9112, section 9.6): then one asks again.
+      // The service closes the connection while the body is still being sent, and the reset may overtake its response
+      // (RFC 9112, section 9.6), in which case the request is repeated.
       const answerTo = async (options) => {
         for (let left = 9; ; left -= 1) {
           try {
@@ -194,9 +194,9 @@ export function hostile(world) {
       }
     });
 
-    // One request that two servers could read as two: if the second server reads it differently from the first, it lets callers
-    // smuggle requests. The runtime refuses all but one, and what comes after is never answered: with a length and chunks,
-    // it reads the chunks and closes the connection (RFC 9112, section 6.1), and the request has no key.
+    // One request that two servers could parse as two: if they differ, callers can smuggle requests. The runtime
+    // rejects all but one, and never responds to the remainder: if there is both a length and chunks, it reads the
+    // chunks and closes the connection (RFC 9112, section 6.1), and the request has no key.
     const smuggled = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
     for (const [what, head, expected] of [
       ["two lengths", "Content-Length: 3\r\nContent-Length: 41", [400]],

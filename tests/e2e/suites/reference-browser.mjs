@@ -10,7 +10,7 @@ import { CODES, EXAMPLES, keys } from "../support/reference.mjs";
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const THEMES = { light: "rgb(255, 255, 255)", dark: "rgb(17, 19, 26)" };
 const PHONE = { width: 390, height: 844 };
-/** How many operations or schemas are open on one page: each click rerenders all of them. */
+/** The number of operations or schemas that are open on one page: each click rerenders all of them. */
 const TOGETHER = 4;
 /**
  * Operations that together cover everything that the page can show, every eighth schema, and all schemas with variants.

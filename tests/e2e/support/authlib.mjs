@@ -50,8 +50,8 @@ export class SecondServer {
   }
 
   /**
-   * The kind of every token that it was asked to revoke, as the request named it. Notes what it has issued, which is sought in
-   * all that was written.
+   * The type of each token whose revocation was requested. Records the issued tokens, which are searched for in all
+   * output.
    */
   async revoked() {
     const { issued, revoked } = await (await fetch(`${this.origin}/told`)).json();

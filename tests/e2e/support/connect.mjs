@@ -35,14 +35,14 @@ const PAGE = `<!doctype html>
 <script type="module">
   import { ConnectorVault } from "/connector-vault.mjs";
   const { base, token, ...options } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-  // What is in the address of a page is also where its visitors are sent back to.
+  // Users are sent back to the page's address, including its query.
   history.replaceState(null, "", location.pathname + location.search);
   // Without one, the user returns from the window.
   const vault = base && new ConnectorVault({ baseUrl: base, secret: async () => token });
   window.heard = [];
   addEventListener("message", ({ source, origin, data }) => {
     window.heard.push({ origin, ...data });
-    // The package answers for windows that it opens; for a frame, the page does.
+    // The package vouches for windows that it opens; for a frame, the page does.
     const isFrame = source === document.querySelector("iframe").contentWindow;
     const connectUrl = document.querySelector("iframe").dataset.opened;
     if (isFrame && connectUrl && data.status === "waiting") source.postMessage({ type: data.type, connectUrl }, origin);
@@ -59,7 +59,7 @@ const PAGE = `<!doctype html>
 </script>
 `;
 
-/** An OpenAPI document with one action and these ways to authorize. */
+/** An OpenAPI document with one action and these security schemes. */
 const document = (name, schemes) => ({
   openapi: "3.0.3",
   info: { title: name, version: "1", license: { name: "MIT" }, "x-providerName": `${name.toLowerCase()}.example` },
@@ -89,9 +89,9 @@ const documents = (issuer) => {
 };
 
 /**
- * What documents can't express: that the server requires PKCE. The members of a method replace those of the document.
- * `shops`, `hosted` and `standard` have no document, and their URLs have variables; those of the last two decide which
- * host receives codes, and no server listens there.
+ * Facts that documents can't express, such as that the server requires PKCE. The members of a method replace those of
+ * the document. `shops`, `hosted` and `standard` have no document, and their URLs have variables; those of the last two
+ * determine which host receives codes, and no server listens there.
  */
 const providers = (issuer) =>
   [

@@ -12,5 +12,5 @@ export async function drawn(page) {
 
 /** Makes the service unreachable. */
 export const away = (page, path = "**/v1/**") => page.route(path, (route) => route.abort("connectionrefused"));
-/** What does not work, by who must act on it. */
+/** The failed connections, grouped by who must act. */
 export const acting = (page) => page.getByRole("region", { name: "Who must act" });
