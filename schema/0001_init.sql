@@ -394,7 +394,9 @@ CREATE TABLE credentials (
   lease           TEXT,
   lease_until     INTEGER,
   written_by      TEXT    NOT NULL,
-  -- When to check credentials that nothing uses. NULL: never, because the connection has failed.
+  -- 1 for imported credentials that another service still refreshes: this one does not refresh or check them.
+  awaits_cut_over INTEGER NOT NULL DEFAULT 0 CHECK (awaits_cut_over IN (0, 1)),
+  -- When to check credentials that nothing uses. NULL: never, because the connection has failed or awaits its cut-over.
   check_at        INTEGER,
   handed_until    INTEGER,
   due_at          INTEGER GENERATED ALWAYS AS (coalesce(handed_until, next_attempt_at, check_at)) VIRTUAL,
@@ -411,14 +413,16 @@ CREATE INDEX credentials_rejected ON credentials (account, environment) WHERE re
 
 -- New credentials get their first check at a random time within a day, so that credentials which were stored together
 -- are not checked together. A row that a move copies keeps its time.
-CREATE TRIGGER credentials_stored_check AFTER INSERT ON credentials WHEN NEW.check_at IS NULL
+CREATE TRIGGER credentials_stored_check AFTER INSERT ON credentials
+WHEN NEW.check_at IS NULL AND NEW.awaits_cut_over = 0
 AND NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
   UPDATE credentials SET check_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) + abs(random() % 86400000)
     WHERE account = NEW.account AND environment = NEW.environment AND connection_id = NEW.connection_id;
 END;
 
--- So do credentials that replace those of a failed connection.
-CREATE TRIGGER credentials_replaced_check AFTER UPDATE OF sealed ON credentials WHEN NEW.check_at IS NULL
+-- So do credentials that replace those of a failed connection, or those that awaited a cut-over.
+CREATE TRIGGER credentials_replaced_check AFTER UPDATE OF sealed ON credentials
+WHEN NEW.check_at IS NULL AND NEW.awaits_cut_over = 0
 AND NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
   UPDATE credentials SET check_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) + abs(random() % 86400000)
     WHERE account = NEW.account AND environment = NEW.environment AND connection_id = NEW.connection_id;

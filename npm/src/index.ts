@@ -102,7 +102,11 @@ export type {
   Credentials,
   CredentialsQuery,
   CredentialType,
+  ImportedConnection,
+  ImportResult,
+  ImportResults,
   NewCredentials,
+  NewImport,
   OAuth2Credentials,
   Ready,
 } from "./types/credentials.js";

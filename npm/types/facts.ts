@@ -134,6 +134,11 @@ export const fields = {
     nullable: ["expiresAt"],
     required: ["type"],
   },
+  NewImport: {
+    all: ["connections","cutOver"],
+    nullable: [],
+    required: ["connections"],
+  },
   NewOauthClient: {
     all: ["authMethod","clientId","clientSecret","scopes","authorizationParameters","variables","startUrl","pkce"],
     nullable: ["clientSecret"],

@@ -191,6 +191,8 @@ export type Asked = Check<{
     Nullable<declared.NewCredentials>,
     (typeof fields.NewCredentials.nullable)[number]
   >;
+  import: SameNames<keyof declared.NewImport, (typeof fields.NewImport.all)[number]>;
+  importRequires: SameNames<Required<declared.NewImport>, (typeof fields.NewImport.required)[number]>;
   oauthClient: SameNames<keyof declared.NewOauthClient, (typeof fields.NewOauthClient.all)[number]>;
   oauthClientRequires: SameNames<Required<declared.NewOauthClient>, (typeof fields.NewOauthClient.required)[number]>;
   oauthClientMayBeNull: SameNames<Nullable<declared.NewOauthClient>, (typeof fields.NewOauthClient.nullable)[number]>;

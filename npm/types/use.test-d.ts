@@ -215,6 +215,12 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
   const credentials = await vault.connections.getCredentials(connection.id, { refresh: true });
   if (credentials.type !== "aws_sigv4") is<Record<string, string>>(credentials.headers);
   await vault.connections.setCredentials(connection.id, { type: "oauth2", accessToken: "…", expiresAt: null });
+  const { results } = await vault.connections.import({
+    connections: [
+      { platform: "github", identity: "ann", identityType: "user", credentials: { type: "bearer", token: "…" } },
+    ],
+  });
+  is<string | undefined>(results[0]?.connectionId);
   for await (const event of vault.events.list(
     { types: ["connection.failed"], connection: connection.id },
     { signal },

@@ -645,6 +645,7 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
         "setConnectionState": vault.connections.set_state,
         "setConnectionName": vault.connections.set_name,
         "setCredentials": vault.connections.set_credentials,
+        "importConnections": vault.connections.import_connections,
         "runAction": vault.actions.run,
         "connect": vault.connect_attempts.start,
         "setOauthClient": vault.oauth_clients.set,

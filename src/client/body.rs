@@ -4,17 +4,16 @@ use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::failure::Failure;
-use crate::http::body::{BodyReader, Field, too_large};
-use crate::http::message::MAX_BODY;
+use crate::http::body::{BodyReader, too_large};
+use crate::http::endpoint::EndpointSpec;
 use crate::util::json::Value;
 
-/// Checks a body with the service's own rules. `text` is what will be sent, `parsed` the same as a JavaScript value;
-/// `known` lists the endpoint's fields.
-pub fn check(text: &str, parsed: &JsValue, known: &[Field]) -> Result<(), Failure> {
-    if text.len() > MAX_BODY {
-        return Err(too_large().into());
+/// Checks a body with the service's own rules. `text` is what will be sent, `parsed` the same as a JavaScript value.
+pub fn check(text: &str, parsed: &JsValue, spec: &EndpointSpec) -> Result<(), Failure> {
+    if text.len() > spec.max_body {
+        return Err(too_large(spec.max_body).into());
     }
-    Ok(BodyReader::from_value(value(parsed), known)?.finish()?)
+    Ok(BodyReader::from_value(value(parsed), spec.body.unwrap_or_default())?.finish()?)
 }
 
 /// Converts the two levels of a body that its reader inspects.

@@ -49,7 +49,7 @@ impl Call {
 
 /// Checks a body against the endpoint's fields and returns it. `parsed` is its value.
 fn checked(endpoint: Keyed, body: String, parsed: &JsValue) -> Result<String, Failure> {
-    body::check(&body, parsed, endpoint.spec().body.unwrap_or_default())?;
+    body::check(&body, parsed, endpoint.spec())?;
     Ok(body)
 }
 
@@ -239,6 +239,13 @@ impl Call {
     #[wasm_bindgen(js_name = setCredentials)]
     pub fn set_credentials(id: &str, body: String, parsed: &JsValue) -> Result<Call, JsValue> {
         change(Keyed::SetCredentials, id, body, parsed)
+    }
+
+    /// `POST /v1/vault/connections/import`. `body` is sent, `parsed` is its value.
+    #[wasm_bindgen(js_name = importConnections)]
+    pub fn import_connections(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ImportConnections;
+        Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
     }
 
     /// `POST /v1/vault/connect`. `body` is sent, `parsed` is its value.

@@ -148,8 +148,8 @@ impl Check<'_> {
     ) -> Result<(), Problem> {
         let Due { account, environment, connection: id } = self.due;
         let reschedule = |at| self.due.key().reschedule(row.version, at);
-        if connection.state == State::Failed {
-            // Only the user can repair it, by reconnecting.
+        if connection.state == State::Failed || row.awaits_cut_over() {
+            // Only its user can repair a failed connection, by reconnecting, and another service still uses the other one.
             ports.batch(vec![reschedule(None)]).await?;
             return Ok(());
         }

@@ -58,7 +58,7 @@ use crate::connect::endpoints::{decrypt_error, encrypt_error, hash};
 use crate::connect::resolved_oauth::apply_platform_values;
 use crate::connect::revocations::enqueue;
 use crate::credentials::Sealed;
-use crate::credentials::endpoints::read::failed;
+use crate::credentials::endpoints::read::{awaiting_cut_over, failed};
 use crate::credentials::lifecycle::machine::{HealthFailure, PROBE_MS, after_failure};
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::lifecycle::statements::{
@@ -122,6 +122,12 @@ impl Refresh<'_> {
         ports: &Metered<'_, P>,
     ) -> Result<Current, Problem> {
         let (request, now) = (self.request, self.now);
+        if row.awaits_cut_over() {
+            if self.can_use(&row, now) || self.trigger == RefreshTrigger::Check {
+                return Ok((row, credentials));
+            }
+            return Err(awaiting_cut_over(&row, now));
+        }
         let is_early = row.next_attempt_at.is_some_and(|next| now < next)
             && !self.is_client_accepted_again(&row);
         if is_early && self.trigger != RefreshTrigger::Requested {

@@ -10,7 +10,7 @@ use crate::connect::method::Connector;
 use crate::connect::statements::{select_client_for, select_credentials};
 use crate::connections::model::{Connection, ConnectionId};
 use crate::connections::statements::one;
-use crate::credentials::endpoints::read::failed;
+use crate::credentials::endpoints::read::{awaiting_cut_over, failed};
 use crate::credentials::lifecycle::machine::{HealthFailure, after_failure};
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::lifecycle::statements::{CredentialsKey, FailureReason};
@@ -106,6 +106,11 @@ impl CredentialsQuery {
             usable.credentials = usable.credentials.clone().completed(method, &variables);
         }
         let (row, now) = (&usable.row, context.now);
+        if row.awaits_cut_over() {
+            let is_unusable = refresh || !is_valid(row.expires_at, now);
+            let is_refused = row.kind == CredentialType::OAuth2 && is_unusable;
+            return if is_refused { Err(awaiting_cut_over(row, now)) } else { Ok(usable) };
+        }
         let is_due = refresh || is_due(row.issued_at, row.expires_at, now);
         if is_due && usable.is_refreshable() {
             return usable.refreshed(context, principal, ports, refresh).await;

@@ -17,7 +17,6 @@ use worker::Env;
 use crate::auth::Shard;
 use crate::http::config::Variables;
 use crate::http::handle::{MAX_FORWARDS, handle};
-use crate::http::message::MAX_BODY;
 use crate::http::problem::Problem;
 use crate::http::service::{Reads, is_mcp};
 use crate::http::{Config, Service};
@@ -175,7 +174,7 @@ fn answer(
     async move {
         match reads {
             Reads::Nothing => {}
-            Reads::Body => request.body = http::read_body(&sent, MAX_BODY).await?,
+            Reads::Body(max) => request.body = http::read_body(&sent, max).await?,
             Reads::All => {
                 request.headers = http::headers(&http::lines(&sent));
                 request.body = http::passed_body(&sent, &request.headers).await?;

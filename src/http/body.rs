@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::message::{Body, MAX_BODY, Request};
+use super::message::{Body, Request};
 use super::problem::{Code, Fault, Location, MAX_FAULTS, Problem, joined};
 use crate::util::json::{self, Value};
 use crate::util::nearest::{nearest, shown};
@@ -70,10 +70,13 @@ pub struct BodyReader {
 
 impl BodyReader {
     /// Parses the body of `request` and checks each field; `known` lists the endpoint's fields. Fails when the body is not
-    /// declared as JSON, is too large, or is not a JSON object. [`Self::finish`] reports faults of fields.
-    pub fn new(request: &Request, known: &[Field]) -> Result<Self, Problem> {
+    /// declared as JSON, has more than `max` bytes, or is not a JSON object. [`Self::finish`] reports faults of fields.
+    pub fn new(request: &Request, known: &[Field], max: usize) -> Result<Self, Problem> {
         require_json(request)?;
-        let Body::Whole(bytes) = &request.body else { return Err(too_large()) };
+        let Body::Whole(bytes) = &request.body else { return Err(too_large(max)) };
+        if bytes.len() > max {
+            return Err(too_large(max));
+        }
         Self::from_value(parse(bytes).map_err(whole)?, known)
     }
 
@@ -284,7 +287,7 @@ impl BodyReader {
     }
 
     /// Takes a field's value. Returns `None` when it was not sent.
-    fn value(&mut self, field: &str) -> Option<Value> {
+    pub fn value(&mut self, field: &str) -> Option<Value> {
         self.fields.iter_mut().find(|(name, _)| *name == field)?.1.take()
     }
 
@@ -307,6 +310,11 @@ impl BodyReader {
     pub fn texts(&mut self, field: &str) -> Option<Vec<String>> {
         let Value::Array(items) = self.value(field)? else { return None };
         Some(items.into_iter().filter_map(Value::into_string).collect())
+    }
+
+    /// Takes an array. Returns `None` when it was not sent.
+    pub fn array(&mut self, field: &str) -> Option<Vec<Value>> {
+        if let Value::Array(items) = self.value(field)? { Some(items) } else { None }
     }
 
     /// The strings among an array's items, each with its index. Does not take the field.
@@ -355,9 +363,9 @@ impl BodyReader {
     }
 }
 
-/// The problem of a body of more than [`MAX_BODY`] bytes.
-pub fn too_large() -> Problem {
-    Problem::new(Code::BodyTooLarge, format!("The body may have at most {} KiB.", MAX_BODY >> 10))
+/// The problem of a body of more than `max` bytes.
+pub fn too_large(max: usize) -> Problem {
+    Problem::new(Code::BodyTooLarge, format!("The body may have at most {} KiB.", max >> 10))
 }
 
 /// The problem of a body that is invalid as a whole.

@@ -66,7 +66,8 @@ impl<'a> Context<'a> {
 
     /// Reads the body against the endpoint's fields.
     pub fn body(&self) -> Result<BodyReader, Problem> {
-        BodyReader::new(self.request, self.endpoint.spec().body.unwrap_or_default())
+        let spec = self.endpoint.spec();
+        BodyReader::new(self.request, spec.body.unwrap_or_default(), spec.max_body)
     }
 
     /// The path parameter at this index; empty when there is none.

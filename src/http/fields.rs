@@ -8,6 +8,7 @@ use crate::connect::rules as connect_rules;
 use crate::connections::model::ConnectionId;
 use crate::connections::rules;
 use crate::terms::{CredentialType, EventType, IdentityType, Scope, State};
+use crate::util::json::Value;
 use crate::util::nearest::{nearest, shown};
 use crate::webhooks::rules as webhook_rules;
 
@@ -143,6 +144,37 @@ pub const CREDENTIALS_FIELDS: [Field; 15] = [
     optional("sessionToken", FieldCheck::Text(connect_rules::secret)),
     optional("region", FieldCheck::Text(connect_rules::secret)),
     own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field)),
+];
+
+/// The maximum number of connections in an import.
+pub const MAX_IMPORTED: usize = 20;
+
+/// Connections from another service. The endpoint checks each by [`IMPORTED_FIELDS`].
+pub const IMPORT_FIELDS: [Field; 2] = [
+    Field {
+        name: "connections",
+        check: FieldCheck::Own(|body, name, value| {
+            let items = if let Value::Array(items) = value { items.len() } else { 0 };
+            if !(1..=MAX_IMPORTED).contains(&items) {
+                let what = format!("must be an array of 1 to {MAX_IMPORTED} connections");
+                body.invalid(&[name], &what);
+            }
+        }),
+        required: true,
+    },
+    optional("cutOver", FieldCheck::Boolean),
+];
+
+/// A connection in an import. The endpoint checks the credentials by [`CREDENTIALS_FIELDS`].
+pub const IMPORTED_FIELDS: [Field; 8] = [
+    required("platform", FieldCheck::Text(any)),
+    required("identity", FieldCheck::Text(rules::identity)),
+    required("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
+    optional("label", FieldCheck::Text(rules::label)),
+    optional("name", FieldCheck::TextOrNull(rules::name)),
+    TAGS,
+    optional("clientId", FieldCheck::TextOrNull(connect_rules::client_id)),
+    Field { name: "credentials", check: FieldCheck::Own(|_, _, _| {}), required: true },
 ];
 
 const EVENT_TYPES: Field = optional("types", FieldCheck::Names(&EventType::NAMES));

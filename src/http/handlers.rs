@@ -42,6 +42,7 @@ pub(super) async fn prepare<'a, P: Ports>(
         Keyed::GetStatus => connections::status::plan(context),
         Keyed::GetCredentials => credentials::read::plan(context, ports),
         Keyed::SetCredentials => credentials::set::plan(context, ports),
+        Keyed::ImportConnections => credentials::import::plan(context, ports),
         Keyed::CheckConnection => credentials::check_now::plan(context, ports),
         Keyed::RunAction => platform_calls::run::plan(context, ports),
         Keyed::ProxyGet

@@ -34,16 +34,19 @@ pub struct Request {
 /// The body of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Body {
-    /// The whole body, at most [`MAX_BODY`] bytes.
+    /// The whole body, at most as many bytes as the endpoint reads.
     Whole(Vec<u8>),
-    /// More than [`MAX_BODY`] bytes; the rest was not read.
+    /// More bytes than that; the rest was not read.
     TooLarge,
     /// Not read: the platform code holds it as a stream.
     Stream,
 }
 
-/// The maximum size of a request body.
+/// The maximum size of a request body, unless the endpoint has its own.
 pub const MAX_BODY: usize = 64 << 10;
+
+/// The maximum size of an import.
+pub const MAX_IMPORT: usize = 1 << 20;
 
 /// The maximum size up to which a forwarded body is buffered, so that it can be signed or sent again.
 pub const MAX_HELD: usize = 1 << 20;

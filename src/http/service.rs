@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::cors;
 use super::endpoint::{Endpoint, Open};
-use super::message::Request;
+use super::message::{MAX_BODY, Request};
 use super::route::Route;
 use crate::agents::endpoints as agents;
 use crate::agents::endpoints::documents::Documents;
@@ -36,8 +36,8 @@ pub struct Service {
 pub enum Reads {
     /// Only the headers in [`Config`].
     Nothing,
-    /// Also the body.
-    Body,
+    /// Also the body, up to this many bytes.
+    Body(usize),
     /// All headers and the body, because the request is forwarded to a platform.
     All,
 }
@@ -126,16 +126,20 @@ impl Service {
         let reads = match resource.endpoint(&request.method) {
             // Agents and browsers that sign in have no secret yet.
             Some(Endpoint::Open(open)) if open != Open::AgentMcp && agents::is_own(open) => {
-                return if request.method == "POST" { Reads::Body } else { Reads::Nothing };
+                return if request.method == "POST" {
+                    Reads::Body(MAX_BODY)
+                } else {
+                    Reads::Nothing
+                };
             }
             Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => Reads::All,
             // Browsers come without a key.
-            Some(Endpoint::Open(Open::ConnectReturn)) => return Reads::Body,
+            Some(Endpoint::Open(Open::ConnectReturn)) => return Reads::Body(MAX_BODY),
             Some(endpoint)
                 if endpoint.spec().body.is_some()
                     || matches!(endpoint, Endpoint::Open(Open::Mcp | Open::AgentMcp)) =>
             {
-                Reads::Body
+                Reads::Body(endpoint.spec().max_body)
             }
             _ => return Reads::Nothing,
         };

@@ -11,8 +11,8 @@ use crate::connect::rules;
 use crate::http::body::{Field, FieldCheck, MAX_MEMBERS};
 use crate::http::fields::{
     CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS,
-    MAX_CONNECTIONS, MAX_ORIGIN, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS,
-    SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
+    MAX_CONNECTIONS, MAX_IMPORTED, MAX_ORIGIN, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL,
+    NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
 };
 use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::platform_calls::endpoints::action_response::{MAX_BYTES_RANGE, MAX_POINTERS};
@@ -164,6 +164,11 @@ fn field_schema(field: &Field) -> Node {
             "type": "array", "minItems": 1, "maxItems": u64::try_from(Scope::NAMES.len()).unwrap(), "uniqueItems": true,
             "items": object! {"type": "string", "enum": Node::texts(Scope::NAMES)},
         },
+        ("connections", FieldCheck::Own(_)) if field.required => object! {
+            "type": "array", "minItems": 1, "maxItems": u64::try_from(MAX_IMPORTED).unwrap(),
+            "items": reference("ImportedConnection"),
+        },
+        ("credentials", _) => reference("NewCredentials"),
         ("expiresAt", _) => {
             object! {"type": Node::texts(["string", "null"]), "format": "date-time"}
         }

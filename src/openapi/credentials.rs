@@ -68,6 +68,12 @@ pub fn status() -> Node {
                 ),
             ),
             ("holdsCredentials", boolean("Whether the vault holds credentials of the connection.")),
+            (
+                "awaitsCutOver",
+                boolean(
+                    "Whether the connection was imported and another service still refreshes it, so that this one does not.",
+                ),
+            ),
             ("account", connected_account()),
         ],
     )

@@ -1,7 +1,7 @@
 //! The documentation of each endpoint, in addition to the endpoint table: words, schemas, code samples.
 
 use super::endpoint_doc::{Body, CATALOG, EndpointDoc, OtherResponse, SERVICE, VAULT};
-use super::{agents, audit, connect, events, keys, platform_calls, webhooks};
+use super::{agents, audit, connect, events, importing, keys, platform_calls, webhooks};
 use crate::http::endpoint::Keyed;
 use crate::terms::Method;
 
@@ -242,6 +242,7 @@ console.log(connection.name, connection.version);
         Keyed::CheckConnection => connect::CHECK,
         Keyed::GetCredentials => connect::CREDENTIALS,
         Keyed::SetCredentials => connect::IMPORT,
+        Keyed::ImportConnections => importing::IMPORT,
         Keyed::RunAction => platform_calls::RUN,
         Keyed::ProxyGet => platform_calls::proxy(Method::Get),
         Keyed::ProxyPost => platform_calls::proxy(Method::Post),

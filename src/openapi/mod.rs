@@ -11,6 +11,7 @@ mod details;
 pub mod endpoint_doc;
 pub mod endpoints;
 pub mod events;
+pub mod importing;
 pub mod keys;
 pub mod node;
 mod operation;

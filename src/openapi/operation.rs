@@ -9,7 +9,7 @@ use super::recorded_responses::{EndpointResponses, RecordedResponse, RecordedRes
 use super::responses::{self, Examples, Shared};
 use super::{parameters, samples, schema};
 use crate::http::endpoint::{Endpoint, Keyed, Open};
-use crate::http::message::{MAX_BODY, NO_STORE};
+use crate::http::message::NO_STORE;
 use crate::http::problem::{Code, Problem};
 use crate::storage::read_replica::BOOKMARK;
 use crate::terms::Scope;
@@ -133,7 +133,7 @@ fn request_body(endpoint: Keyed, body: &Body) -> Node {
         "schema": schema::reference(body.schema),
         "examples": Node::members(examples),
     };
-    let most = MAX_BODY >> 10;
+    let most = endpoint.spec().max_body >> 10;
     object! {
         // An action that needs no input runs without a body.
         "required": endpoint != Keyed::RunAction,

@@ -8,7 +8,9 @@ use super::schema::{
     boolean, count, names, record, record_with, reference, string, strings, variants,
 };
 use super::string_schemas::described;
-use super::{agents, audit, bodies, credentials, details, events, keys, string_schemas, webhooks};
+use super::{
+    agents, audit, bodies, credentials, details, events, importing, keys, string_schemas, webhooks,
+};
 use crate::auth::limits::Access;
 use crate::auth::token::MAX_TOKEN;
 use crate::catalog::model::Status;
@@ -54,6 +56,10 @@ pub fn all(answers: &RecordedResponses) -> Node {
         "AttemptSummary": credentials::attempt_summary(),
         "Credentials": credentials::credentials(),
         "NewCredentials": bodies::new_credentials(),
+        "NewImport": importing::new_import(),
+        "ImportedConnection": importing::imported_connection(),
+        "ImportResults": importing::results(),
+        "ImportResult": importing::result(),
         "ActionInput": bodies::action_input(),
         "ActionAnswer": super::platform_calls::answer(),
         "OauthClientPage": page("OauthClient", "OAuth clients"),

@@ -38,7 +38,9 @@ fn all(api: &Api) -> Vec<String> {
 /// The actions in the audit for an endpoint that may change something, or the reason why there are none.
 fn expected(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
     Ok(match endpoint {
-        Keyed::CreateConnection | Keyed::Connect => &["connection.created"],
+        Keyed::CreateConnection | Keyed::ImportConnections | Keyed::Connect => {
+            &["connection.created"]
+        }
         Keyed::UpdateConnection | Keyed::SetConnectionName => &["connection.updated"],
         Keyed::SetConnectionState => &["connection.state_changed"],
         Keyed::DeleteConnection => &["connection.deleted"],

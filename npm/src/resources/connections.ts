@@ -10,7 +10,14 @@ import {
   type IdentityType,
   isConnection,
 } from "../types/connection.js";
-import type { ConnectionStatus, Credentials, CredentialsQuery, NewCredentials } from "../types/credentials.js";
+import type {
+  ConnectionStatus,
+  Credentials,
+  CredentialsQuery,
+  ImportResults,
+  NewCredentials,
+  NewImport,
+} from "../types/credentials.js";
 import type { PlatformVersion } from "../types/keys.js";
 import type { Fault } from "../core/errors.js";
 import type { List, Paging } from "../core/pages.js";
@@ -177,6 +184,11 @@ export interface Connections {
    * empty. Only the service knows the fields of the platform's methods.
    */
   validateSetCredentials(credentials: NewCredentials): readonly Fault[];
+  /**
+   * Creates connections with the credentials that another service holds. Repeating an import changes nothing, so it is
+   * retried. Needs an API key with the scope `credentials:write`.
+   */
+  import(connections: NewImport, options?: CallOptions): Promise<ImportResults>;
   /** Counts connections by state, platform, identity type, and whether they are active. */
   summary(options?: CallOptions): Promise<ConnectionSummary>;
 }
@@ -258,6 +270,12 @@ export function connections(executor: Executor): Connections {
       );
     },
     validateSetCredentials: (credentials) => executor.validate(settingCredentials(ANY_ID, credentials)),
+    import: async (connections, options) =>
+      executor.send(
+        () => Call.importConnections(...jsonBody(connections, "connections")),
+        checkCallOptions(options),
+        (json) => Array.isArray((json as Partial<ImportResults> | null)?.results),
+      ),
     summary: async (options) =>
       executor.send(
         () => Call.summary(),

@@ -1,6 +1,7 @@
 // The credentials of connections, and their health.
+import type { Fault, ProblemCode } from "../core/errors.js";
+import type { ConnectionState, IdentityType, PlatformAccount } from "./connection.js";
 import type { Names } from "./names.js";
-import type { ConnectionState, PlatformAccount } from "./connection.js";
 
 /** Credentials, ready to use. */
 export type Credentials = OAuth2Credentials | ApiKeyCredentials | BasicCredentials | BearerCredentials | AwsCredentials;
@@ -104,6 +105,53 @@ export interface NewCredentials {
   fields?: Readonly<Record<string, string>> | undefined;
 }
 
+/** A connection to import from another service. */
+export interface ImportedConnection {
+  /** The platform, in any case. */
+  platform: string;
+  /** The user, team or project that the connection belongs to. */
+  identity: string;
+  /** The type of the identity. */
+  identityType: IdentityType;
+  /** Distinguishes connections of one identity to one platform. Default: `default`. */
+  label?: string | undefined;
+  /** The display name. */
+  name?: string | null | undefined;
+  /** The tags. */
+  tags?: readonly string[] | undefined;
+  /** The id of the OAuth client that obtained the credentials: the account's client for the platform must be the same. */
+  clientId?: string | null | undefined;
+  /** The credentials. */
+  credentials: NewCredentials;
+}
+
+/** Connections to import. */
+export interface NewImport {
+  /** 1–20 connections. */
+  connections: readonly ImportedConnection[];
+  /** Whether the other service no longer refreshes them, so that this one does. Default: `false`. */
+  cutOver?: boolean | undefined;
+}
+
+/** The outcome of one imported connection. */
+export interface ImportResult {
+  /**
+   * `created`: there is a new connection. `updated`: the credentials were stored in a connection that existed.
+   * `unchanged`: it has these credentials. `skipped`: it has others, which it keeps. `failed`: see `error`.
+   */
+  outcome: "created" | "updated" | "unchanged" | "skipped" | "failed";
+  /** The id of the connection, unless its import failed. */
+  connectionId?: string;
+  /** Why its import failed. */
+  error?: { code: ProblemCode; title: string; status: number; detail: string; errors?: Fault[] };
+}
+
+/** The outcomes of an import. */
+export interface ImportResults {
+  /** One for each connection, in the same order. */
+  results: ImportResult[];
+}
+
 /** Options for retrieving credentials. */
 export interface CredentialsQuery {
   /** Whether to refresh an access token that is still valid. Default: `false`. */
@@ -134,6 +182,8 @@ export interface ConnectionStatus {
   missingScopes: string[];
   /** Whether the vault stores credentials of the connection. */
   holdsCredentials: boolean;
+  /** Whether the connection was imported and another service still refreshes it, so that this one does not. */
+  awaitsCutOver: boolean;
   /** The connected account; null if it is not known. */
   account: PlatformAccount | null;
 }

@@ -140,6 +140,7 @@ export interface Names {
     | "method_not_allowed"
     | "connection_exists"
     | "connection_failed"
+    | "awaiting_cut_over"
     | "credentials_held"
     | "not_checkable"
     | "not_refreshable"

@@ -85,6 +85,7 @@ from .models import (
     EventPage,
     EventType,
     IdentityType,
+    ImportResults,
     ListedConnection,
     Method,
     NewSessionScope,
@@ -600,6 +601,21 @@ class AsyncConnections:
             )
         )
         await self._sender.result(Call[None]("PUT", _connection(connection, "credentials"), None, body=body))
+
+    async def import_connections(
+        self,
+        connections: Iterable[Mapping[str, object]],
+        *,
+        cut_over: bool | None = None,
+    ) -> ImportResults:
+        """Creates connections with the credentials that another service holds, up to 20 in a call.
+
+        Needs the scope `credentials:write`. Without `cut_over`, nothing is refreshed, since the other service may still do so.
+        """
+        body = json_body(dict(connections=[*connections], cut_over=or_omitted(cut_over)))
+        return await self._sender.result(
+            Call("POST", api_path("vault", "connections", "import"), ImportResults, body=body)
+        )
 
     async def summary(self) -> ConnectionSummary:
         """Counts connections."""

@@ -1258,6 +1258,44 @@ class WebhookDisabled(Model):
     """
 
 
+class QueryFault(Model):
+    """
+    An error in the query.
+    """
+
+    parameter: str
+    """
+    The name of the query parameter, as sent.
+    """
+    detail: str
+    """
+    What is wrong, for people.
+    """
+    suggestion: str | None = None
+    """
+    A similar valid value.
+    """
+
+
+class BodyFault(Model):
+    """
+    An error in the body.
+    """
+
+    pointer: str
+    """
+    The position of the error in the body: a JSON pointer (RFC 6901), empty for the whole body.
+    """
+    detail: str
+    """
+    What is wrong, for people.
+    """
+    suggestion: str | None = None
+    """
+    A similar valid value.
+    """
+
+
 class AuthMethodOther(Model):
     """
     What a later release of the service adds to `AuthMethod`: `model_extra` has its members.
@@ -1272,6 +1310,12 @@ class CredentialsOther(Model):
     """
 
     type: str
+
+
+class FaultOther(Model):
+    """
+    What a later release of the service adds to `Fault`: `model_extra` has its members.
+    """
 
 
 class EventDataOther(Model):
@@ -1631,6 +1675,10 @@ class ConnectionStatus(Model):
     holds_credentials: bool = Field(..., alias='holdsCredentials')
     """
     Whether the vault holds credentials of the connection.
+    """
+    awaits_cut_over: bool = Field(..., alias='awaitsCutOver')
+    """
+    Whether the connection was imported and another service still refreshes it, so that this one does not.
     """
     account: PlatformAccount | None = None
     """
@@ -2689,6 +2737,65 @@ class ApiKeyPage(Model):
     """
 
 
+class Problem(Model):
+    """
+    An error (RFC 9457).
+    """
+
+    type: str
+    """
+    The URL of a page about the code.
+    """
+    title: str
+    """
+    A title for the code.
+    """
+    status: int
+    """
+    The HTTP status.
+    """
+    detail: str
+    """
+    What went wrong in this case, for people.
+    """
+    code: Literal['unknown_parameter', 'repeated_parameter', 'invalid_parameter', 'query_too_broad', 'invalid_body', 'missing_key', 'invalid_key', 'insufficient_scope', 'route_not_found', 'platform_not_found', 'action_not_found', 'connection_not_found', 'attempt_not_found', 'credentials_not_found', 'oauth_client_not_found', 'webhook_not_found', 'key_not_found', 'agent_sign_in_not_found', 'agent_grant_not_found', 'method_not_allowed', 'connection_exists', 'connection_failed', 'awaiting_cut_over', 'credentials_held', 'not_checkable', 'not_refreshable', 'oauth_client_missing', 'connection_limit', 'webhook_limit', 'webhook_inactive', 'key_limit', 'key_inactive', 'precondition_failed', 'body_too_large', 'unsupported_media_type', 'credentials_rejected', 'too_many_requests', 'internal', 'platform_unreachable', 'refresh_failed', 'unavailable', 'platform_timeout', 'vault_full'] | str
+    """
+    What went wrong, for programs.
+    """
+    request_id: str = Field(..., alias='requestId')
+    """
+    Identifies the request in the service's log.
+    """
+    errors: list[QueryFault | BodyFault | FaultOther] | None = None
+    """
+    With status 400: the errors of the request. `code` is that of the first one.
+    """
+    suggestions: list[str] | None = None
+    """
+    Similar valid values.
+    """
+    connection_id: str | None = Field(None, alias='connectionId')
+    """
+    The id of the connection that already has the key.
+    """
+
+
+class ImportResult(Model):
+    """
+    The outcome of one connection.
+    """
+
+    outcome: Literal['created', 'updated', 'unchanged', 'skipped', 'failed'] | str
+    """
+    `created`: there is a new connection. `updated`: the credentials were stored in a connection that existed. `unchanged`: the connection has these credentials. `skipped`: it has other credentials, which do not await a cut-over, and keeps them. `failed`: `error` has the reason.
+    """
+    connection_id: str | None = Field(None, alias='connectionId')
+    """
+    The id of the connection; absent if the import of it failed.
+    """
+    error: Problem | None = None
+
+
 class EventPage(Model):
     """
     A page of events.
@@ -2704,8 +2811,20 @@ class EventPage(Model):
     """
 
 
+class ImportResults(Model):
+    """
+    The outcomes of an import.
+    """
+
+    results: list[ImportResult]
+    """
+    One for each connection of the request, in the same order.
+    """
+
+
 AuthMethod: TypeAlias = AuthMethodOauth2 | AuthMethodApiKey | AuthMethodBasic | AuthMethodBearer | AuthMethodAwsSigv4 | AuthMethodOther
 Credentials: TypeAlias = CredentialsOauth2 | CredentialsApiKey | CredentialsBasic | CredentialsBearer | CredentialsAwsSigv4 | CredentialsOther
+Fault: TypeAlias = QueryFault | BodyFault | FaultOther
 ConnectorStatus: TypeAlias = Literal["generally_available", "beta", "alpha", "not_available"] | str
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"] | str
 AuthMethodOauth2Grant: TypeAlias = Literal["authorization_code", "client_credentials", "account_credentials"] | str
@@ -2725,6 +2844,7 @@ State: TypeAlias = Literal["operational", "degraded", "failed", "unknown"] | str
 ConnectionStatusActor: TypeAlias = Literal["user", "account", "nobody"] | str
 ConnectAttemptStatus: TypeAlias = Literal["pending", "succeeded", "failed", "expired"] | str
 ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "connection_exists", "connection_not_found", "client_rejected", "request_rejected", "code_rejected", "platform_unavailable", "invalid_answer", "issuer_mismatch", "changed", "interrupted"] | str
+ImportResultOutcome: TypeAlias = Literal["created", "updated", "unchanged", "skipped", "failed"] | str
 AgentSignInType: TypeAlias = Literal["oidc", "app"] | str
 Access: TypeAlias = Literal["read", "write"] | str
 AuditEntryAction: TypeAlias = Literal["key.created", "key.rotated", "key.revoked", "oauth_client.created", "oauth_client.updated", "oauth_client.deleted", "webhook.created", "webhook.updated", "webhook.rotated", "webhook.disabled", "webhook.deleted", "agent_sign_in.updated", "agent_sign_in.deleted", "agent_grant.requested", "agent_grant.created", "agent_grant.declined", "agent_grant.revoked", "connection.created", "connection.connected", "connection.updated", "connection.state_changed", "connection.deleted", "credentials.read"] | str
@@ -2737,3 +2857,4 @@ DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str
 Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read"] | str
 ApiKeyState: TypeAlias = Literal["active", "expired", "revoked"] | str
 NewSessionScope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call"] | str
+ProblemCode: TypeAlias = Literal["unknown_parameter", "repeated_parameter", "invalid_parameter", "query_too_broad", "invalid_body", "missing_key", "invalid_key", "insufficient_scope", "route_not_found", "platform_not_found", "action_not_found", "connection_not_found", "attempt_not_found", "credentials_not_found", "oauth_client_not_found", "webhook_not_found", "key_not_found", "agent_sign_in_not_found", "agent_grant_not_found", "method_not_allowed", "connection_exists", "connection_failed", "awaiting_cut_over", "credentials_held", "not_checkable", "not_refreshable", "oauth_client_missing", "connection_limit", "webhook_limit", "webhook_inactive", "key_limit", "key_inactive", "precondition_failed", "body_too_large", "unsupported_media_type", "credentials_rejected", "too_many_requests", "internal", "platform_unreachable", "refresh_failed", "unavailable", "platform_timeout", "vault_full"] | str

@@ -298,6 +298,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             granted_scopes,
             state: machine::stored(true),
             unchecked: None,
+            awaits_cut_over: false,
             names: self.config.account_names,
             now: self.ports.now(),
         };
@@ -307,6 +308,7 @@ impl<P: Ports> BrowserContext<'_, P> {
                 id: &attempt.connection_id,
                 name: attempt.name.as_deref(),
                 tags: attempt.tags.as_deref(),
+                version: None,
             }
         } else {
             // The limit of the token's identity was checked when the attempt started.

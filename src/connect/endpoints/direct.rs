@@ -103,6 +103,7 @@ impl ConnectRequest<'_> {
             ),
             unchecked: InconclusiveCheck::from_outcome(checked)
                 .filter(|_| credentials.tokens.is_none()),
+            awaits_cut_over: false,
             names: context.config().account_names,
             now: context.now,
         };
@@ -113,7 +114,7 @@ impl ConnectRequest<'_> {
             }
             ConnectTarget::Existing(holder) => {
                 let (name, tags) = (self.name.as_deref(), self.tags.as_deref());
-                let target = StoreTarget::Existing { id: &holder.id, name, tags };
+                let target = StoreTarget::Existing { id: &holder.id, name, tags, version: None };
                 (store(ports, keys, &account, target).await?, 200)
             }
         };

@@ -404,7 +404,7 @@ fn no_client(connector: &Connector, method: &AuthMethod) -> Problem {
 
 /// The error if there is no OAuth client, or its `variables` do not determine who receives its secret. A request may choose
 /// only among values that the catalog lists.
-fn lacking(
+pub(crate) fn lacking(
     connector: &Connector,
     method: &AuthMethod,
     client: Option<&OauthClient>,

@@ -36,6 +36,8 @@ pub struct ConnectedAccount<'a> {
     pub state: State,
     /// Set if a check of the credentials was inconclusive.
     pub unchecked: Option<InconclusiveCheck>,
+    /// Whether another service still refreshes the credentials.
+    pub awaits_cut_over: bool,
     /// Whether to store the account's name.
     pub names: bool,
     /// Milliseconds since 1970-01-01 UTC.
@@ -73,6 +75,8 @@ pub enum StoreTarget<'a> {
         name: Option<&'a str>,
         /// A JSON array; `None` keeps the tags.
         tags: Option<&'a str>,
+        /// The version that the caller has read, if another one must not be overwritten.
+        version: Option<u64>,
     },
 }
 
@@ -83,7 +87,7 @@ pub enum StoreOutcome {
     Done(Connection),
     /// Nothing was written: this other connection has the key.
     KeyTaken(Connection),
-    /// Nothing was written: the connection no longer exists, or the attempt is no longer claimed.
+    /// Nothing was written: the connection no longer exists or has another version, or the attempt is no longer claimed.
     NothingWritten,
 }
 
@@ -118,10 +122,13 @@ pub async fn store<P: Db + Random>(
             issued_at: tokens.map(|_| account.now),
             expires_at: account.expires_at,
             is_refreshable: account.credentials.is_refreshable(account.method),
-            is_revocable: account.method.oauth2().is_some_and(|it| it.revocation_url.is_some()),
+            // Deleting the connection must not end a grant that another service still uses.
+            is_revocable: !account.awaits_cut_over
+                && account.method.oauth2().is_some_and(|it| it.revocation_url.is_some()),
             scopes: &json::text(&granted),
             missing_scopes: &json::text(&missing),
             unchecked: account.unchecked.map(|unchecked| unchecked.status),
+            awaits_cut_over: account.awaits_cut_over,
         },
         state: account.state,
         of: account.credentials.account_to_store(account.names),
@@ -129,7 +136,9 @@ pub async fn store<P: Db + Random>(
     };
     let mut batch = vec![match &target {
         StoreTarget::New { new, is_by_token } => connected.insert(new, *is_by_token),
-        StoreTarget::Existing { name, tags, .. } => connected.update(*name, *tags),
+        StoreTarget::Existing { name, tags, version, .. } => {
+            connected.update(*name, *tags, *version)
+        }
     }];
     batch.push(connected.put_credentials());
     if let Some(attempt) = account.attempt {

@@ -35,6 +35,8 @@ pub struct NewCredentials<'a> {
     pub missing_scopes: &'a str,
     /// Set if a check was inconclusive; the HTTP status of the platform's response, if there was one.
     pub unchecked: Option<Option<u16>>,
+    /// Whether another service still refreshes them.
+    pub awaits_cut_over: bool,
 }
 
 /// A connected account to write.
@@ -115,8 +117,14 @@ impl AccountWrite<'_> {
         Statement { sql: sql.into(), params: params.0 }
     }
 
-    /// Updates the state of the connection, and its name and tags if given. Idempotent.
-    pub fn update(&self, name: Option<&str>, tags: Option<&str>) -> Statement {
+    /// Updates the state of the connection, and its name and tags if given. With a version, only a connection that is still
+    /// at it. Idempotent.
+    pub fn update(
+        &self,
+        name: Option<&str>,
+        tags: Option<&str>,
+        version: Option<u64>,
+    ) -> Statement {
         let mut params = Params(Vec::new());
         let (account, environment) =
             (params.bind(Param::text(self.account)), params.bind(Param::text(self.environment)));
@@ -134,8 +142,9 @@ impl AccountWrite<'_> {
             params.bind(Param::optional_text(self.of.1)),
         );
         let condition = self.condition(&mut params);
+        let version = params.bind(Param::optional_integer(version));
         let sql = format!(
-            "UPDATE connections SET version = version + 1, written_by = {request}, connected_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags), platform_account_id = {id_there}, platform_account_name = {name_there} WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND {condition}"
+            "UPDATE connections SET version = version + 1, written_by = {request}, connected_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags), platform_account_id = {id_there}, platform_account_name = {name_there} WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND version = coalesce({version}, version) AND {condition}"
         );
         Statement { sql: sql.into(), params: params.0 }
     }
@@ -144,7 +153,7 @@ impl AccountWrite<'_> {
     pub fn put_credentials(&self) -> Statement {
         let credentials = &self.credentials;
         statement(
-            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by, reason_code, reason_detail, reason_status) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = excluded.reason_code, reason_detail = excluded.reason_detail, reason_status = excluded.reason_status, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
+            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by, reason_code, reason_detail, reason_status, awaits_cut_over) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = excluded.reason_code, reason_detail = excluded.reason_detail, reason_status = excluded.reason_status, awaits_cut_over = excluded.awaits_cut_over, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
             vec![
                 Param::text(self.account),
                 Param::text(self.environment),
@@ -163,6 +172,7 @@ impl AccountWrite<'_> {
                 Param::optional_text(credentials.unchecked.map(|_| NOT_CHECKED)),
                 Param::optional_text(credentials.unchecked.map(|_| NOT_CHECKED_DETAIL)),
                 Param::optional_integer(credentials.unchecked.flatten().map(u64::from)),
+                Param::Integer(credentials.awaits_cut_over.into()),
             ],
         )
     }

@@ -40,6 +40,7 @@ struct Status<'a> {
     scopes: Vec<String>,
     missing_scopes: Vec<String>,
     holds_credentials: bool,
+    awaits_cut_over: bool,
     account: Option<PlatformAccount<'a>>,
 }
 
@@ -97,6 +98,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
                 .map(CredentialsRow::missing_scopes)
                 .unwrap_or_default(),
             holds_credentials: credentials.is_some(),
+            awaits_cut_over: credentials.as_ref().is_some_and(CredentialsRow::awaits_cut_over),
             account: PlatformAccount::from_columns(
                 row.platform_account_id.as_ref(),
                 row.platform_account_name.as_ref(),

@@ -1,6 +1,6 @@
 //! `POST /v1/vault/connections/{id}/check`: runs the health check of a connection now.
 
-use super::read::failed;
+use super::read::{awaiting_cut_over, failed};
 use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
 use crate::connect::endpoints::connector;
@@ -44,6 +44,9 @@ async fn check<P: Ports>(
     let (connection, row, client) = credentials.rows(results)?;
     if connection.state == State::Failed {
         return Err(failed(&row));
+    }
+    if row.awaits_cut_over() {
+        return Err(awaiting_cut_over(&row, context.now));
     }
     let catalog = Catalog::open(cache, ports).await?;
     let connector = connector(&catalog, &connection.platform).await?;

@@ -1,5 +1,7 @@
-//! The endpoints of a connection's credentials: read, import, check.
+//! The endpoints of credentials: read, import, check.
 
 pub mod check_now;
+pub mod import;
 pub mod read;
 pub mod set;
+pub(crate) mod submitted;

@@ -72,6 +72,17 @@ pub(crate) fn failed(row: &CredentialsRow) -> Problem {
     Problem::new(Code::ConnectionFailed, detail)
 }
 
+/// Another service still refreshes the imported connection.
+pub(crate) fn awaiting_cut_over(row: &CredentialsRow, now: u64) -> Problem {
+    let expired = row.expires_at.filter(|at| *at <= now).and_then(rfc3339);
+    let expired = expired.map(|at| format!(" It has had no valid access token since {at}."));
+    let expired = expired.unwrap_or_default();
+    let detail = format!(
+        "This connection was imported and awaits its cut-over, so the service neither refreshes nor checks it: the service that had it before may still use the same refresh token.{expired} Import it again with `cutOver` once that service no longer refreshes it."
+    );
+    Problem::new(Code::AwaitingCutOver, detail)
+}
+
 /// Renders the credentials. The members depend on the type.
 fn shown(
     row: &CredentialsRow,

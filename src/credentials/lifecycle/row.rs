@@ -46,6 +46,8 @@ pub struct CredentialsRow {
     pub next_attempt_at: Option<u64>,
     /// The id of the request that holds the lease.
     pub lease: Option<String>,
+    /// Whether another service still refreshes these imported credentials: 1 or 0.
+    pub awaits_cut_over: u8,
 }
 
 impl CredentialsRow {
@@ -63,6 +65,12 @@ impl CredentialsRow {
     pub fn waits_for_client(&self) -> bool {
         self.reason_code.as_deref() == Some(HealthFailure::ClientRejected.code())
             && (self.reason_status.is_none() || self.failing_since.is_none())
+    }
+
+    /// Whether the credentials were imported, and another service still refreshes them.
+    #[must_use]
+    pub const fn awaits_cut_over(&self) -> bool {
+        self.awaits_cut_over == 1
     }
 
     /// The granted scopes.

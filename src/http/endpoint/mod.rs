@@ -4,6 +4,7 @@
 mod table;
 
 use super::body::Field;
+use super::message::MAX_BODY;
 use super::query::Parameter;
 use crate::terms::{Method, Scope};
 use crate::util::percent::encode;
@@ -27,13 +28,15 @@ pub struct EndpointSpec {
     pub query: &'static [Parameter],
     /// The fields of the body; `None` when the endpoint reads no body.
     pub body: Option<&'static [Field]>,
+    /// The maximum size of the body in bytes.
+    pub max_body: usize,
     /// Whether the endpoint honours `If-Match`.
     pub if_match: bool,
 }
 
 impl EndpointSpec {
     const fn new(method: Method, path: &'static str) -> Self {
-        Self { method, path, query: &[], body: None, if_match: false }
+        Self { method, path, query: &[], body: None, max_body: MAX_BODY, if_match: false }
     }
 
     const fn with_query(self, query: &'static [Parameter]) -> Self {
@@ -42,6 +45,10 @@ impl EndpointSpec {
 
     const fn with_body(self, fields: &'static [Field]) -> Self {
         Self { body: Some(fields), ..self }
+    }
+
+    const fn with_max_body(self, max_body: usize) -> Self {
+        Self { max_body, ..self }
     }
 
     const fn with_if_match(self) -> Self {

@@ -2,10 +2,11 @@
 
 use super::{Access, Endpoint, EndpointSpec, PROXY_PATH};
 use crate::http::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, GRANT_FIELDS, INPUT_FIELDS,
-    KEY_FIELDS, NAME_FIELDS, NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, SIGN_IN_FIELDS,
-    STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, GRANT_FIELDS, IMPORT_FIELDS,
+    INPUT_FIELDS, KEY_FIELDS, NAME_FIELDS, NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS,
+    SIGN_IN_FIELDS, STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
 };
+use crate::http::message::MAX_IMPORT;
 use crate::http::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
     AUDIT_PARAMETERS, CLIENT_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS,
@@ -184,6 +185,9 @@ endpoints! {
         /// Imports the credentials of a connection from another service.
         SetCredentials(Access::Scope(Scope::CredentialsWrite)): put("/v1/vault/connections/{id}/credentials")
             .with_body(&CREDENTIALS_FIELDS);
+        /// Imports connections with their credentials.
+        ImportConnections(Access::Scope(Scope::CredentialsWrite)): post("/v1/vault/connections/import")
+            .with_body(&IMPORT_FIELDS).with_max_body(MAX_IMPORT);
         /// Runs an action with a connection.
         RunAction(Access::Scope(Scope::ConnectionsCall)): post("/v1/vault/connections/{id}/actions/{key}")
             .with_body(&INPUT_FIELDS);

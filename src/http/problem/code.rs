@@ -47,6 +47,8 @@ pub enum Code {
     ConnectionExists,
     /// The connection has failed, and its user must reconnect it.
     ConnectionFailed,
+    /// Another service still refreshes the imported connection.
+    AwaitingCutOver,
     /// The vault has the connection's credentials, so its state can't be set from outside.
     CredentialsHeld,
     /// There is no way to check the connection.
@@ -91,7 +93,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 43] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -114,6 +116,7 @@ impl Code {
         Self::MethodNotAllowed,
         Self::ConnectionExists,
         Self::ConnectionFailed,
+        Self::AwaitingCutOver,
         Self::CredentialsHeld,
         Self::NotCheckable,
         Self::NotRefreshable,
@@ -167,6 +170,7 @@ impl Code {
             Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::ConnectionExists => (409, "connection_exists"),
             Self::ConnectionFailed => (409, "connection_failed"),
+            Self::AwaitingCutOver => (409, "awaiting_cut_over"),
             Self::CredentialsHeld => (409, "credentials_held"),
             Self::NotCheckable => (409, "not_checkable"),
             Self::NotRefreshable => (409, "not_refreshable"),
@@ -214,6 +218,7 @@ impl Code {
             Self::MethodNotAllowed => "Method not allowed",
             Self::ConnectionExists => "Connection exists",
             Self::ConnectionFailed => "Connection failed",
+            Self::AwaitingCutOver => "Awaiting cut-over",
             Self::CredentialsHeld => "Credentials held",
             Self::NotCheckable => "Not checkable",
             Self::NotRefreshable => "Not refreshable",

@@ -138,6 +138,16 @@ impl Problem {
         Self { retry_after: Some(wait.0), ..Self::new(Code::TooManyRequests, detail) }
     }
 
+    /// The problem of a body that is a part of another one, at the pointer `base`.
+    pub(crate) fn within(mut self, base: &str) -> Self {
+        for fault in &mut self.errors {
+            if let Location::Pointer(pointer) = &mut fault.location {
+                pointer.insert_str(0, base);
+            }
+        }
+        self
+    }
+
     /// The connection does not exist or is not visible to the caller.
     pub fn no_connection() -> Self {
         Self::new(Code::ConnectionNotFound, "The vault has no such connection.")
@@ -184,13 +194,22 @@ impl Problem {
 
     /// The JSON document; `base` is the service's address without a trailing slash.
     pub fn to_json(&self, base: &str, request_id: &str) -> Vec<u8> {
+        json::bytes(&self.document(base, request_id))
+    }
+
+    /// As [`Self::to_json`], to be a member of another document.
+    pub(crate) fn document<'a>(
+        &'a self,
+        base: &str,
+        request_id: &'a str,
+    ) -> impl Serialize + use<'a> {
         let (status, code, title) = self.code.describe();
         let (suggestions, connection_id) = match &self.extension {
             Extension::None => (None, None),
             Extension::Suggestions(names) => (Some(names.as_slice()), None),
             Extension::ConnectionId(id) => (None, Some(id.as_str())),
         };
-        json::bytes(&Document {
+        Document {
             kind: format!("{base}/problems/{code}"),
             title,
             status,
@@ -200,7 +219,7 @@ impl Problem {
             errors: &self.errors,
             suggestions,
             connection_id,
-        })
+        }
     }
 
     /// The response; `base` is as in [`Self::to_json`].

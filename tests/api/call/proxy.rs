@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use connector_vault::catalog::action::unit::Units;
-use connector_vault::http::message::Body;
+use connector_vault::http::message::{Body, MAX_BODY};
 use connector_vault::http::service::Reads;
 use connector_vault::ports::HttpError;
 use connector_vault::terms::{Environment, Scope};
@@ -91,7 +91,7 @@ fn only_calls_read_bodies_beyond_the_limit() {
     for (method, rest, reads) in [
         ("POST", "/proxy/x", Reads::All),
         ("GET", "/proxy/x", Reads::All),
-        ("PUT", "/credentials", Reads::Body),
+        ("PUT", "/credentials", Reads::Body(MAX_BODY)),
         ("GET", "", Reads::Nothing),
     ] {
         let path = format!("{path}{rest}");
@@ -99,7 +99,9 @@ fn only_calls_read_bodies_beyond_the_limit() {
         let stranger = as_secret("x", method, &path);
         assert_eq!(api.service.reads(&stranger), Reads::Nothing, "{method} {path}");
     }
-    assert_eq!(api.service.reads(&api.request("POST", "/mcp")), Reads::Body);
+    assert_eq!(api.service.reads(&api.request("POST", "/mcp")), Reads::Body(MAX_BODY));
+    let import = api.request("POST", "/v1/vault/connections/import");
+    assert_eq!(api.service.reads(&import), Reads::Body(1 << 20));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod crowd;
 mod direct;
 mod events;
 mod histories;
+mod import;
 mod killed;
 mod late_tokens;
 mod limits;

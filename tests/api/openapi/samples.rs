@@ -16,6 +16,7 @@ use connector_vault::jobs;
 use connector_vault::openapi::agents::{GRANTING, SIGNING_IN};
 use connector_vault::openapi::connect::{CLIENTS, CONNECTING_ACCOUNT, IMPORTING};
 use connector_vault::openapi::endpoints::{CHANGING, CREATING, CREATING_SESSION, NAMING, SETTING};
+use connector_vault::openapi::importing;
 use connector_vault::openapi::keys::CREATING as NEW_KEYS;
 use connector_vault::openapi::platform_calls::INPUTS;
 use connector_vault::openapi::recorded_responses::{
@@ -228,6 +229,10 @@ impl Scene {
                 get(&self.credentials())
             }
             Keyed::SetCredentials => put("credentials", IMPORTING[0].2),
+            Keyed::ImportConnections => {
+                let request = self.api.request("POST", "/v1/vault/connections/import");
+                with_body(request, importing::IMPORTING[0].2)
+            }
             Keyed::RunAction => {
                 self.hold(IMPORTING[0].2);
                 script(&self.api, &[(201, json!({"number": 1347}))]);
@@ -599,6 +604,11 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             // Two minutes after the token expired.
             scene.api.world.now.set(1_800_028_920_000);
             script(&scene.api, &[(503, json!({}))]);
+        }
+        Code::AwaitingCutOver => {
+            let sql = "UPDATE credentials SET awaits_cut_over = 1, expires_at = 1893456000000";
+            scene.api.world.database.execute(sql, []).unwrap();
+            scene.api.world.now.set(1_893_456_000_000);
         }
         Code::NotCheckable if endpoint == Keyed::CheckConnection => scene.forget_github(),
         Code::CredentialsHeld if endpoint == Keyed::SetConnectionState => {

@@ -105,6 +105,9 @@ export function openapi(world) {
       setConnectionName: { name: "Ann" },
       connect: byToken(),
       setCredentials: { type: "bearer", token: "example-token" },
+      importConnections: {
+        connections: [{ ...input(), credentials: { type: "bearer", token: "example-token" } }],
+      },
       setOauthClient: { clientId: "example-client", clientSecret: "example-secret" },
       createWebhook: { url: "https://app.example.com/", types: ["connection.failed"] },
       updateWebhook: { active: true },
@@ -128,6 +131,7 @@ export function openapi(world) {
   /** Requests that the operation rejects, or responds to without a body: variations of a successful one. */
   async function others(operation) {
     const request = await good(operation);
+    const { operationId } = operation;
     const { path, headers } = request;
     if (request.secret === undefined) return [];
     const others = [
@@ -146,7 +150,7 @@ export function openapi(world) {
         { headers: [] },
         { body: "{" },
         { body: '{"tags":["a,b"],"nothing":1}' },
-        { body: " ".repeat((64 << 10) + 1) },
+        { body: " ".repeat(operationId === "importConnections" ? (1 << 20) + 1 : (64 << 10) + 1) },
       );
     }
     others.push(...(await own(operation.operationId, request)));

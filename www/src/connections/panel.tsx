@@ -147,7 +147,7 @@ function State({ connection, name = connection.platform, onGone }: StateProps) {
             Reconnect
           </button>
         )}
-        {onGone && status?.holdsCredentials && status.state !== "failed" && (
+        {onGone && status?.holdsCredentials && !status.awaitsCutOver && status.state !== "failed" && (
           <CheckNow connection={connection} onGone={onGone} />
         )}
       </div>

@@ -73,6 +73,7 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
       )}
       <DescriptionItem name="Credentials">
         {status.holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}
+        {status.awaitsCutOver && "; imported, and still refreshed by the service that had them before"}
       </DescriptionItem>
       {expiresAt && (
         <DescriptionItem name="Token expires">

@@ -626,7 +626,7 @@ impl Model {
             "lastRefreshedAt": time(held.map(|held| held.refreshed)),
             "scopes": held.map_or_else(BTreeSet::new, |held| held.scopes.clone()),
             "missingScopes": held.map_or_else(BTreeSet::new, |held| held.missing.clone()),
-            "holdsCredentials": held.is_some(), "active": connection.active,
+            "holdsCredentials": held.is_some(), "awaitsCutOver": false, "active": connection.active,
         })
     }
 }

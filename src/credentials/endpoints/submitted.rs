@@ -1,0 +1,171 @@
+//! Credentials that another service holds, as the body of a request contains them.
+
+use std::collections::BTreeMap;
+
+use crate::catalog::detail::AuthMethod;
+use crate::connect::client::OauthClient;
+use crate::connect::endpoints::start::lacking;
+use crate::connect::method::Connector;
+use crate::connect::resolved_oauth::{is_listed, recipient_fields};
+use crate::credentials::model::{Credentials, OAuthTokens};
+use crate::http::body::BodyReader;
+use crate::http::problem::Problem;
+use crate::ports::Patterns;
+use crate::terms::CredentialType;
+use crate::util::rfc3339;
+
+/// The fault of a field that only the OAuth client may set.
+const DECIDES: &str =
+    "decides who receives secrets and tokens: set it in the `variables` of the OAuth client";
+
+/// The secret members of the body, and the type to which each belongs.
+pub(crate) const SECRETS: [(&str, CredentialType); 10] = [
+    ("accessToken", CredentialType::OAuth2),
+    ("refreshToken", CredentialType::OAuth2),
+    ("apiKey", CredentialType::ApiKey),
+    ("username", CredentialType::Basic),
+    ("password", CredentialType::Basic),
+    ("token", CredentialType::Bearer),
+    ("accessKeyId", CredentialType::AwsSigv4),
+    ("secretAccessKey", CredentialType::AwsSigv4),
+    ("sessionToken", CredentialType::AwsSigv4),
+    ("region", CredentialType::AwsSigv4),
+];
+
+/// Credentials of a request, checked against the platform's connector.
+pub(super) struct SubmittedCredentials<'c> {
+    pub method: &'c AuthMethod,
+    /// The account's OAuth client for the method.
+    pub client: Option<OauthClient>,
+    pub credentials: Credentials,
+    /// When the access token expires, in milliseconds since 1970-01-01 UTC.
+    pub expires_at: Option<u64>,
+    pub scopes: Vec<String>,
+}
+
+impl<'c> SubmittedCredentials<'c> {
+    /// Reads the fields of [`crate::http::fields::CREDENTIALS_FIELDS`]. `needs_client`: fails without the OAuth client that a
+    /// refresh needs.
+    pub fn read(
+        mut body: BodyReader,
+        connector: &'c Connector,
+        client: Option<OauthClient>,
+        needs_client: bool,
+        patterns: &impl Patterns,
+    ) -> Result<Self, Problem> {
+        let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
+        let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
+        let method = match method_for(connector, kind, body.text("authMethod").as_deref()) {
+            Ok(method) => method,
+            Err((field, what)) => return Err(body.refuse(&[field], &what, None)),
+        };
+        let mut given = body.text_members("fields").unwrap_or_default();
+        given.retain(|_, value| !value.is_empty());
+        let client = client.filter(|client| client.is_for(&method.id));
+        resolve_recipient_fields(&mut body, &mut given, method, connector, client.as_ref());
+        if needs_client && let Some(lack) = lacking(connector, method, client.as_ref(), &given) {
+            return Err(lack);
+        }
+        let mut secrets = read_secrets(&mut body, kind);
+        let scopes = body.texts("scopes").unwrap_or_default();
+        let expires_at = body.text("expiresAt").and_then(|text| rfc3339::parse(&text));
+        let tokens = if kind == CredentialType::OAuth2 {
+            if secrets.is_empty() {
+                body.invalid(&["accessToken"], "is required, or else `refreshToken`");
+            }
+            Some(OAuthTokens {
+                access: secrets.remove("accessToken").unwrap_or_default(),
+                kind: "Bearer".to_owned(),
+                refresh: secrets.remove("refreshToken"),
+                members: BTreeMap::new(),
+            })
+        } else {
+            given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
+            None
+        };
+        let fields = method.fill(&connector.headers, &given, patterns, |name, what| {
+            let own = SECRETS.iter().any(|(secret, _)| *secret == name);
+            let path: &[&str] = if own { &[name] } else { &["fields", name] };
+            body.invalid(path, &what);
+        });
+        body.finish()?;
+        let credentials = Credentials { tokens, ..Credentials::from_fields(kind, fields) };
+        Ok(Self { method, client, credentials, expires_at, scopes })
+    }
+
+    /// Whether the credentials can be used without a refresh.
+    pub fn has_access(&self) -> bool {
+        self.credentials.tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty())
+    }
+
+    /// When the access token expires. Without one, the first use refreshes.
+    pub fn expires_at(&self, now: u64) -> Option<u64> {
+        if self.has_access() { self.expires_at } else { Some(now) }
+    }
+}
+
+/// Finds the authentication method for credentials of a type. If none or several match, returns the field at fault and
+/// what is wrong with it.
+fn method_for<'c>(
+    connector: &'c Connector,
+    kind: CredentialType,
+    asked: Option<&str>,
+) -> Result<&'c AuthMethod, (&'static str, String)> {
+    let all = connector.auth_methods.iter();
+    let of_kind: Vec<_> = all.filter(|method| method.credential_type() == kind).collect();
+    let found = match (asked, of_kind.as_slice()) {
+        (None, [only]) => Some(*only),
+        (None, _) => None,
+        (Some(id), methods) => methods.iter().find(|method| method.id == id).copied(),
+    };
+    found.ok_or_else(|| {
+        if of_kind.is_empty() {
+            let (kind, platform) = (kind.as_str(), &connector.platform);
+            return ("type", format!("is `{kind}`, which the platform `{platform}` does not take"));
+        }
+        let ids: Vec<String> = of_kind.iter().map(|method| format!("`{}`", method.id)).collect();
+        ("authMethod", format!("must be one of {}", ids.join(", ")))
+    })
+}
+
+/// Fills in the fields that decide who receives the OAuth client's secret. Only the client or the catalog may choose their
+/// values, so any other is reported.
+fn resolve_recipient_fields(
+    body: &mut BodyReader,
+    given: &mut BTreeMap<String, String>,
+    method: &AuthMethod,
+    connector: &Connector,
+    client: Option<&OauthClient>,
+) {
+    let Some(oauth) = method.oauth2() else { return };
+    let variables = client.map(OauthClient::variables).unwrap_or_default();
+    for name in recipient_fields(oauth, &method.fields, &connector.servers) {
+        match (variables.get(name), given.get(name)) {
+            (Some(own), None) => {
+                given.insert(name.to_owned(), own.clone());
+            }
+            (Some(own), Some(value)) if own == value => {}
+            (_, Some(value)) if !is_listed(&method.fields, name, value) => {
+                body.invalid(&["fields", name], DECIDES);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The secrets of a request, without those of another type of credentials, which are reported.
+fn read_secrets(body: &mut BodyReader, kind: CredentialType) -> BTreeMap<&'static str, String> {
+    let mut secrets = BTreeMap::new();
+    for (name, of) in SECRETS {
+        match body.text(name) {
+            Some(_) if of != kind => {
+                body.invalid(&[name], &format!("does not belong to the type `{}`", kind.as_str()));
+            }
+            Some(secret) => {
+                secrets.insert(name, secret);
+            }
+            None => {}
+        }
+    }
+    secrets
+}
