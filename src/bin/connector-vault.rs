@@ -49,6 +49,8 @@ enum Command {
     /// List and add databases, and move accounts between them
     #[command(subcommand)]
     Shards(operator::shards::Command),
+    #[command(hide = true)]
+    Export(operator::export::Export),
     Seed(operator::seed::Seed),
     Migrate(operator::Migrate),
     /// Print the OpenAPI document of the service
@@ -128,6 +130,7 @@ fn main() -> ExitCode {
         Command::Agents(command) => operator::agents::run(&command),
         Command::Audit(command) => operator::audit::run(&command),
         Command::Shards(command) => operator::shards::run(&command),
+        Command::Export(args) => operator::export::run(&args),
         Command::Seed(args) => operator::seed::run(&args),
         Command::Migrate(args) => operator::migrate(&args),
         Command::Openapi => print_openapi(),

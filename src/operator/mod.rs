@@ -13,6 +13,7 @@
 //! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate`, `vault-keys reseal` |
 //! | [`agents`] | `agents list` |
 //! | [`audit`] | `audit list` |
+//! | [`export`] | `export`: all connections with their credentials |
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
 //! | [`shards`] | the databases of accounts; `shards list`, `shards add`, `shards move`, `shards clean` |
 //! | [`seed`] | `seed`: generated connections |
@@ -35,6 +36,7 @@ pub mod agents;
 pub mod audit;
 pub mod clients;
 pub mod d1;
+pub mod export;
 pub mod folder;
 pub mod inputs;
 pub mod keys;

@@ -3,7 +3,7 @@
 // examples have a separate project with fewer documents. Commands that need a Cloudflare account cannot be run; for them, the tests
 // check that the program has the command and its options.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -12,6 +12,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { SAMPLE_PACKAGES, openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
+import { COLUMNS } from "../../scripts/import/formats.mjs";
 import { page, pages } from "./support/docs.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
 import { bodyOf, expectPrinted, expectShown, expectShownAnswer } from "./support/shape.mjs";
@@ -66,6 +67,9 @@ const KINDS = {
   "sh backup": "run on local storage instead of Cloudflare's",
   "sh restore": "run on local storage instead of Cloudflare's",
   "sh reseal": "run while a service runs, by rotation.test.mjs",
+  "sh tools": "commands of other programs: bash can read them",
+  "json file": "a file, or the body of a request",
+  "text columns": "the columns of a CSV file",
   "sh cargo": "names a test and a variable that exist",
   "text map": "names files that exist",
   "text picture": "names folders that exist",
@@ -273,6 +277,15 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       // Tested below, in "backup and restore".
       "sh backup": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh restore": ({ code }) => Promise.all(commands(code).map(expectCommand)),
+      "sh tools": ({ code }) => {
+        const { status, stderr } = spawnSync("bash", ["-n"], { input: code, encoding: "utf8" });
+        assert.equal(status, 0, stderr);
+      },
+      "json file": ({ code }) => JSON.parse(code),
+      "text columns": ({ code }) => {
+        const all = [...Object.values(COLUMNS).flat(), "fields.<name>"];
+        assert.deepEqual(code.replaceAll("\n", "").split(",").sort(), all.sort());
+      },
       "sh cargo": ({ code }) => {
         const modules = readFileSync(join(root, "tests", "api", "main.rs"), "utf8");
         for (const [variable, ...args] of commands(code)) {

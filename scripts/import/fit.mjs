@@ -1,0 +1,61 @@
+// Fits the credentials of another service to the auth methods of a platform here.
+
+/** `instance_url` and `instanceUrl` are one name. */
+const plain = (name) => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+/** The types here that can hold credentials, the best one first, with the members of each. */
+const TYPES = {
+  oauth2: [["oauth2", (values) => values]],
+  key: [
+    ["api_key", ({ apiKey }) => ({ apiKey })],
+    ["bearer", ({ apiKey }) => ({ token: apiKey })],
+  ],
+  token: [
+    ["bearer", ({ token }) => ({ token })],
+    ["oauth2", ({ token }) => ({ accessToken: token })],
+  ],
+  basic: [["basic", (values) => values]],
+};
+
+/** Whether a method needs its user, and not only the app. */
+const isOfUser = ({ type, grant }) => type !== "oauth2" || grant === undefined || grant === "authorization_code";
+
+/** The values of the method's other fields. */
+function fieldsOf(method, own, sources = {}) {
+  const secrets = ["apiKey", "token", "username", "password"];
+  const entries = (method.fields ?? [])
+    .filter(({ name }) => !secrets.includes(name))
+    .flatMap(({ name }) => {
+      const source = sources[name] ?? Object.keys(own).find((other) => plain(other) === plain(name));
+      return source !== undefined && Object.hasOwn(own, source) ? [[name, own[source]]] : [];
+    });
+  return entries.length > 0 ? { fields: Object.fromEntries(entries) } : {};
+}
+
+/**
+ * The body of `credentials`, or a reason why the platform can't take them.
+ * @param {import("./formats.mjs").Credentials} credentials
+ * @param {{ platform: string, authMethods: { id: string, type: string, grant?: string, fields?: { name: string }[] }[] }} connector
+ * @param {import("./platforms.mjs").Target & { authMethod?: string }} target
+ * @returns {{ credentials: object } | { reason: string }}
+ */
+export function fit({ kind, values, own }, connector, { authMethod, fields }) {
+  if (kind === "exact") return { credentials: authMethod ? { ...values, authMethod } : values };
+  for (const [type, members] of TYPES[kind]) {
+    const all = connector.authMethods.filter((method) => method.type === type && isOfUser(method));
+    const methods = authMethod ? all.filter(({ id }) => id === authMethod) : all;
+    if (methods.length > 1) {
+      const ids = methods.map(({ id }) => `\`${id}\``).join(", ");
+      return {
+        reason: `can be of several methods of \`${connector.platform}\`: name one of ${ids} as \`authMethod\` in the file of --map`,
+      };
+    }
+    if (methods.length === 1) {
+      const [method] = methods;
+      return { credentials: { type, authMethod: method.id, ...members(values), ...fieldsOf(method, own, fields) } };
+    }
+  }
+  const types = [...new Set(connector.authMethods.map(({ type }) => `\`${type}\``))].join(", ") || "none";
+  const asked = authMethod ? ` by the method \`${authMethod}\`` : "";
+  return { reason: `has credentials that \`${connector.platform}\` does not take${asked}; it takes ${types}` };
+}

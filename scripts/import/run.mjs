@@ -1,0 +1,134 @@
+// Moves the connections of a file into the service, in batches, and reports each.
+import { Problem } from "../lib/problem.mjs";
+import { fit } from "./fit.mjs";
+import { rowsOf } from "./formats.mjs";
+import { targetOf } from "./platforms.mjs";
+
+/** The limits of a request. */
+const MAX_ITEMS = 20;
+const MAX_BYTES = 1 << 20;
+/** The bytes of a request around its connections. */
+const OVERHEAD = 64;
+
+/** A label of this service: lower-case letters, digits and hyphens. */
+const labelOf = (text) =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 64) || undefined;
+
+/** Text of a file, which may contain anything, for a terminal. */
+const shown = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
+
+/**
+ * The connection to send for a row, or why there is none.
+ * @param {import("./formats.mjs").Draft} draft
+ */
+async function toItem(draft, { format, map, service, identityType, label }) {
+  const target = targetOf(format, draft.names, map);
+  const connector = await service.connector(target.platform);
+  if (!connector) {
+    const name = draft.names[0];
+    return { reason: `is of \`${shown(name)}\`, which is no platform of the catalog: name one in the file of --map` };
+  }
+  const fitted = fit(draft.credentials, connector, { ...target, authMethod: draft.authMethod ?? target.authMethod });
+  if ("reason" in fitted) return fitted;
+  const labels = { integration: draft.integration, connection: draft.connection };
+  const { names: _, integration, connection, credentials, authMethod, ...rest } = draft;
+  const item = {
+    ...rest,
+    platform: connector.platform ?? target.platform,
+    identityType: draft.identityType ?? identityType,
+    label: draft.label ?? (labels[label] && labelOf(labels[label])) ?? "default",
+    credentials: fitted.credentials,
+  };
+  return { item, json: JSON.stringify(item) };
+}
+
+/** Rows become batches within the limits of a request. */
+class Batch {
+  items = [];
+  bytes = OVERHEAD;
+
+  takes(json) {
+    return this.items.length < MAX_ITEMS && this.bytes + Buffer.byteLength(json) < MAX_BYTES;
+  }
+
+  add(row) {
+    this.items.push(row);
+    this.bytes += Buffer.byteLength(row.json) + 1;
+  }
+}
+
+/**
+ * Runs an import. Returns the number of rows by outcome.
+ * @param {{ format: "nango" | "composio" | "csv", file: string, map: Record<string, import("./platforms.mjs").Target>,
+ *   service: import("./service.mjs").Service, identityType: string, label: string, cutOver: boolean, dryRun: boolean }} options
+ * @param {(line: string) => void} print
+ */
+export async function runImport(options, print) {
+  const counts = {};
+  const report = (outcome, { place, about, reason, id }) => {
+    counts[outcome] = (counts[outcome] ?? 0) + 1;
+    const more = [id, reason].filter(Boolean).join("  ");
+    print(`${outcome.padEnd(9)}  ${place}${about ? `  ${shown(about)}` : ""}${more ? `  ${more}` : ""}`);
+  };
+  const send = async ({ items }) => {
+    if (items.length === 0) return;
+    const results = await options.service.import(
+      items.map(({ json }) => json),
+      options.cutOver,
+    );
+    if (results?.length !== items.length)
+      throw new Problem("The service did not report each connection. Run the import again.");
+    for (const [index, { outcome, connectionId, error }] of results.entries())
+      report(outcome, {
+        ...items[index],
+        id: connectionId,
+        reason: error ? shown(error.errors?.map(({ detail }) => detail).join("; ") ?? error.detail) : undefined,
+      });
+  };
+  const known = new Map();
+  let batch = new Batch();
+  for await (const row of rowsOf(options.format, options.file)) {
+    if (!("draft" in row)) {
+      report(row.outcome, row);
+      continue;
+    }
+    const about = `${row.draft.names.at(-1)}  ${row.draft.identity}`;
+    const result = await toItem(row.draft, options);
+    if ("reason" in result) {
+      report("failed", { place: row.place, about, reason: result.reason });
+      continue;
+    }
+    const { item, json } = result;
+    const named = {
+      place: row.place,
+      about: `${item.platform}  ${item.identity}${item.label === "default" ? "" : `  ${item.label}`}`,
+      json,
+    };
+    const key = JSON.stringify([item.platform, item.label, item.identity]);
+    if (known.has(key)) {
+      const reason = `has the platform, label and identity of ${known.get(key)}: tell them apart by --label integration or --label connection`;
+      report("failed", { ...named, reason });
+      continue;
+    }
+    known.set(key, row.place);
+    if (Buffer.byteLength(json) + OVERHEAD >= MAX_BYTES) {
+      report("failed", { ...named, reason: "is larger than 1 MiB" });
+      continue;
+    }
+    if (options.dryRun) {
+      report("valid", named);
+      continue;
+    }
+    if (!batch.takes(json)) {
+      await send(batch);
+      batch = new Batch();
+    }
+    batch.add(named);
+  }
+  await send(batch);
+  return counts;
+}

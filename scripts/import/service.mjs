@@ -1,0 +1,94 @@
+// The service that the connections move into.
+import { setTimeout as wait } from "node:timers/promises";
+import { Problem } from "../lib/problem.mjs";
+
+const TRIES = 6;
+const TIMEOUT_MS = 60_000;
+const MAX_WAIT_S = 60;
+
+/** Failures that may be over soon. */
+const TEMPORARY = [429, 500, 502, 503, 504];
+
+export class Service {
+  #url;
+  #key;
+  #connectors = new Map();
+
+  /**
+   * @param {string} url
+   * @param {string} key an API key
+   */
+  constructor(url, key) {
+    const parsed = URL.canParse(url) ? new URL(url) : undefined;
+    const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(parsed?.hostname ?? "");
+    if (!parsed || !(parsed.protocol === "https:" || (parsed.protocol === "http:" && isHere)))
+      throw new Problem("The address of the service must begin with https://, or with http:// on this machine.", {
+        code: 2,
+      });
+    this.#url = parsed.href.replace(/\/$/, "");
+    this.#key = key;
+  }
+
+  /** Sends a request, again after temporary failures. The service's requests of an import are idempotent. */
+  async #send(method, path, body) {
+    for (let tries = 1; ; tries += 1) {
+      const { response, json } = await this.#try(method, path, body);
+      if (response?.ok && json !== undefined) return { status: response.status, json };
+      const isTemporary = response === undefined || TEMPORARY.includes(response.status);
+      if (!isTemporary || tries === TRIES) {
+        if (response === undefined)
+          throw new Problem(`The service at ${this.#url} can't be reached.`, {
+            hint: "Does it run? Run the import again: what was imported stays.",
+          });
+        if (json === undefined || json.code === undefined)
+          throw new Problem(`What responds at ${this.#url} is not this service (HTTP status ${response.status}).`);
+        return { status: response.status, json };
+      }
+      const asked = Number(response?.headers.get("retry-after"));
+      await wait(Math.min(asked > 0 ? asked : 2 ** (tries - 1), MAX_WAIT_S) * 1000);
+    }
+  }
+
+  async #try(method, path, body) {
+    try {
+      const response = await fetch(`${this.#url}${path}`, {
+        method,
+        headers: {
+          "x-service-secret": this.#key,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        body,
+        // A redirect would take the key and the credentials elsewhere.
+        redirect: "manual",
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      return { response, json: await response.json().catch(() => undefined) };
+    } catch {
+      return { response: undefined, json: undefined };
+    }
+  }
+
+  /** Fails with the service's own explanation. */
+  static #refuse({ status, json }) {
+    const scopes = "The key needs the scopes `credentials:write` and `catalog:read`.";
+    throw new Problem(`The service refuses the import: ${json.detail}`, status === 403 ? { hint: scopes } : {});
+  }
+
+  /** The platform's connector; undefined for an unknown platform. */
+  async connector(platform) {
+    if (!this.#connectors.has(platform)) {
+      const answer = await this.#send("GET", `/v1/available-connectors/${encodeURIComponent(platform)}`);
+      if (answer.status !== 200 && answer.json.code !== "platform_not_found") Service.#refuse(answer);
+      this.#connectors.set(platform, answer.status === 200 ? answer.json : undefined);
+    }
+    return this.#connectors.get(platform);
+  }
+
+  /** Imports connections, whose JSON is given. Returns the result of each. */
+  async import(connections, cutOver) {
+    const body = `{"connections":[${connections.join(",")}],"cutOver":${cutOver}}`;
+    const answer = await this.#send("POST", "/v1/vault/connections/import", body);
+    if (answer.status !== 200) Service.#refuse(answer);
+    return answer.json.results;
+  }
+}

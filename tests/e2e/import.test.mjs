@@ -1,0 +1,202 @@
+// `npm run import` and `npm run export` on the real runtime: a thousand connections in Nango's format move in, an import that is
+// killed continues, and all connections move out encrypted.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { Decrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
+import { root } from "../../scripts/lib/paths.mjs";
+import { environment } from "../../scripts/lib/run.mjs";
+import { App, SCOPES } from "./support/connecting.mjs";
+import { key, store } from "./support/keys.mjs";
+import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
+import { State, build, folder, importPlatforms, wranglerEnvironment } from "./support/workspace.mjs";
+
+const ROWS = 1000;
+/** What each secret of the file contains. */
+const SECRET = "t0ps3cr3t";
+
+const PROVIDERS = `[platforms.gmail]
+name = "Gmail"
+servers = ["https://api.gmail.example"]
+
+[[platforms.gmail.auth]]
+id = "oauth2"
+type = "oauth2"
+authorizationUrl = "https://id.gmail.example/authorize"
+tokenUrl = "https://id.gmail.example/token"
+source = "these tests"
+read = "2026-11-28"
+
+[platforms.stripe]
+name = "Stripe"
+servers = ["https://api.stripe.example"]
+
+[[platforms.stripe.auth]]
+id = "key"
+type = "bearer"
+source = "these tests"
+read = "2026-11-28"
+`;
+
+const connection = (index) => {
+  const isKey = index % 10 === 9;
+  const credentials = isKey
+    ? { type: "API_KEY", apiKey: `${SECRET}-${index}` }
+    : {
+        type: "OAUTH2",
+        access_token: `${SECRET}-a${index}`,
+        refresh_token: `${SECRET}-r${index}`,
+        expires_at: "2099-01-01T00:00:00.000Z",
+        raw: { scope: "read write" },
+      };
+  const name = isKey ? "stripe" : "google-mail";
+  const user = { id: `user-${index}`, display_name: `User ${index}` };
+  return {
+    connection_id: `c-${index}`,
+    provider_config_key: name,
+    provider: name,
+    connection_config: {},
+    end_user: user,
+    credentials,
+  };
+};
+
+describe("moving in and out", { timeout: 600_000 }, () => {
+  const made = key({ scopes: `${SCOPES} audit:read events:read`, account: "moving" });
+  const state = new State("moving");
+  const file = join(folder, "nango.json");
+  let [server, opened, app] = [];
+
+  before(async () => {
+    await build();
+    const sources = join(folder, "moving-documents");
+    mkdirSync(sources, { recursive: true });
+    writeFileSync(
+      join(sources, "none.json"),
+      JSON.stringify({ openapi: "3.0.0", info: { title: "None", version: "1" }, paths: {} }),
+    );
+    const providers = join(folder, "moving-providers.toml");
+    writeFileSync(providers, PROVIDERS);
+    await state.migrate();
+    await state.publish(await importPlatforms("moving", sources, providers));
+    server = await Server.start(state, { name: "moving", secrets: { SESSION_SECRET, VAULT_KEYS } });
+    opened = await state.open();
+    await store(opened.vault, [made]);
+    app = new App(() => server, made);
+    await app.setClient("gmail", { clientId: "own", clientSecret: "the secret of the client" });
+    writeFileSync(file, JSON.stringify({ connections: [...Array(ROWS).keys()].map(connection) }));
+  });
+
+  after(async () => {
+    await server?.stop();
+    await opened?.close();
+  });
+
+  /** Runs a script; `stopAfter`: kills it after so many lines. */
+  async function run(script, args, stopAfter = Number.POSITIVE_INFINITY) {
+    const env = {
+      ...environment(wranglerEnvironment),
+      VAULT_URL: `http://127.0.0.1:${server.port}`,
+      VAULT_KEY: made.secret,
+    };
+    const child = spawn(process.execPath, [join(root, "scripts", script), ...args], { cwd: root, env });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+      if (out.split("\n").length > stopAfter) child.kill("SIGKILL");
+    });
+    child.stderr.on("data", (chunk) => (err += chunk));
+    const [code, signal] = await once(child, "close");
+    assert.ok(!`${out}${err}`.includes(SECRET), "a secret is printed");
+    return {
+      code,
+      signal,
+      err,
+      outcomes: Object.groupBy(out.split("\n").filter(Boolean), (line) => line.split(" ")[0]),
+    };
+  }
+
+  const counts = (outcomes) =>
+    Object.fromEntries(Object.entries(outcomes).map(([name, lines]) => [name, lines.length]));
+  const total = async () => (await app.expect(200, "GET", "/v1/vault/summary")).total;
+
+  test("an import that is killed continues where it stopped", async () => {
+    const { signal } = await run("import.mjs", ["nango", file], 100);
+    assert.equal(signal, "SIGKILL");
+    const stored = await total();
+    assert.ok(stored >= 100 && stored < ROWS, `${stored}`);
+    const { code, outcomes } = await run("import.mjs", ["nango", file]);
+    // A batch of 20 may have been stored whose report was lost.
+    assert.deepEqual([code, await total()], [0, ROWS]);
+    assert.equal((outcomes.created?.length ?? 0) + outcomes.unchanged.length, ROWS);
+    assert.ok(outcomes.unchanged.length >= 100);
+  });
+
+  test("a thousand connections move in within a minute, and again without a change", async () => {
+    for (let start = 0; start < ROWS; start += 500) {
+      const { rows } = await app.expect(200, "GET", "/v1/vault/connections?limit=500");
+      for (const { id } of rows) await app.expect(204, "DELETE", `/v1/vault/connections/${id}`);
+    }
+    const began = performance.now();
+    const first = await run("import.mjs", ["nango", file]);
+    const took = performance.now() - began;
+    assert.deepEqual([first.code, counts(first.outcomes)], [0, { created: ROWS }], first.err);
+    assert.ok(took < 60_000, `${took} ms`);
+    console.log(`${ROWS} connections moved in within ${Math.round(took)} ms`);
+    const before = await opened.vault.prepare("SELECT max(id) AS id FROM events").first();
+    const again = await run("import.mjs", ["nango", file]);
+    assert.deepEqual([again.code, counts(again.outcomes)], [0, { unchanged: ROWS }]);
+    assert.deepEqual(await opened.vault.prepare("SELECT max(id) AS id FROM events").first(), before);
+    const { rows } = await app.expect(200, "GET", "/v1/vault/connections?platform=gmail&limit=1");
+    assert.equal((await app.status(rows[0].id)).awaitsCutOver, true);
+    assert.match((await app.credentials(rows[0].id)).accessToken, /^t0ps3cr3t-a\d+$/);
+    const refresh = await app.askCredentials(rows[0].id, "?refresh=true");
+    assert.deepEqual([refresh.status, refresh.json.code], [409, "awaiting_cut_over"]);
+    const cutOver = await run("import.mjs", ["nango", file, "--cut-over"]);
+    assert.deepEqual([cutOver.code, counts(cutOver.outcomes)], [0, { updated: ROWS }]);
+    assert.equal((await app.status(rows[0].id)).awaitsCutOver, false);
+    const last = await run("import.mjs", ["nango", file, "--cut-over"]);
+    assert.deepEqual(counts(last.outcomes), { unchanged: ROWS });
+  });
+
+  test("all connections move out, readable by the recipient only, and the audit names the operator", async () => {
+    const identity = await generateX25519Identity();
+    const [keys, out] = [join(folder, "moving-keys.txt"), join(folder, "connections.age")];
+    writeFileSync(keys, VAULT_KEYS);
+    const args = ["--recipient", await identityToRecipient(identity), out, "--file", keys, "--persist-to", state.path];
+    const { code, err } = await run("export.mjs", args);
+    assert.equal(code, 0, err);
+    assert.equal(statSync(out).mode & 0o777, 0o600);
+    const sealed = readFileSync(out);
+    assert.ok(!sealed.includes(SECRET) && sealed.toString("latin1").startsWith("age-encryption.org/v1\n"));
+    const decrypter = new Decrypter();
+    decrypter.addIdentity(identity);
+    const lines = (await decrypter.decrypt(sealed, "text"))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.equal(lines.length, ROWS);
+    const one = lines.find(({ connection: { identity } }) => identity === "user-7");
+    assert.deepEqual(one.connection.credentials, {
+      type: "oauth2",
+      authMethod: "oauth2",
+      accessToken: `${SECRET}-a7`,
+      refreshToken: `${SECRET}-r7`,
+      expiresAt: "2099-01-01T00:00:00.000Z",
+      scopes: ["read", "write"],
+    });
+    assert.deepEqual([one.account, one.environment, one.connection.name], ["moving", "test", "User 7"]);
+    const [entry] = (await app.expect(200, "GET", `/v1/audit?target=${one.id}&limit=1`)).rows;
+    assert.deepEqual([entry.action, entry.actor.type], ["credentials.read", "operator"]);
+    // What is exported can be imported: nothing changes.
+    const { results } = await app.expect(200, "POST", "/v1/vault/connections/import", {
+      connections: [one.connection],
+    });
+    assert.deepEqual([results[0].outcome, results[0].connectionId], ["unchanged", one.id]);
+    const twice = await run("export.mjs", args);
+    assert.deepEqual([twice.code, readFileSync(out).equals(sealed)], [2, true]);
+  });
+});
