@@ -1,20 +1,28 @@
 // `npm run release -- --dry-run` builds the files of a release into target/release-files/ and lists them.
-// `npm run release` does the same for a tagged commit, then publishes the npm package.
+// `npm run release` does the same for a tagged commit, then publishes the npm packages.
+// `npm run release -- --command-line` only builds the command line for this machine into target/command-lines/. A release contains
+// all files of that folder, so machines of other platforms can build them first.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { filesOf } from "./lib/fingerprint.mjs";
+import { nativeCli } from "./lib/native-cli.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run, tryRun } from "./lib/run.mjs";
 import { print, log } from "./lib/status.mjs";
 import { bundled, crates } from "./release/parts.mjs";
+import { notes } from "./release/notes.mjs";
 import { obstacles } from "./release/obstacles.mjs";
+import { sampleCatalog } from "./release/sample-catalog.mjs";
+import { packCommandLine, packServer } from "./release/server-package.mjs";
 import { setup } from "./setup.mjs";
 
 const files = join(root, "target", "release-files");
+const commandLines = join(root, "target", "command-lines");
+const scratch = (name) => join(root, "target", "packing", name);
 const read = (path) => readFileSync(join(root, path), "utf8");
 const git = (...args) => tryRun("git", args).out;
 
@@ -35,14 +43,21 @@ function list(title, files) {
 
 await main(async () => {
   const isDry = process.argv.includes("--dry-run");
-  const unknown = process.argv.slice(2).filter((argument) => argument !== "--dry-run");
+  const unknown = process.argv.slice(2).filter((argument) => !["--dry-run", "--command-line"].includes(argument));
   if (unknown.length > 0)
     throw new Problem(`There is no option ${unknown[0]}.`, { hint: "Use `npm run release -- --dry-run`.", code: 2 });
   const { version } = JSON.parse(read("npm/package.json"));
+  if (process.argv.includes("--command-line")) {
+    await nativeCli();
+    const { file } = await packCommandLine({ work: scratch("command-line"), destination: commandLines });
+    print(relative(root, file));
+    return;
+  }
   const found = obstacles({
     version,
     crate: /^version = "(.+)"$/m.exec(read("Cargo.toml"))?.[1],
     scripts: JSON.parse(read("package.json")).version,
+    server: JSON.parse(read("server/package.json")).version,
     python: /^__version__ = "(.+)"$/m.exec(read("python/src/connector_vault/_version.py"))?.[1],
     changelog: read("CHANGELOG.md"),
     changes: git("status", "--porcelain"),
@@ -57,14 +72,23 @@ await main(async () => {
   const tools = await setup();
   await buildWorker(tools);
   await buildSite(tools);
+  const program = await nativeCli();
+  const catalog = await sampleCatalog(program);
   const { sbom } = await import("./release/sbom.mjs");
   rmSync(files, { recursive: true, force: true });
   mkdirSync(files, { recursive: true });
   const packed = await run("npm", ["pack", "--json", "--pack-destination", files], { cwd: join(root, "npm") });
   const [{ filename, files: inside }] = Object.values(JSON.parse(packed));
+  const own = await packCommandLine({ work: scratch("command-line"), destination: commandLines });
+  const ending = `-${version}.tgz`;
+  const platforms = readdirSync(commandLines).filter((name) => name.endsWith(ending));
+  for (const name of platforms) copyFileSync(join(commandLines, name), join(files, name));
+  const names = platforms.map((name) => name.slice(0, -ending.length));
+  const server = await packServer({ catalog, platforms: names, work: scratch("server"), destination: files });
   for (const [name, part] of [
     ["worker", { crates: await crates("worker"), packages: bundled() }],
     ["npm", { crates: await crates("client") }],
+    [own.name.replace("connector-vault-", ""), { crates: await crates("cli") }],
   ]) {
     const file = join(files, `connector-vault-${name}-${version}.cdx.json`);
     writeFileSync(file, sbom({ name: `connector-vault-${name}`, version, ...part }));
@@ -72,6 +96,7 @@ await main(async () => {
 
   print(`The npm package, ${filename}, contains (bytes):`);
   for (const { path, size } of inside) row(size, path);
+  print(`${basename(server.file)} contains ${server.files.length} files, and needs one of: ${names.join(", ")}`);
   const [published, worker, site] = ["target/release-files", "build", "www/dist"].map(summed);
   list("Published, or attached to the release (bytes, SHA-256):", published);
   list("Deployed from this commit, by anyone who builds it:", worker);
@@ -79,10 +104,13 @@ await main(async () => {
   row(bytes, `${site.length} files in www/dist`);
   const lines = [...published, ...worker, ...site].map(({ path, sha256 }) => `${sha256}  ${path}\n`);
   writeFileSync(join(files, "SHA256SUMS"), lines.join(""));
+  writeFileSync(join(files, "RELEASE_NOTES.md"), notes({ version, changelog: read("CHANGELOG.md"), worker }));
   if (isDry) {
     log(`Nothing was published. The files are in ${files}.`);
     return;
   }
-  await run("npm", ["publish", join(files, filename), "--access", "public"], { show: true });
+  // The server comes after the command lines that it depends on.
+  for (const file of [...platforms, basename(server.file), filename])
+    await run("npm", ["publish", join(files, file), "--access", "public"], { show: true });
   log(`Published. Attach the files of ${files} to the release v${version} of the repository.`);
 });

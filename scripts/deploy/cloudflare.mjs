@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { work, wrangler } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
 
@@ -22,7 +23,7 @@ export class Cloudflare {
   /** @param {string} folder the one with wrangler.toml and node_modules */
   constructor(folder) {
     this.folder = folder;
-    this.wrangler = join(folder, "node_modules", ".bin", "wrangler");
+    this.wrangler = folder === work ? wrangler : join(folder, "node_modules", ".bin", "wrangler");
     this.file = join(folder, "wrangler.toml");
   }
 

@@ -4,7 +4,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "./alive.mjs";
-import { root } from "./paths.mjs";
+import { work } from "./paths.mjs";
 import { log } from "./status.mjs";
 
 const POLL_INTERVAL_MS = 200;
@@ -57,7 +57,7 @@ function removeStale(file, dead) {
  * @param {string} [folder] the folder of the lock files
  * @returns {Promise<T>}
  */
-export async function locked(name, what, body, folder = join(root, ".wrangler", "locks")) {
+export async function locked(name, what, body, folder = join(work, ".wrangler", "locks")) {
   const file = join(folder, name);
   mkdirSync(folder, { recursive: true });
   for (let reported; !tryTake(file); ) {

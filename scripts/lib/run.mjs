@@ -6,7 +6,7 @@ import { constants } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Problem } from "./problem.mjs";
-import { root, toolPath } from "./paths.mjs";
+import { isPackage, root, toolPath, work } from "./paths.mjs";
 import { isLogCaptured, log } from "./status.mjs";
 
 // The lines of a failed program's output to show: the first ones often contain the error, the last ones its location.
@@ -41,7 +41,9 @@ function unwatch(child) {
 
 /** The environment of a child process: this project's tools first in PATH, wrangler's telemetry off, plus `more`. */
 export function environment(more = {}) {
-  return { ...process.env, PATH: toolPath(), WRANGLER_SEND_METRICS: "false", ...more };
+  // Where the command line finds the schema, scripts and facts that come with it; src/importer/shipped.rs reads it.
+  const shipped = isPackage && { CONNECTOR_VAULT_PACKAGE: root };
+  return { ...process.env, ...shipped, PATH: toolPath(), WRANGLER_SEND_METRICS: "false", ...more };
 }
 
 /** The full path of a program in PATH, or undefined. */
@@ -54,7 +56,7 @@ export function which(name) {
 
 /** Runs a short program synchronously. Returns { ok, out, err } instead of throwing. */
 export function tryRun(command, args, env = {}) {
-  const done = spawnSync(command, args, { cwd: root, env: environment(env), encoding: "utf8" });
+  const done = spawnSync(command, args, { cwd: work, env: environment(env), encoding: "utf8" });
   return { ok: done.status === 0, out: `${done.stdout ?? ""}`.trim(), err: `${done.stderr ?? ""}`.trim() };
 }
 
@@ -66,7 +68,7 @@ export function tryRun(command, args, env = {}) {
  *           detail?: (text: string) => void }} [options] `detail` gets each line of output
  * @returns {Promise<string>} standard output (empty with `show`)
  */
-export function run(command, args, { env, cwd = root, show, timeout, hint, detail } = {}) {
+export function run(command, args, { env, cwd = work, show, timeout, hint, detail } = {}) {
   return new Promise((resolve, reject) => {
     // Captured output is printed as a whole at the end.
     const shown = show && isLogCaptured() && AsyncResource.bind((line) => log(line));

@@ -1,15 +1,16 @@
 // Checks whether a version can be released.
 
 /**
- * @param {{ version: string, crate?: string, scripts: string, changelog: string, changes: string, tags: string[] }} state
+ * @param {{ version: string, crate?: string, scripts: string, server: string, python?: string, changelog: string, changes: string, tags: string[] }} state
  *   `version` is that of the npm package, `crate` that of Cargo.toml, `scripts` that of package.json; `changes` are the uncommitted
  *   changes, `tags` those of the commit
  * @returns {string[]} the reasons against it, as sentences; empty if there are none
  */
-export function obstacles({ version, crate, scripts, python, changelog, changes, tags }) {
+export function obstacles({ version, crate, scripts, server, python, changelog, changes, tags }) {
   const found = [];
   if (crate !== version) found.push(`Cargo.toml has version ${crate}, npm/package.json ${version}.`);
   if (scripts !== version) found.push(`package.json has version ${scripts}, npm/package.json ${version}.`);
+  if (server !== version) found.push(`server/package.json has version ${server}, npm/package.json ${version}.`);
   if (python !== version) found.push(`The Python package has version ${python}, npm/package.json ${version}.`);
   const sections = [...changelog.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
   const escaped = version.replaceAll(".", "\\.");

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
-import { run } from "../lib/run.mjs";
+import { run, tryRun } from "../lib/run.mjs";
 
 /** The npm packages that are bundled in the site or in the npm package. */
 export const BUNDLED = [
@@ -11,18 +11,23 @@ export const BUNDLED = [
   ...["charts.css", "swagger-ui-dist", "simple-icons"],
 ];
 
+/** This machine, as Rust names it. */
+const host = () => /^host: (.+)$/m.exec(tryRun("rustc", ["-vV"]).out)?.[1];
+
 /** Converts a licence to SPDX: a slash is an older notation of OR. */
 export const spdx = (license) => license.replaceAll(/\s*\/\s*/g, " OR ");
 
 /**
  * The crates that a part is built from, including build dependencies.
- * @param {"worker" | "client"} feature
+ * @param {"worker" | "client" | "cli"} feature
  * @returns {Promise<{ name: string, version: string, license: string, repository?: string, sha256: string }[]>} by name
  */
 export async function crates(feature) {
   const args = ["metadata", "--format-version", "1", "--locked", "--features", feature];
   const { packages, resolve } = JSON.parse(
-    await run("cargo", [...args, "--filter-platform", "wasm32-unknown-unknown"], { cwd: root }),
+    await run("cargo", [...args, "--filter-platform", feature === "cli" ? host() : "wasm32-unknown-unknown"], {
+      cwd: root,
+    }),
   );
   const nodes = new Map(resolve.nodes.map(({ id, deps }) => [id, deps]));
   const reached = new Set();

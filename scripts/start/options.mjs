@@ -1,7 +1,7 @@
 // The options of `npm start`: its own, and those of `wrangler dev` that it also needs.
 import { createServer } from "node:net";
 import { resolve } from "node:path";
-import { root, state } from "../lib/paths.mjs";
+import { state, work } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 
 const DEFAULT_PORT = 8787;
@@ -66,7 +66,7 @@ export function options(given) {
   const port = portOf(args, "--port") ?? DEFAULT_PORT;
   const demoPort = portOf(given, "--demo-port");
   const persistTo = valueOf(args, "--persist-to");
-  const folder = persistTo ? resolve(root, persistTo) : state;
+  const folder = persistTo ? resolve(work, persistTo) : state;
   // Passed to every command, so that no environment variable can select another storage.
   const place = ["--local", "--persist-to", folder];
   const host = valueOf(args, "--ip") ?? "localhost";

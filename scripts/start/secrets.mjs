@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { appendFileSync, chmodSync, existsSync, readFileSync, utimesSync, watchFile } from "node:fs";
 import { join } from "node:path";
-import { root } from "../lib/paths.mjs";
+import { work } from "../lib/paths.mjs";
 import { log } from "../lib/status.mjs";
 
 const FILE = ".dev.vars";
@@ -17,7 +17,7 @@ const SECRETS = {
 };
 
 /** Adds missing secrets to the file. */
-export function ensureSecrets(folder = root) {
+export function ensureSecrets(folder = work) {
   const file = join(folder, FILE);
   for (const [name, { does, make }] of Object.entries(SECRETS)) {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -35,7 +35,7 @@ const POLL_INTERVAL_MS = 500;
  * Reloads the service when .dev.vars changes, by touching wrangler.toml: `wrangler dev` 4.164 watches only the latter. Without
  * this, a running service would not load a key that `vault-keys rotate` has added.
  */
-export function watchSecrets(folder = root) {
+export function watchSecrets(folder = work) {
   watchFile(join(folder, FILE), { interval: POLL_INTERVAL_MS, persistent: false }, () => {
     const now = new Date();
     utimesSync(join(folder, "wrangler.toml"), now, now);

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { isAppNamed } from "../lib/app-name.mjs";
-import { root, wrangler } from "../lib/paths.mjs";
+import { work, wrangler } from "../lib/paths.mjs";
 import { environment } from "../lib/run.mjs";
 import { WithoutRequests } from "./request-log.mjs";
 
@@ -12,7 +12,7 @@ const variables = (args) => {
   const port = at < 0 ? "8787" : (args[at].split("=")[1] ?? args[at + 1]);
   const own = ["--var", "LOCAL_TARGETS:allow", "--var", `BASE_URL:http://localhost:${port}`];
   // The connect window shows APP_NAME. An option would override the value in a file, so it is only set without one.
-  return isAppNamed(root, ["wrangler.toml", ".dev.vars"]) ? own : [...own, "--var", "APP_NAME:Demo app"];
+  return isAppNamed(work, ["wrangler.toml", ".dev.vars"]) ? own : [...own, "--var", "APP_NAME:Demo app"];
 };
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
@@ -24,7 +24,7 @@ const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 export function serve({ args, log }, whenReady) {
   return new Promise((resolve, reject) => {
     const child = spawn(wrangler, ["dev", ...variables(args), "--show-interactive-dev-session=false", ...args], {
-      cwd: root,
+      cwd: work,
       env: environment({
         // Prevents wrangler from downloading location data, which this service does not use.
         CLOUDFLARE_CF_FETCH_ENABLED: "false",

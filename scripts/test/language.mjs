@@ -19,6 +19,7 @@ const COVERED = [
   "python",
   "schema",
   "scripts",
+  "server",
   // Its cases contain the constructions.
   ":!scripts/test/language.test.mjs",
   "sources.toml",

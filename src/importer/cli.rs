@@ -21,6 +21,7 @@ use super::oauth_list::OAuthList;
 use super::overrides::Overrides;
 use super::providers::Providers;
 use super::report::{Reason, Summary, counted};
+use super::shipped::shipped;
 use super::{Import, Watch, add, check, diff, find, import, show};
 
 /// The default catalog folder.
@@ -133,7 +134,7 @@ impl ImportArgs {
     /// The arguments as an import job.
     pub(super) fn job(&self) -> Result<Import> {
         let given_or = |given: Option<&Path>, default: &str| {
-            let default = || Some(PathBuf::from(default)).filter(|path| path.exists());
+            let default = || Some(shipped(Path::new(default))).filter(|path| path.exists());
             given.map(from_where_npm_was_called).or_else(default)
         };
         let config = given_or(self.config.as_deref(), DEFAULT_CONFIG);
@@ -169,7 +170,7 @@ impl ImportArgs {
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
         let Some(folder) = &self.fetched else { return Ok((Vec::new(), Vec::new())) };
         let list = self.list.as_deref().map(from_where_npm_was_called);
-        let list = SourceList::read(&list.unwrap_or_else(|| DEFAULT_LIST.into()))?;
+        let list = SourceList::read(&list.unwrap_or_else(|| shipped(Path::new(DEFAULT_LIST))))?;
         Ok(fetched::cached(&list, &Cache(from_where_npm_was_called(folder))))
     }
 

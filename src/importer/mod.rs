@@ -48,6 +48,7 @@ pub mod read;
 pub mod report;
 mod scalar;
 pub mod server;
+pub mod shipped;
 pub mod show;
 pub mod source;
 pub mod stated;

@@ -151,7 +151,7 @@ impl Database {
 
     /// The files of `schema/` that have not been applied.
     pub fn pending(&self) -> Result<Vec<SchemaFile>> {
-        let schema = Schema::read(&self.storage.project.root().join(schema::FOLDER))?;
+        let schema = Schema::read(&self.storage.project.code().join(schema::FOLDER))?;
         let existing = self.schema()?;
         if !schema.is_of(&existing) {
             bail!(self.incompatible());

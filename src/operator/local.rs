@@ -191,7 +191,7 @@ fn start(project: &Project, folder: &Path) -> Result<Record> {
     #[cfg(unix)]
     command.process_group(0);
     let mut child = command
-        .arg(project.root().join(SCRIPT))
+        .arg(project.code().join(SCRIPT))
         .arg(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -13,13 +13,22 @@ use serde::Deserialize;
 use crate::auth::Shard;
 use crate::http::Config;
 use crate::http::config::Variables;
+use crate::importer::shipped::package;
+
+const CONFIGURATION: &str = "wrangler.toml";
 
 /// The binding of the catalog's Workers KV namespace.
 pub const CATALOG: &str = "CATALOG";
 
-/// The project's folder.
 #[derive(Debug, Clone)]
-pub struct Project(PathBuf);
+pub struct Project {
+    /// The folder with wrangler.toml.
+    root: PathBuf,
+    /// The folder with scripts and the schema: the same one, or the npm package connector-vault-server.
+    code: PathBuf,
+    /// The folder with wrangler.
+    tools: PathBuf,
+}
 
 /// The ids that separate this project's local storage from that of other projects in the same folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,32 +59,47 @@ impl Project {
     /// Finds the project around the current folder.
     pub fn find() -> Result<Self> {
         let here = env::current_dir().context("the current folder")?;
-        let found = here.ancestors().find(|folder| folder.join("wrangler.toml").is_file());
-        let Some(root) = found else {
-            bail!("no wrangler.toml in {} or above: run this inside the project", here.display());
+        let here_or_above = here.ancestors().find(|folder| folder.join(CONFIGURATION).is_file());
+        let Some(package) = package() else {
+            let Some(root) = here_or_above else {
+                bail!(
+                    "no wrangler.toml in {} or above: run this inside the project",
+                    here.display()
+                );
+            };
+            let Some(tools) = tools(std::iter::once(root)) else {
+                let root = root.display();
+                bail!("wrangler is not installed: run `npm start` or `npm ci` in {root} first");
+            };
+            return Ok(Self { root: root.to_owned(), code: root.to_owned(), tools });
         };
-        let project = Self(root.to_owned());
-        if !project.tools().join("wrangler").is_file() {
-            let root = root.display();
-            bail!("wrangler is not installed: run `npm start` or `npm ci` in {root} first");
+        // The wrangler.toml of a folder above can be that of another Worker.
+        if here_or_above != Some(here.as_path()) {
+            bail!(
+                "no wrangler.toml in {}: run this in the folder of your service, or set one up with `npx connector-vault-server init`",
+                here.display()
+            );
         }
-        Ok(project)
+        let tools = tools(package.ancestors())
+            .context("wrangler is not installed with connector-vault-server: install it again")?;
+        Ok(Self { root: here, code: package, tools })
     }
 
     pub fn root(&self) -> &Path {
-        &self.0
+        &self.root
     }
 
-    fn tools(&self) -> PathBuf {
-        self.0.join("node_modules").join(".bin")
+    /// The folder with scripts and the schema.
+    pub fn code(&self) -> &Path {
+        &self.code
     }
 
     /// A command that runs one of the project's tools in the project's folder.
     pub fn command(&self, tool: &str) -> Result<Command> {
-        let mut command = Command::new(self.tools().join(tool));
+        let mut command = Command::new(tool);
         command
-            .current_dir(&self.0)
-            .env("PATH", path_with(&self.tools())?)
+            .current_dir(&self.root)
+            .env("PATH", path_with(&self.tools)?)
             .env("WRANGLER_SEND_METRICS", "false")
             .env("CLOUDFLARE_CF_FETCH_ENABLED", "false")
             .env("NO_COLOR", "1")
@@ -97,7 +121,7 @@ impl Project {
 
     /// The path and the content of wrangler.toml.
     pub fn configuration(&self) -> Result<(PathBuf, String)> {
-        let file = self.0.join("wrangler.toml");
+        let file = self.root.join(CONFIGURATION);
         let text = fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
         Ok((file, text))
     }
@@ -132,6 +156,14 @@ fn max_database_bytes(text: &str) -> Result<u64> {
         vars: Variables,
     }
     Ok(Config::from(&toml::from_str::<File>(text)?.vars).max_database_bytes)
+}
+
+/// The first folder of npm tools with wrangler: npm may install the dependencies of a package beside it, or above.
+fn tools<'a>(mut folders: impl Iterator<Item = &'a Path>) -> Option<PathBuf> {
+    folders.find_map(|folder| {
+        let tools = folder.join("node_modules").join(".bin");
+        tools.join("wrangler").is_file().then_some(tools)
+    })
 }
 
 /// `PATH` with the project's tools first, so that wrangler finds the Node that it needs.

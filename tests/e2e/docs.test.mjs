@@ -19,7 +19,7 @@ import { bodyOf, expectPrinted, expectShown, expectShownAnswer } from "./support
 import { Shell } from "./support/shell.mjs";
 import { build, cli, folder, State } from "./support/workspace.mjs";
 import { CONNECTOR, connectAsAda, setDemoClient, startDemo } from "./support/demo.mjs";
-import { commands, expectCommand } from "./support/docs-commands.mjs";
+import { commands, expectCommand, expectPacked } from "./support/docs-commands.mjs";
 import { connectingForReal } from "./suites/docs-connecting.mjs";
 import { npmStart, start } from "./suites/docs-start.mjs";
 import { backupAndRestore } from "./suites/docs-backup.mjs";
@@ -63,6 +63,7 @@ const KINDS = {
   "toml catalog": "catalog.toml of that project, imported with",
   "toml wrangler": "stands in wrangler.toml, perhaps as a comment",
   "sh npm": "scripts of package.json, which exist",
+  "sh packed": "installs the packed files; run by server-package.test.mjs",
   "sh account": "needs a Cloudflare account: commands and options are known",
   "sh backup": "run on local storage instead of Cloudflare's",
   "sh restore": "run on local storage instead of Cloudflare's",
@@ -271,6 +272,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         assert.ok(config.includes(code), "wrangler.toml has it otherwise");
       },
       "sh npm": ({ code }) => Promise.all(commands(code).map(expectCommand)),
+      "sh packed": ({ code }) => Promise.all(commands(code).map(expectPacked)),
       "sh account": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       // Tested in vault-keys.test.mjs, with a service.
       "sh reseal": ({ code }) => Promise.all(commands(code).map(expectCommand)),

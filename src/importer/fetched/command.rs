@@ -21,6 +21,7 @@ use crate::importer::folder::replace;
 use crate::importer::paths::PathFilter;
 use crate::importer::read::Refusal;
 use crate::importer::report::counted;
+use crate::importer::shipped::shipped;
 use crate::importer::{hash, source, text};
 
 /// The downloader.
@@ -87,7 +88,8 @@ enum Outcome {
 
 impl FetchArgs {
     pub fn run(&self) -> Result<ExitCode> {
-        let path = from_where_npm_was_called(&self.list);
+        let own = from_where_npm_was_called(&self.list);
+        let path = shipped(&own);
         let cache = Cache(from_where_npm_was_called(&self.cache));
         let list = SourceList::read(&path)?;
         if let Some(name) = self.accept_hosts.iter().find(|name| !self.accept.contains(name)) {
@@ -95,7 +97,7 @@ impl FetchArgs {
         }
         list.named(&self.accept)?;
         let mut reported = cache.read_reported()?;
-        let (list, accepted) = self.accept(&path, list, &cache, &mut reported)?;
+        let (list, accepted) = self.accept(&path, &own, list, &cache, &mut reported)?;
         // With `--accept` alone, everything has been reported before.
         let is_done = self.platforms.is_empty() && !self.accept.is_empty();
         if is_done && accepted.len() == self.accept.len() {
@@ -122,11 +124,12 @@ impl FetchArgs {
         Ok(if report.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Records the documents that the operator accepts, whose changes an earlier run has reported. Returns the updated
-    /// list, and the names of the platforms whose document was accepted.
+    /// Records the documents that the operator accepts, whose changes an earlier run has reported, in the `own` file.
+    /// Returns the updated list, and the names of the platforms whose document was accepted.
     fn accept(
         &self,
         path: &Path,
+        own: &Path,
         list: SourceList,
         cache: &Cache,
         reported: &mut Records,
@@ -175,7 +178,7 @@ impl FetchArgs {
             return Ok((list, BTreeSet::new()));
         }
         let list = SourceList::parse(&path.display().to_string(), &text)?;
-        replace(path, text.as_bytes())?;
+        replace(own, text.as_bytes())?;
         reported.retain(|address, _| !done.contains(address));
         cache.write_reported(reported)?;
         accepted.retain(|name| self.accept.contains(name));
@@ -209,7 +212,7 @@ impl FetchArgs {
         let keep = keep.chain(reported.values().map(|record| record.sha256.as_str())).collect();
         let request = Request { cache: &cache.0, within: self.within, keep, addresses };
         let mut child = Command::new("node")
-            .arg(SCRIPT)
+            .arg(shipped(Path::new(SCRIPT)))
             // Otherwise Node ignores HTTPS_PROXY.
             .env("NODE_USE_ENV_PROXY", "1")
             .stdin(Stdio::piped())

@@ -57,16 +57,18 @@ pub fn name(text: &str, shard: Shard) -> Option<String> {
     Some(name.trim_matches('"').to_owned())
 }
 
-/// Adds a database.
+/// Adds a database with the schema of the first one.
 pub fn with_database(text: &str, shard: Shard, name: &str, id: &str) -> Result<String> {
     let end = tables(text).last().map_or(0, |(end, _)| *end);
+    let first = lines_of(text, Shard::FIRST).unwrap_or_default();
+    let schema = first.iter().find_map(|line| value(line, "migrations_dir"));
     let table = [
         String::new(),
         TABLE.to_owned(),
         format!("binding = \"{}\"", shard.binding()),
         format!("database_name = \"{name}\""),
         format!("database_id = \"{id}\""),
-        "migrations_dir = \"schema\"".to_owned(),
+        format!("migrations_dir = {}", schema.unwrap_or("\"schema\"")),
     ];
     let mut lines: Vec<&str> = text.lines().collect();
     let end = end.min(lines.len());
@@ -116,6 +118,14 @@ mod tests {
             (Some("connector-vault"), Some("b"))
         );
         assert_eq!(name(&two, shard(2)), None);
+    }
+
+    #[test]
+    fn an_added_database_has_the_schema_of_the_first() {
+        let elsewhere = FILE.replace("\"schema\"", "\"package/schema\"");
+        assert_ne!(FILE, elsewhere);
+        let two = with_database(&elsewhere, shard(1), "a", "an id").unwrap();
+        assert_eq!(two.matches("migrations_dir = \"package/schema\"").count(), 2);
     }
 
     #[test]

@@ -8,6 +8,7 @@ import { experimental_getWranglerCommands } from "wrangler";
 import { EXPERIMENTS } from "../../../lab/experiments.mjs";
 import { program } from "../../../scripts/lib/native-cli.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
+import { operatorCommands, releaseVersion } from "../../../scripts/release/server-package.mjs";
 import { passedOn } from "../../../scripts/start/options.mjs";
 
 const TIMEOUT_MS = 300_000;
@@ -113,4 +114,16 @@ export async function expectCommand(words) {
   for (const option of options.filter((option) => option.startsWith("--")))
     assert.match(source, new RegExp(`\\b${option.slice(2)}\\b`), `\`${script}\` has no option ${option}`);
   return undefined;
+}
+
+/** Asserts that a command installs packed files of a release, or is one of the package connector-vault-server. */
+export function expectPacked([program, what, ...rest]) {
+  if (program === "npx") {
+    assert.equal(what, "connector-vault-server");
+    assert.ok(["start", "init", "deploy", ...operatorCommands()].includes(rest[0]), `there is no command ${rest[0]}`);
+    return;
+  }
+  assert.deepEqual([program, what], ["npm", "install"]);
+  for (const file of rest) assert.match(file, /^\.\/connector-vault-server(-linux-x64)?-\d+\.\d+\.\d+\.tgz$/);
+  for (const file of rest) assert.ok(file.endsWith(`-${releaseVersion()}.tgz`), file);
 }

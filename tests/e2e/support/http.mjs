@@ -114,13 +114,13 @@ export async function statusesOf(port, text) {
 
 /**
  * Sends one request and reads the whole response.
- * @param {{ port: number, method?: string, path: string, headers?: [string, string][],
+ * @param {{ port: number, host?: string, method?: string, path: string, headers?: [string, string][],
  *           body?: string | Buffer | Chunked | Announced }} request
  * @returns {Promise<Answer>}
  */
-export async function send({ port, method = "GET", path, headers = [], body = "" }) {
+export async function send({ port, host = `127.0.0.1:${port}`, method = "GET", path, headers = [], body = "" }) {
   const { header, bytes: payload } = framed(body);
-  const lines = [["Host", `127.0.0.1:${port}`], ["Connection", "close"], ...(header ? [header] : []), ...headers];
+  const lines = [["Host", host], ["Connection", "close"], ...(header ? [header] : []), ...headers];
   const head = `${method} ${path} HTTP/1.1\r\n${lines.map((line) => `${line.join(": ")}\r\n`).join("")}\r\n`;
   const bytes = await new Promise((resolve, reject) => {
     const chunks = [];

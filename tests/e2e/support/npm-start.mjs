@@ -9,8 +9,49 @@ const START_MS = 600_000;
 /** The end of its output. */
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 
+/** Options with free ports for a start. */
+export async function freePorts(state = {}) {
+  // The demo platform must keep its port when it is started again, as it does by default.
+  state.demoPort ??= await freePort();
+  return { "--port": await freePort(), "--inspector-port": await freePort(), "--demo-port": state.demoPort };
+}
+
 /**
- * Starts `npm start`, waits until it is ready, calls `use` with its output, demo key and port, and stops it.
+ * Runs a command that starts the service, waits until it is ready, calls `use` with its output and demo key, and stops it.
+ * @template T
+ * @param {string} program
+ * @param {string[]} args
+ * @param {{ cwd: string, env: object }} options
+ * @param {(started: { output: string, key: string }) => Promise<T>} use
+ * @returns {Promise<T>}
+ */
+export async function whileServing(program, args, options, use) {
+  const started = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const ended = new Promise((done) => started.once("close", done));
+  const end = () => started.exitCode === null && process.kill(-started.pid, "SIGTERM");
+  process.on("exit", end);
+  let output = "";
+  try {
+    await new Promise((done, fail) => {
+      const timer = setTimeout(() => fail(new Error(`the service did not become ready:\n${output}`)), START_MS);
+      const take = (text) => {
+        output += text;
+        if (KEY_AT_THE_END.test(output)) done(clearTimeout(timer));
+      };
+      started.stdout.setEncoding("utf8").on("data", take);
+      started.stderr.setEncoding("utf8").on("data", take);
+      ended.then(() => fail(new Error(`${program} exited:\n${output}`)));
+    });
+    return await use({ output, key: KEY_AT_THE_END.exec(output)[1] });
+  } finally {
+    end();
+    process.off("exit", end);
+    await ended;
+  }
+}
+
+/**
+ * Runs `npm start`, and stops it after `use`.
  * @template T
  * @param {import("./workspace.mjs").State} state
  * @param {(started: { output: string, key: string, port: number }) => Promise<T>} use
@@ -18,10 +59,7 @@ const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
  * @returns {Promise<T>}
  */
 export async function whileStarted(state, use, options = []) {
-  const port = await freePort();
-  // The demo platform must keep its port when it is started again, as it does by default.
-  state.demoPort ??= await freePort();
-  const ports = { "--port": port, "--inspector-port": await freePort(), "--demo-port": state.demoPort };
+  const ports = await freePorts(state);
   // Tests run without network, and with the catalog that the documentation describes.
   const args = [
     "start",
@@ -32,31 +70,6 @@ export async function whileStarted(state, use, options = []) {
     state.path,
     ...options,
   ];
-  const started = spawn("npm", args, {
-    cwd: root,
-    env: environment(wranglerEnvironment),
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  const ended = new Promise((done) => started.once("close", done));
-  const end = () => started.exitCode === null && process.kill(-started.pid, "SIGTERM");
-  process.on("exit", end);
-  let output = "";
-  try {
-    await new Promise((done, fail) => {
-      const timer = setTimeout(() => fail(new Error(`npm start did not become ready:\n${output}`)), START_MS);
-      const take = (text) => {
-        output += text;
-        if (KEY_AT_THE_END.test(output)) done(clearTimeout(timer));
-      };
-      started.stdout.setEncoding("utf8").on("data", take);
-      started.stderr.setEncoding("utf8").on("data", take);
-      ended.then(() => fail(new Error(`npm start exited:\n${output}`)));
-    });
-    return await use({ output, key: KEY_AT_THE_END.exec(output)[1], port });
-  } finally {
-    end();
-    process.off("exit", end);
-    await ended;
-  }
+  const place = { cwd: root, env: environment(wranglerEnvironment) };
+  return whileServing("npm", args, place, (started) => use({ ...started, port: ports["--port"] }));
 }

@@ -11,12 +11,12 @@ export class Visitor {
 
   /** Sends one request to an absolute `url`. Cookies are stored per port, unlike in real browsers. */
   async request(method, url, { headers = [], body } = {}) {
-    const { port, pathname, search } = new URL(url);
+    const { host, port, pathname, search } = new URL(url);
     const jar = this.#jars.get(port) ?? new Map();
     this.#jars.set(port, jar);
     const cookie = [...jar].map((pair) => pair.join("=")).join("; ");
     const own = [["Accept", "text/html,*/*"], ...(cookie ? [["Cookie", cookie]] : []), ...headers];
-    const response = await send({ port: Number(port), method, path: pathname + search, headers: own, body });
+    const response = await send({ port: Number(port), host, method, path: pathname + search, headers: own, body });
     for (const line of response.all("set-cookie")) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
       if (value === "" || /; *max-age=0/i.test(line)) jar.delete(name);

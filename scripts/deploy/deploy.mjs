@@ -1,0 +1,63 @@
+// Deploys the service with a catalog and a key to an empty Cloudflare account; later, upgrades it: `npm run deploy`, and
+// `connector-vault-server deploy`. With --dry-run: builds and prints the steps without running them. Other options are passed to
+// `wrangler deploy`.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isAppNamed } from "../lib/app-name.mjs";
+import { work, wrangler } from "../lib/paths.mjs";
+import { asksForHelp } from "../lib/problem.mjs";
+import { run } from "../lib/run.mjs";
+import { log, print } from "../lib/status.mjs";
+import { importCatalog } from "../start/catalog.mjs";
+import { Cloudflare } from "./cloudflare.mjs";
+import { announce, perform, steps } from "./steps.mjs";
+
+const HELP = `Usage: npm run deploy -- [options]
+
+Creates what is missing on your Cloudflare account, deploys the service with a catalog, and prints its address and a first
+key. Once that is done, it upgrades the service.
+
+  --dry-run  only build, and say what would be done
+
+All other options are passed to wrangler: npx wrangler deploy --help`;
+
+/**
+ * @param {string[]} args
+ * @param {{ install: () => Promise<void>, build: () => Promise<void>, program: () => Promise<string> }} project `install` installs
+ *   wrangler, `build` builds the Worker and the site, `program` returns the command line
+ */
+export async function deploy(args, { install, build, program }) {
+  if (asksForHelp(args)) return print(HELP);
+  const isDry = args.includes("--dry-run");
+  if (!isDry) {
+    await install();
+    // Checked before the build, which takes minutes.
+    await new Cloudflare(work).mustBeSignedIn();
+  }
+  await build();
+  if (isDry) {
+    await run(wrangler, ["deploy", ...args], { show: true });
+    announce(steps({ folder: work }));
+    return;
+  }
+  const cli = await program();
+  const made = {};
+  await perform(
+    steps({ folder: work, program: cli, catalog: () => importCatalog(cli, { hasSources: true }), args }, made),
+  );
+  const deployed = made.addresses.find((target) => target.startsWith("https://"));
+  // So that `clients` can print the redirect URI.
+  if (deployed) writeFileSync(join(work, ".wrangler", "deployed-address"), `${new URL(deployed).origin}\n`);
+  const address = deployed ?? "the address of your Worker";
+  log(`\nDeployed: ${address}`);
+  if (made.keyFile)
+    log(
+      `Store ${made.keyFile} with your other secrets, then delete the file. Without it, backups cannot be decrypted.`,
+    );
+  if (!isAppNamed(work, ["wrangler.toml"]))
+    log("The connect window calls your app “this app”. Set APP_NAME in wrangler.toml to change that.");
+  if (!made.key) return;
+  log("The first API key, which is shown only once:\n");
+  print(made.key);
+  log(`\nTry it:\n  curl -H "x-service-secret: <key>" ${address}/v1/whoami`);
+}

@@ -1,0 +1,114 @@
+// Packs the npm packages with which the service runs without Rust: connector-vault-server, and its command line for this machine.
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { program } from "../lib/native-cli.mjs";
+import { root } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+import { run } from "../lib/run.mjs";
+import { platformPackage } from "../server/prebuilt.mjs";
+import { LINK } from "../server/project.mjs";
+
+/** The modules that run as programs; the package contains what they import. */
+const ENTRIES = ["server/main.mjs", "storage/helper.mjs", "sources/download.mjs"];
+/** What the package contains in addition to the scripts. */
+const PARTS = ["build", "schema", "www/dist", "catalog.toml", "providers.toml", "sources.toml"];
+const LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"];
+const IGNORED = ["node_modules", "/.catalog", "/.sources", "/.wrangler", "/.dev.vars", "/vault-keys*.txt"];
+const read = (path) => readFileSync(join(root, path), "utf8");
+const toJson = (value) => `${JSON.stringify(value, undefined, 2)}\n`;
+
+/** The scripts that these modules import, and themselves, relative to the project. */
+export function modules(entries = ENTRIES) {
+  const found = new Set(entries.map((name) => join("scripts", name)));
+  for (const path of found) {
+    for (const [, name] of read(path).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g))
+      found.add(join(dirname(path), name));
+  }
+  return [...found].sort();
+}
+
+/** wrangler.toml for a folder that uses the package: without a build, and with paths through the link. */
+export function configuration(text) {
+  let config = text.replace(/^\[build\]\n(?:.+\n)+\n/m, "");
+  for (const path of ["build/index.js", "schema", "www/dist"]) {
+    const line = new RegExp(`= "${path}"$`, "m");
+    if (!line.test(config)) throw new Problem(`wrangler.toml does not name ${path}.`);
+    config = config.replace(line, `= "${LINK}/${path}"`);
+  }
+  return config;
+}
+
+/** The operator's commands: the scripts of package.json that run the command line. */
+export const operatorCommands = () =>
+  Object.entries(JSON.parse(read("package.json")).scripts)
+    .filter(([, script]) => script.startsWith("node scripts/operator.mjs "))
+    .map(([name]) => name);
+
+/** The scripts of a project that uses the package. */
+const projectScripts = () =>
+  Object.fromEntries(
+    ["start", "deploy", ...operatorCommands()].map((name) => [name, `connector-vault-server ${name}`]),
+  );
+
+async function pack(folder, destination) {
+  mkdirSync(destination, { recursive: true });
+  const packed = await run("npm", ["pack", "--json", "--pack-destination", destination], { cwd: folder });
+  const [{ filename, files }] = Object.values(JSON.parse(packed));
+  return { file: join(destination, filename), files };
+}
+
+/** The version of all packages. */
+export const releaseVersion = () => JSON.parse(read("npm/package.json")).version;
+
+/** Packs the command line for this machine, which must be built. Returns the name of its package, the file and its contents. */
+export async function packCommandLine({ work: folder, destination }) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const { platform, arch } = process;
+  const [name, version] = [platformPackage(platform, arch), releaseVersion()];
+  const about = {
+    description: `The command line of connector-vault-server for ${platform} ${arch}`,
+    license: "MIT OR Apache-2.0",
+  };
+  const fits = { os: [platform], cpu: [arch], ...(platform === "linux" && { libc: ["glibc"] }) };
+  writeFileSync(join(folder, "package.json"), toJson({ name, version, ...about, ...fits }));
+  for (const file of LICENCES) copyFileSync(join(root, file), join(folder, file));
+  writeFileSync(join(folder, "README.md"), `# ${name}\n\n${about.description}, which installs it.\n`);
+  copyFileSync(program, join(folder, "connector-vault"));
+  chmodSync(join(folder, "connector-vault"), 0o755);
+  return { name, ...(await pack(folder, destination)) };
+}
+
+function serverFolder(folder, { catalog, platforms }) {
+  const version = releaseVersion();
+  mkdirSync(join(folder, "template"), { recursive: true });
+  const { devDependencies } = JSON.parse(read("package.json"));
+  const own = {
+    ...JSON.parse(read("server/package.json")),
+    version,
+    dependencies: { wrangler: devDependencies.wrangler },
+    optionalDependencies: Object.fromEntries(platforms.map((name) => [name, version])),
+  };
+  writeFileSync(join(folder, "package.json"), toJson(own));
+  for (const name of ["bin.cjs", "README.md"]) copyFileSync(join(root, "server", name), join(folder, name));
+  for (const name of [...LICENCES, "CHANGELOG.md"]) copyFileSync(join(root, name), join(folder, name));
+  for (const path of [...modules(), ...PARTS]) cpSync(join(root, path), join(folder, path), { recursive: true });
+  const isLock = (path) => path.endsWith(".lock");
+  cpSync(catalog, join(folder, "catalog"), { recursive: true, filter: (path) => !isLock(path) });
+  writeFileSync(join(folder, "template", "wrangler.toml"), configuration(read("wrangler.toml")));
+  writeFileSync(join(folder, "template", "gitignore"), `${IGNORED.join("\n")}\n`);
+  const project = { scripts: projectScripts(), dependencies: { [own.name]: version } };
+  writeFileSync(join(folder, "template", "package.json"), toJson(project));
+}
+
+/**
+ * Packs the service, which must be built.
+ * @param {{ catalog: string, platforms: string[], work: string, destination: string }} parts the folder of the sample catalog, the
+ *   packages with command lines, a folder for temporary files, and that of the packed file
+ * @returns {Promise<{ file: string, files: { path: string, size: number }[] }>} the packed file, with its contents
+ */
+export async function packServer({ catalog, platforms, work: folder, destination }) {
+  rmSync(folder, { recursive: true, force: true });
+  serverFolder(folder, { catalog, platforms });
+  return pack(folder, destination);
+}

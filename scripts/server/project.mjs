@@ -1,0 +1,95 @@
+// The folder in which a team runs the npm package: its configuration, and a link to the package.
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { root, work } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+import { log } from "../lib/status.mjs";
+
+/** The link to the package, to which wrangler.toml refers: npx, npm and pnpm install the package in different places. */
+export const LINK = ".wrangler/connector-vault";
+
+const template = (name) => readFileSync(join(root, "template", name), "utf8");
+const read = (name) => (existsSync(join(work, name)) ? readFileSync(join(work, name), "utf8") : undefined);
+
+/** Whether wrangler.toml is the configuration of this service, rather than that of another Worker. */
+const isOurs = (config) => config.includes(`"${LINK}/`);
+
+/** Points the link at this package. Does nothing in a folder without the configuration. */
+export function linkPackage() {
+  const config = read("wrangler.toml");
+  if (config === undefined || !isOurs(config)) return;
+  const link = join(work, LINK);
+  if (existsSync(link) && realpathSync(link) === root) return;
+  mkdirSync(join(work, ".wrangler"), { recursive: true });
+  // Renamed, because another command may be using the link.
+  const fresh = `${link}.${process.pid}`;
+  symlinkSync(root, fresh, "dir");
+  renameSync(fresh, link);
+}
+
+function mustBeFree(config) {
+  if (config === undefined || isOurs(config)) return;
+  throw new Problem("This folder has the wrangler.toml of another Worker.", {
+    hint: "Run the command in a folder of its own.",
+  });
+}
+
+/** Fails unless the folder has the configuration. */
+export function mustBeSetUp() {
+  const config = read("wrangler.toml");
+  mustBeFree(config);
+  if (config === undefined) {
+    throw new Problem(`There is no wrangler.toml in ${work}.`, {
+      hint: "Change to the folder of your service, or set one up here: npx connector-vault-server init",
+    });
+  }
+  linkPackage();
+}
+
+/** package.json with the scripts and the dependency of the template, in addition to its own. */
+function withScripts(own) {
+  const { scripts, dependencies } = JSON.parse(template("package.json"));
+  const taken = Object.keys(scripts).filter((name) => own.scripts?.[name] && own.scripts[name] !== scripts[name]);
+  if (taken.length > 0) {
+    throw new Problem(`package.json has other scripts called ${taken.join(", ")}.`, {
+      hint: "Run the command in a folder of its own.",
+    });
+  }
+  return {
+    ...own,
+    scripts: { ...own.scripts, ...scripts },
+    // An installed version, or a packed file, stays.
+    dependencies: { ...dependencies, ...own.dependencies },
+  };
+}
+
+/** Writes the missing configuration. Changes nothing if the folder belongs to another project. */
+export function init() {
+  const config = read("wrangler.toml");
+  mustBeFree(config);
+  if (config === undefined) {
+    const own = read("package.json");
+    const merged = withScripts(own === undefined ? { name: "vault", private: true } : JSON.parse(own));
+    const ignored = read(".gitignore") ?? "";
+    const missing = template("gitignore")
+      .split("\n")
+      .filter((line) => line !== "" && !ignored.split("\n").includes(line));
+    writeFileSync(join(work, "package.json"), `${JSON.stringify(merged, undefined, 2)}\n`);
+    const separator = ignored === "" || ignored.endsWith("\n") ? "" : "\n";
+    if (missing.length > 0) appendFileSync(join(work, ".gitignore"), `${separator}${missing.join("\n")}\n`);
+    writeFileSync(join(work, "wrangler.toml"), template("wrangler.toml"));
+    log("Wrote wrangler.toml, your configuration, and package.json with the scripts `npm start`, `npm run deploy` ….");
+    if (!existsSync(join(work, "node_modules", "connector-vault-server")))
+      log("To use the scripts, install the package here: npm install");
+  }
+  linkPackage();
+}

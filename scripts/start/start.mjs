@@ -1,0 +1,87 @@
+// Runs the service locally, with a catalog and a demo key: `npm start`, and `connector-vault-server start`.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
+import { locked } from "../lib/lock.mjs";
+import { work } from "../lib/paths.mjs";
+import { asksForHelp } from "../lib/problem.mjs";
+import { run } from "../lib/run.mjs";
+import { elapsed, log, print, task, times } from "../lib/status.mjs";
+import { together } from "../lib/together.mjs";
+import { START_SECONDS, importCatalog, publishCatalog } from "./catalog.mjs";
+import { runClock } from "./clock.mjs";
+import { seedDemoAccount } from "./demo-connections.mjs";
+import { demoKey, mustWork } from "./demo-key.mjs";
+import { importConnector, removeConnector, setClient, startPlatform } from "./demo-platform.mjs";
+import { configureSignIn } from "./demo-sign-in.mjs";
+import { HELP, mustBeFree, options } from "./options.mjs";
+import { ensureSecrets, watchSecrets } from "./secrets.mjs";
+import { serve } from "./serve.mjs";
+import { welcome } from "./welcome.mjs";
+
+/** If the start takes longer, its steps are listed with their durations. */
+const LONG_MS = 20_000;
+
+async function migrateState(program, { state, place }) {
+  const stampFile = join(state, "v3", "d1", ".migrated");
+  const wanted = fingerprint(["schema"], [readFileSync(join(work, "wrangler.toml"), "utf8")]);
+  if (isStamped(stampFile, wanted)) return;
+  await task("local database migrated", (detail) => run(program, ["migrate", ...place], { detail }));
+  stamp(stampFile, wanted);
+}
+
+/** Writes the URL of the service to a file, so that `clients` can print the redirect URI. */
+function noteAddress(state, address) {
+  writeFileSync(join(state, "v3", "address"), `${address}\n`);
+}
+
+/** Prints the duration of each step of a slow start. */
+function summarize(took) {
+  if (took < LONG_MS) return;
+  const longest = times.filter(({ took: each }) => each >= 1000).sort((a, b) => b.took - a.took);
+  log(`\nReady after ${elapsed(took)}. The slowest steps, which partly ran in parallel:`);
+  for (const { label, took: each } of longest) log(`  ${elapsed(each).padStart(12)}  ${label}`);
+  log();
+}
+
+/**
+ * @param {string[]} args
+ * @param {() => Promise<{ program: string, build: () => Promise<unknown> }>} prepare returns the command line, and what builds the
+ *   Worker and the site
+ * @returns {Promise<number | undefined>} the exit code
+ */
+export async function start(args, prepare) {
+  if (asksForHelp(args)) return print(HELP);
+  const given = options(args);
+  await mustBeFree(given.port, given.host);
+  if (given.hasDemo) await mustBeFree(given.demoPort, "127.0.0.1", "--demo-port");
+  const begun = Date.now();
+  const { program, build } = await prepare();
+  const storage = locked("start", "it makes the catalog and the demo account", async () => {
+    // First, because it stops if an earlier commit has created the database.
+    await migrateState(program, given);
+    await importCatalog(program, { hasSources: given.hasSources, seconds: START_SECONDS });
+    // Started first, because its URL is part of its connector.
+    const demo = given.hasDemo ? await startPlatform(given) : undefined;
+    if (demo) await importConnector(program, given, demo);
+    else removeConnector(given.state);
+    await publishCatalog(program, given);
+    if (given.shards) await run(program, ["shards", "add", "--total", given.shards, ...given.place]);
+    ensureSecrets();
+    if (demo) await setClient(program, given);
+    await seedDemoAccount(program, given);
+    return demo;
+  });
+  const [demo] = await together([storage, build()]);
+  const key = await demoKey(program, given);
+  summarize(Date.now() - begun);
+  return serve(given, async (address) => {
+    demo?.register(address, key);
+    await mustWork(key, given, address);
+    noteAddress(given.state, address);
+    runClock(address);
+    watchSecrets();
+    const agents = await configureSignIn(given, address, key, demo);
+    process.stdout.write(welcome(address, key, demo?.origin, agents));
+  }).finally(() => demo?.close());
+}

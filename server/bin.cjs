@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+// The command `connector-vault-server`. Its syntax is older than that of the modules, so that an old Node prints the message too.
+"use strict";
+
+// That of wrangler, which the commands run.
+var MINIMUM = [22, 12];
+var found = process.versions.node.split(".").map(Number);
+
+if (found[0] < MINIMUM[0] || (found[0] === MINIMUM[0] && found[1] < MINIMUM[1])) {
+  console.error(
+    "connector-vault-server needs Node " +
+      MINIMUM.join(".") +
+      " or newer, because wrangler does; this is Node " +
+      process.versions.node +
+      ".\nInstall the current version from https://nodejs.org/, or run: npx --package node@24 --package connector-vault-server connector-vault-server",
+  );
+  process.exitCode = 1;
+} else {
+  import("./scripts/server/main.mjs");
+}

@@ -1,0 +1,41 @@
+//! Files that come with this program: facts about platforms, scripts and the schema. They are in the project's folder or, if
+//! the npm package connector-vault-server runs this program, in that package.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// The folder of the npm package, which `scripts/lib/run.mjs` sets.
+const PACKAGE: &str = "CONNECTOR_VAULT_PACKAGE";
+
+/// The folder of the npm package that runs this program.
+pub fn package() -> Option<PathBuf> {
+    env::var_os(PACKAGE).map(PathBuf::from)
+}
+
+/// The file of this name in the current folder, or else in the package.
+pub fn shipped(name: &Path) -> PathBuf {
+    first(name, package().as_deref())
+}
+
+fn first(name: &Path, package: Option<&Path>) -> PathBuf {
+    match package {
+        Some(package) if !name.exists() => package.join(name),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_current_folder_comes_first() {
+        let package = Path::new("/package");
+        // Tests run in the project's folder.
+        let present = Path::new("providers.toml");
+        assert_eq!(first(present, Some(package)), present);
+        let absent = Path::new("absent.toml");
+        assert_eq!(first(absent, Some(package)), package.join(absent));
+        assert_eq!(first(absent, None), absent);
+    }
+}

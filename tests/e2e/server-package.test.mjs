@@ -1,0 +1,198 @@
+// The npm package connector-vault-server: packed, installed in an empty folder, and run with Node alone.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
+import { operatorCommands } from "../../scripts/release/server-package.mjs";
+import { connectAsAda } from "./support/demo.mjs";
+import { page } from "./support/docs.mjs";
+import { freePorts, whileServing } from "./support/npm-start.mjs";
+import { installServer, onlyNode } from "./support/server-package.mjs";
+import { build, folder, importPlatforms } from "./support/workspace.mjs";
+
+const GITHUB = join(openapiDirectory, "api", "github.com", "api.github.com.json");
+const exec = promisify(execFile);
+
+/** The files below a folder with their sizes and times. */
+const listed = (path) =>
+  readdirSync(path, { recursive: true })
+    .sort()
+    .map((name) => [name, statSync(join(path, name))])
+    .map(([name, { size, mtimeMs }]) => `${name} ${size} ${mtimeMs}`);
+
+describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
+  let project;
+  let server;
+  let bin;
+  let untouched;
+
+  /** Runs the command in a folder. Returns { code, stdout, stderr }. */
+  const run = (cwd, args, env = {}) =>
+    exec(process.execPath, [bin, ...args], { cwd, env: { ...onlyNode, ...env } }).then(
+      (done) => ({ code: 0, ...done }),
+      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+    );
+
+  /** An empty folder. */
+  function emptyFolder(name) {
+    const path = join(folder, name);
+    mkdirSync(path);
+    return path;
+  }
+
+  before(async () => {
+    await build();
+    const catalog = await importPlatforms("package-catalog", GITHUB, join(root, "tests", "fixtures", "github.toml"));
+    ({ project, server } = await installServer(catalog.path));
+    bin = join(server, "bin.cjs");
+    for (const name of ["", ...readdirSync(server, { recursive: true })]) chmodSync(join(server, name), 0o555);
+    untouched = listed(server);
+  });
+
+  // npm could not delete them otherwise.
+  after(() => chmodSync(server, 0o755));
+
+  test("contains the Worker of this build", () => {
+    const files = readdirSync(join(root, "build"));
+    assert.deepEqual(readdirSync(join(server, "build")), files);
+    for (const name of files)
+      assert.ok(readFileSync(join(server, "build", name)).equals(readFileSync(join(root, "build", name))), name);
+  });
+
+  test("starts in an empty folder, where the README's quick start works to the end", async () => {
+    const ports = await freePorts();
+    const args = ["start", ...Object.entries(ports).flat().map(String)];
+    const address = `http://localhost:${ports["--port"]}`;
+    await whileServing(process.execPath, [bin, ...args], { cwd: project, env: onlyNode }, async ({ output, key }) => {
+      assert.doesNotMatch(output, /cargo|wasm|import failed/);
+      const [connect, call] = page("README.md")
+        .marked("sh run")
+        .map(({ code }) => code.replaceAll("http://localhost:8787", address));
+      const helpers = connect.split("\n\n")[0];
+      assert.match(helpers, /^KEY=\$\(npm run --silent keys -- demo\)$/m);
+      const bash = (code) => exec("bash", ["-euo", "pipefail", "-c", code], { cwd: project, env: onlyNode });
+      const { stdout: link } = await bash(connect);
+      await connectAsAda(link.trim());
+      const { stdout: called } = await bash(`${helpers}\n${call}`);
+      const { status, body } = JSON.parse(called);
+      assert.deepEqual([status, body.title], [201, "Hello from the vault"]);
+      const { stdout: shown } = await bash("npm run --silent keys -- demo");
+      assert.equal(shown.trim(), key);
+      const found = await fetch(`${address}/v1/available-connectors?platform=github`, {
+        headers: { "x-service-secret": key },
+      });
+      assert.equal((await found.json()).rows[0].platform, "github");
+      const { status: site } = await fetch(`${address}/docs`);
+      assert.equal(site, 200);
+    });
+  });
+
+  test("the folder has the team's configuration, with all commands as scripts", () => {
+    const { scripts, dependencies } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
+    assert.deepEqual(Object.keys(scripts).sort(), ["start", "deploy", ...operatorCommands()].sort());
+    assert.match(dependencies["connector-vault-server"], /^file:/, "the installed one stays");
+    const ignored = readFileSync(join(project, ".gitignore"), "utf8").split("\n");
+    for (const name of ["/.dev.vars", "/.wrangler", "/vault-keys*.txt"]) assert.ok(ignored.includes(name), name);
+  });
+
+  test("a dry run of deploy builds the Worker's upload and lists the steps", async () => {
+    const { code, stdout, stderr } = await run(project, ["deploy", "--dry-run"]);
+    assert.equal(code, 0, stderr);
+    assert.match(`${stdout}${stderr}`, /Total Upload: [\s\S]*find or create the D1 database connector-vault/);
+  });
+
+  test("databases can be added, with the package's tables", async () => {
+    const { code, stderr } = await run(project, ["shards", "add", "--total", "2"]);
+    assert.equal(code, 0, stderr);
+    const config = readFileSync(join(project, "wrangler.toml"), "utf8");
+    assert.equal(config.match(/^migrations_dir = "\.wrangler\/connector-vault\/schema"$/gm).length, 2);
+  });
+
+  test("writes nothing into the package's folder", () => {
+    assert.deepEqual(listed(server), untouched);
+  });
+
+  test("init writes the configuration of a new folder, and changes nothing later", async () => {
+    const empty = emptyFolder("package-init");
+    assert.equal((await run(empty, ["init"])).code, 0);
+    const own = readFileSync(join(empty, "wrangler.toml"), "utf8").replace("# APP_NAME", "APP_NAME");
+    writeFileSync(join(empty, "wrangler.toml"), own);
+    const { version } = JSON.parse(readFileSync(join(server, "package.json"), "utf8"));
+    const made = JSON.parse(readFileSync(join(empty, "package.json"), "utf8"));
+    assert.equal(made.dependencies["connector-vault-server"], version);
+    assert.equal((await run(empty, ["init"])).code, 0);
+    assert.equal(readFileSync(join(empty, "wrangler.toml"), "utf8"), own);
+  });
+
+  test("does not touch the folder of another project", async () => {
+    for (const [name, content, said] of [
+      ["wrangler.toml", 'name = "other"\nmain = "index.js"\n', /wrangler\.toml of another Worker/],
+      ["package.json", '{"scripts":{"start":"next start"}}', /other scripts called start/],
+    ]) {
+      const other = emptyFolder(`package-other-${name}`);
+      writeFileSync(join(other, name), content);
+      for (const command of ["init", "start"]) {
+        const { code, stderr } = await run(other, [command, "--port", "0"]);
+        assert.equal(code, 1);
+        assert.match(stderr, said);
+      }
+      assert.deepEqual(readdirSync(other), [name]);
+      assert.equal(readFileSync(join(other, name), "utf8"), content);
+    }
+  });
+
+  test("commands outside a project say how to set one up", async () => {
+    const empty = emptyFolder("package-none");
+    for (const args of [
+      ["keys", "list"],
+      ["deploy", "--dry-run"],
+    ]) {
+      const { code, stderr } = await run(empty, args);
+      assert.equal(code, 1);
+      assert.match(stderr, /no wrangler\.toml in [\s\S]*connector-vault-server init/);
+    }
+    assert.deepEqual(readdirSync(empty), []);
+  });
+
+  test("an old Node gets a message that names the versions", async () => {
+    const empty = emptyFolder("package-old");
+    for (const [version, isOld] of [
+      ["20.20.2", true],
+      ["22.11.0", true],
+      ["22.12.0", false],
+      ["24.0.0", false],
+    ]) {
+      const pretend = join(folder, `node-${version}.cjs`);
+      writeFileSync(pretend, `Object.defineProperty(process.versions, "node", { value: "${version}" });`);
+      const { code, stderr } = await run(empty, ["--version"], { NODE_OPTIONS: `--require=${pretend}` });
+      assert.equal(code, isOld ? 1 : 0, stderr);
+      if (isOld) assert.match(stderr, new RegExp(`needs Node 22\\.12 or newer.*this is Node ${version}`));
+    }
+  });
+
+  test("without a command line for this machine, the message names its package", async () => {
+    const name = `connector-vault-server-${process.platform}-${process.arch}`;
+    const path = join(project, "node_modules", name);
+    renameSync(path, `${path}.away`);
+    try {
+      const { code, stderr } = await run(project, ["keys", "list"]);
+      assert.equal(code, 1);
+      assert.ok(stderr.includes(name), stderr);
+    } finally {
+      renameSync(`${path}.away`, path);
+    }
+    assert.ok(existsSync(join(path, "connector-vault")));
+  });
+});
