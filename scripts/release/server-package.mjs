@@ -38,11 +38,15 @@ export function configuration(text) {
   return config;
 }
 
-/** The operator's commands: the scripts of package.json that run the command line. */
-export const operatorCommands = () =>
-  Object.entries(JSON.parse(read("package.json")).scripts)
-    .filter(([, script]) => script.startsWith("node scripts/operator.mjs "))
-    .map(([name]) => name);
+/** The npm packages that these modules import, and wrangler. */
+const DEPENDENCIES = ["age-encryption", "csv-parse", "wrangler"];
+
+/** The operator's commands: the scripts of package.json that run the command line, and those of connections. */
+export const operatorCommands = () => {
+  const { scripts } = JSON.parse(read("package.json"));
+  const ofOperator = Object.keys(scripts).filter((name) => scripts[name].startsWith("node scripts/operator.mjs "));
+  return [...ofOperator, "import", "export"];
+};
 
 /** The scripts of a project that uses the package. */
 const projectScripts = () =>
@@ -86,7 +90,7 @@ function serverFolder(folder, { catalog, platforms }) {
   const own = {
     ...JSON.parse(read("server/package.json")),
     version,
-    dependencies: { wrangler: devDependencies.wrangler },
+    dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, devDependencies[name]])),
     optionalDependencies: Object.fromEntries(platforms.map((name) => [name, version])),
   };
   writeFileSync(join(folder, "package.json"), toJson(own));

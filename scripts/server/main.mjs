@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deploy } from "../deploy/deploy.mjs";
+import { exportConnections } from "../export/command.mjs";
+import { importConnections } from "../import/command.mjs";
 import { operate } from "../lib/operate.mjs";
 import { root } from "../lib/paths.mjs";
 import { main } from "../lib/problem.mjs";
@@ -15,6 +17,8 @@ const HELP = `Usage: connector-vault-server <command> [options]
   start    serve http://localhost:8787 with a catalog, a demo key and a demo platform
   init     write wrangler.toml, package.json and .gitignore into this folder, so that you own your configuration
   deploy   deploy to your Cloudflare account; later, upgrade it
+  import   move connections in from Nango, Composio or a file
+  export   write all connections, encrypted with age
   catalog, keys, clients, vault-keys, shards, agents, audit, migrate, seed, openapi
            manage the service on this machine or, with --remote, the deployed one
 
@@ -47,6 +51,10 @@ await main(async () => {
         build: async () => mustBeSetUp(),
         program: async () => prebuilt(),
       });
+    case "import":
+      return importConnections(args);
+    case "export":
+      return exportConnections(args, async () => prebuilt());
     default:
       linkPackage();
       return operate(prebuilt(), [command, ...args]);

@@ -1,4 +1,5 @@
-//! `export`: prints all connections with their decrypted credentials, for `scripts/export.mjs`, which encrypts them.
+//! `export`: prints all connections with their decrypted credentials, for `scripts/export/command.mjs`, which encrypts
+//! them.
 //!
 //! Refuses to print to a terminal. The audit has an entry for each connection whose credentials are read.
 

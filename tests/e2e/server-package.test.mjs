@@ -124,6 +124,14 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     assert.deepEqual(listed(server), untouched);
   });
 
+  test("every command is known, and imports only what the package contains", async () => {
+    for (const name of ["start", "deploy", ...operatorCommands()]) {
+      const { code, stdout, stderr } = await run(project, [name, "--help"]);
+      assert.equal(code, 0, `${name}: ${stderr}`);
+      assert.match(stdout, /^Usage: npm /m, name);
+    }
+  });
+
   test("init writes the configuration of a new folder, and changes nothing later", async () => {
     const empty = emptyFolder("package-init");
     assert.equal((await run(empty, ["init"])).code, 0);

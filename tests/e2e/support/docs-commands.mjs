@@ -110,7 +110,9 @@ export async function expectCommand(words) {
   if (command) return expectWrangler([command, ...options]);
   const [, own, name = options[0]] = SCRIPTS[script].match(/^node (\S+?)(?: (\S+))?$/);
   if (own === "lab/run.mjs") assert.ok(name in EXPERIMENTS, `there is no experiment ${name}`);
-  const source = readFileSync(join(root, own === "lab/run.mjs" ? `lab/${name}.mjs` : own), "utf8");
+  const shared = join("scripts", script, "command.mjs");
+  const path = own === "lab/run.mjs" ? `lab/${name}.mjs` : existsSync(join(root, shared)) ? shared : own;
+  const source = readFileSync(join(root, path), "utf8");
   for (const option of options.filter((option) => option.startsWith("--")))
     assert.match(source, new RegExp(`\\b${option.slice(2)}\\b`), `\`${script}\` has no option ${option}`);
   return undefined;

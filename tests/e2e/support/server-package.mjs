@@ -6,8 +6,8 @@ import { run } from "../../../scripts/lib/run.mjs";
 import { packCommandLine, packServer } from "../../../scripts/release/server-package.mjs";
 import { folder, wranglerEnvironment } from "./workspace.mjs";
 
-/** The entries of package-lock.json that a package needs, by their paths. */
-function closure(packages, name) {
+/** The entries of package-lock.json that these packages need, by their paths. */
+function closure(packages, names) {
   const needed = new Map();
   const visit = (wanted, from) => {
     for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf("node_modules/") - 1))) {
@@ -22,7 +22,7 @@ function closure(packages, name) {
       return;
     }
   };
-  visit(name, "");
+  for (const name of names) visit(name, "");
   return Object.fromEntries(needed);
 }
 
@@ -60,7 +60,7 @@ export async function installServer(catalog) {
       "": own,
       "node_modules/connector-vault-server": entry("connector-vault-server", manifest("packing-server")),
       [`node_modules/${commandLine.name}`]: entry(commandLine.name, manifest("packing-command-line")),
-      ...closure(packages, "wrangler"),
+      ...closure(packages, Object.keys(manifest("packing-server").dependencies)),
     },
   };
   writeFileSync(join(project, "package-lock.json"), JSON.stringify(lock));

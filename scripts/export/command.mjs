@@ -1,0 +1,116 @@
+// The command `export`: writes all connections with their credentials, encrypted by age
+// (https://age-encryption.org) for the recipients. The plain text goes from the command line `connector-vault export` to this
+// process through a pipe, and nowhere else.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { parseArgs } from "node:util";
+import { Encrypter } from "age-encryption";
+import { work } from "../lib/paths.mjs";
+import { asksForHelp, Problem } from "../lib/problem.mjs";
+import { environment } from "../lib/run.mjs";
+import { log } from "../lib/status.mjs";
+
+/** The exit code of the command line if some credentials could not be decrypted. */
+const INCOMPLETE = 3;
+
+const HELP = `Usage: npm run export -- --recipient age1… FILE [options]
+
+Writes all connections with their credentials, encrypted for a recipient of age. Each line is JSON.
+Open the file with: age --decrypt --identity KEY_FILE FILE
+
+  --recipient AGE1     who can decrypt the file, from age-keygen; can be repeated
+  --account NAME       only connections of this account
+  --environment ENV    only connections of test or live
+  --file FILE          a file with the value of VAULT_KEYS; default on this machine: the variable in .dev.vars
+  --remote             the storage at Cloudflare that wrangler.toml names
+  --persist-to DIR     the folder of the local storage
+`;
+
+/** The options that the command line takes. */
+const PASSED_ON = ["account", "environment", "file", "persist-to"];
+
+function encrypter(recipients) {
+  if (recipients.length === 0)
+    throw new Problem("Name who can decrypt the file: --recipient age1…", {
+      hint: "`age-keygen -o key.txt` creates a key and prints its recipient.",
+      code: 2,
+    });
+  const encrypter = new Encrypter();
+  for (const recipient of recipients) {
+    try {
+      encrypter.addRecipient(recipient);
+    } catch {
+      // It may be the secret key, so it is not shown.
+      throw new Problem("--recipient must be a public key of age, such as age1….", { code: 2 });
+    }
+  }
+  return encrypter;
+}
+
+/** Encrypts the connections into a new file, readable by its owner only. Returns the exit code. */
+async function write(path, age, program, args) {
+  const part = `${path}.part`;
+  const file = await open(part, "wx", 0o600).catch((error) => {
+    throw new Problem(`${part} can't be created (${error.code}).`, { code: 2 });
+  });
+  try {
+    const child = spawn(await program(), ["export", ...args], {
+      cwd: work,
+      env: environment(),
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(child, "close");
+    const encrypted = await age.encrypt(Readable.toWeb(child.stdout));
+    for await (const chunk of encrypted) await file.write(chunk);
+    const [code] = await ended;
+    if (code !== 0 && code !== INCOMPLETE) throw new Problem("Nothing was exported.");
+    await file.sync();
+    await file.close();
+    await rename(part, path);
+    return code;
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * @param {string[]} args
+ * @param {() => Promise<string>} program returns the path of the command line
+ * @returns {Promise<number>} the exit code
+ */
+export async function exportConnections(args, program) {
+  if (asksForHelp(args)) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const text = Object.fromEntries(PASSED_ON.map((name) => [name, { type: "string" }]));
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      recipient: { type: "string", multiple: true, default: [] },
+      remote: { type: "boolean", default: false },
+      ...text,
+    },
+  });
+  const [file, ...rest] = positionals;
+  if (file === undefined || rest.length > 0)
+    throw new Problem("Use `npm run export -- --recipient age1… FILE`.", {
+      hint: "See `npm run export -- --help`.",
+      code: 2,
+    });
+  const path = resolve(process.env.INIT_CWD ?? ".", file);
+  if (!existsSync(dirname(path))) throw new Problem(`The folder of ${path} does not exist.`, { code: 2 });
+  if (existsSync(path)) throw new Problem(`${path} exists already.`, { hint: "Name another file.", code: 2 });
+  const age = encrypter(values.recipient);
+  const passed = PASSED_ON.flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]));
+  const code = await write(path, age, program, values.remote ? ["--remote", ...passed] : passed);
+  log(`Encrypted into ${path}.`);
+  return code === 0 ? 0 : 1;
+}
