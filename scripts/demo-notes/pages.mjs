@@ -6,7 +6,7 @@ const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "
 const escape = (text) => String(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character]);
 
 const STYLE = `
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+:root { color-scheme: light dark; background: Canvas; color: CanvasText; font: 1rem/1.5 system-ui, sans-serif; }
 body { max-width: 34rem; margin: 0 auto; padding: 1.5rem 1.25rem 3rem; }
 header { font-size: 0.875rem; border-bottom: 1px solid; padding-bottom: 0.5rem; }
 h1 { font-size: 1.5rem; line-height: 1.2; } h2 { font-size: 1.125rem; margin-top: 2rem; } h3 { font-size: 1rem; }
@@ -98,8 +98,8 @@ export const signInPage = ({ address, fault }) =>
   page(
     "Sign in to the demo app",
     `${fault ? `<p role="alert">${escape(fault)}</p>` : ""}
-<p>An agent asks to act for a user of the demo account. Your own app is in this place: it knows who its users are. Here, you
-can be anybody; <code>you@example.com</code> is whose account the README connects.</p>
+<p>An agent asks to act for a user of the demo account. In production, this is your own app, which knows its users. Here, you
+can sign in as any user. The README connects the account of <code>you@example.com</code>.</p>
 <form method="post" action="${escape(address)}">
 <label>User <input name="identity" value="you@example.com" required maxlength="200" autocomplete="off"></label>
 <button>Sign in</button>

@@ -16,6 +16,8 @@ export function elapsed(ms) {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
 }
 
+/** The progress of a task that a script started by this one runs. */
+const NESTED_UPDATE = /^… .*: [\d.]+ (?:ms|s|min \d\d s) \((.*)\)$/;
 const active = new Map();
 /** The finished tasks, with their durations in milliseconds: { label, took }. */
 export const times = [];
@@ -95,7 +97,7 @@ export async function task(label, body, { quietBelow = 0 } = {}) {
   timer ??= setInterval(draw, 1000).unref();
   try {
     const result = await body((text) => {
-      entry.detail = text.trim().slice(0, 60);
+      entry.detail = text.trim().replace(NESTED_UPDATE, "$1").slice(0, 60);
     });
     const took = Date.now() - start;
     times.push({ label, took });

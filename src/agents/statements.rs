@@ -200,6 +200,14 @@ impl NewGrant<'_> {
     }
 }
 
+/// Selects the endpoint if it belongs to the key's account and environment, and its users sign in at an app.
+pub fn select_app_endpoint(guard: &Guard<'_>, endpoint: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT e.id FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
+    sql.text(endpoint).push(" WHERE ").guard();
+    sql.finish()
+}
+
 /// Deletes a few expired grants. Runs after every insert, so that they do not accumulate.
 pub fn prune(now: u64) -> Statement {
     statement(

@@ -31,7 +31,7 @@ const DEFAULT_CONFIG: &str = "catalog.toml";
 /// Read if it exists.
 const DEFAULT_PROVIDERS: &str = "providers.toml";
 
-/// Create a catalog from OpenAPI documents (2.0, 3.0 and 3.1, JSON or YAML)
+/// Create a catalog from OpenAPI documents (2.0 and 3.0 to 3.2, JSON or YAML)
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 pub struct ImportArgs {
     /// Documents, or folders of documents

@@ -42,8 +42,15 @@ fn paths() {
 }
 
 #[test]
-fn unknown_paths_show_readers_a_page() {
+fn unknown_paths_show_readers_a_page_with_the_menu_of_the_console() {
     let api = Api::with_catalog();
+    let console = include_str!("../../www/src/layout.tsx");
+    let entry = |line: &'static str| {
+        let entry = line.trim().strip_prefix("[\"")?.strip_suffix("\"],")?;
+        entry.split_once("\", \"").filter(|(address, _)| address.starts_with('/'))
+    };
+    let menu: Vec<_> = console.lines().filter_map(entry).collect();
+    assert!(menu.len() >= 10, "{menu:?}");
     let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     for (method, path, accept, is_page) in [
         ("GET", "/nothere", browser, true),
@@ -68,7 +75,10 @@ fn unknown_paths_show_readers_a_page() {
             (true, _) => {
                 let page = String::from_utf8(response.body).expect("UTF-8");
                 assert!(page.contains("This page does not exist"), "{page}");
-                assert!(page.contains(r#"href="/connections""#), "{page}");
+                for (address, name) in &menu {
+                    let entry = format!("<a href=\"{address}\">{name}</a>");
+                    assert!(page.contains(&entry), "{entry} is not in {page}");
+                }
             }
             (false, _) => assert_eq!(body(&response)["code"], "route_not_found", "{path}"),
         }

@@ -512,7 +512,7 @@ class AsyncConnections:
     ) -> Connection:
         """Replaces all tags.
 
-        With `if_match`, a connection as you read it, nothing is written if somebody has changed it since: a
+        With `if_match`, a connection as you read it, nothing is written if another client changed it since: a
         `PreconditionError`.
         """
         return await self._change("PATCH", _connection(connection), {"tags": [*tags]}, if_match)

@@ -95,9 +95,12 @@ pub fn create<'a, P: Ports>(
     let (id, secret) = (ports.uuid(), ports.secret());
     let secret_hash = hash(&secret);
     let mut statements = Statements::default();
+    let mut own_endpoint = None;
     let created = match &request.purpose {
-        // The user has opened the link of a pending approval.
+        // The user has opened the link of an approval.
         Purpose::Approval { id } => {
+            let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
+            own_endpoint = Some(statements.ask::<Id>(select));
             let approval = (request.endpoint.as_str(), id.as_str());
             let user = (identity.as_str(), identity_type);
             let secrets = (secret_hash.as_str(), request.browser_hash.as_str());
@@ -130,9 +133,16 @@ pub fn create<'a, P: Ports>(
         }
     };
     statements.run(statements::prune(now));
-    let url = format!("{}/continue?grant={secret}", address(base, &request.endpoint));
+    let address = address(base, &request.endpoint);
     Ok(Handler::render(statements, move |results, _| {
-        results.first(created)?.ok_or_else(refused)?;
+        let url = if results.first(created)?.is_some() {
+            format!("{address}/continue?grant={secret}")
+        } else {
+            let own = own_endpoint.map(|own| results.first(own)).transpose()?.flatten();
+            own.ok_or_else(refused)?;
+            // The call no longer waits for this user: without an id, the page says so.
+            format!("{address}/approval")
+        };
         let expires_at = rfc3339(now.saturating_add(CONTINUE_MS));
         let document = json!({"continueUrl": url, "expiresAt": expires_at});
         let response = Response::json(json::bytes(&document), NO_STORE);

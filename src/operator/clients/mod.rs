@@ -31,7 +31,7 @@ pub enum Command {
     /// Reads the secret from standard input, or prompts for it on a terminal without echo. It is never an argument,
     /// which other users of the machine could see. Prints the redirect URI to register at the platform.
     Set(Box<set::Set>),
-    /// List OAuth clients; secrets are never `to_json`
+    /// List OAuth clients; secrets are never output
     List(list::List),
     /// Remove the OAuth client for a platform
     ///

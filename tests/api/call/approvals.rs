@@ -175,6 +175,8 @@ fn an_approved_call_runs_once_with_the_approved_input() {
     }
     assert_eq!(story.decide(&browser, &page, "approve").status, 410);
     assert_eq!(story.decide(&browser, &page, "decline").status, 410);
+    let (_, again) = story.opened_by(&url, "ann");
+    assert!(text(&again).contains("There is nothing to approve here"), "{}", text(&again));
     assert_eq!(sent(&story.api).len(), 0);
     assert_eq!(
         story.events(),
@@ -213,8 +215,10 @@ fn a_forwarded_approval_link_is_useless_to_others() {
     assert!(response.status == 303 && response.body.is_empty());
     let unknown = format!("/mcp/{}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1", story.id);
     assert_eq!(story.api.send(&anonymous("GET", &unknown)).status, 303);
-    // Another user who signs in does not see the page.
-    assert_eq!(story.opened_by(&url, "bob").1.status, 400);
+    // Another user who signs in does not see the call.
+    let (_, page) = story.opened_by(&url, "bob");
+    assert_eq!(page.status, 410);
+    assert!(text(&page).contains("There is nothing to approve here"), "{}", text(&page));
     // If another browser opened the link, the browser in which ann signs in does not show the page.
     let (attacker, request) = story.sent_to_app(&url);
     let response = send(

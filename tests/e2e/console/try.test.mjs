@@ -127,8 +127,8 @@ describe("the console: run an action", () => {
         await form.getByLabel("tags (optional)").fill('["X"]');
         await button(form, "Run").click();
         await button(page.getByRole("alertdialog"), "Run it").click();
-        assert.equal(await faultOf("owner"), "Is required.");
-        assert.equal(await faultOf("name"), "Is required.");
+        assert.equal(await faultOf("owner"), "This is required.");
+        assert.equal(await faultOf("name"), "This is required.");
         assert.match(await faultOf("tags (optional)"), /pattern/);
         await page.getByRole("alert").getByText("This request is not valid").waitFor();
         assert.equal(platform.requests.length, before);

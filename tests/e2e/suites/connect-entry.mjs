@@ -45,10 +45,10 @@ export function connectEntry(world) {
           ["password", "off"],
         );
         await button(page, "Connect").click();
-        await page.getByText("Is required.").waitFor();
+        await page.getByText("This is required.").waitFor();
         await expectFocus(field);
         await field.fill(apiKey);
-        assert.equal(await page.getByText("Is required.").count(), 0);
+        assert.equal(await page.getByText("This is required.").count(), 0);
         await button(page, "Show API key").click();
         assert.equal(await field.getAttribute("type"), "text");
         await button(page, "Connect").click();
@@ -206,7 +206,7 @@ export function connectEntry(world) {
         await page.getByRole("button", { name: /^Both/ }).click();
         await page.getByRole("radio", { name: "Access token" }).check();
         await button(page, "Connect").click();
-        await page.getByText("Is required.").waitFor();
+        await page.getByText("This is required.").waitFor();
         await look("the form");
         await page.getByLabel("Access token", { exact: true }).and(page.locator("[type=password]")).fill("t");
         await button(page, "Connect").click();

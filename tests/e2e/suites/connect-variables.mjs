@@ -53,12 +53,12 @@ export function connectVariables(world) {
           const shop = page.getByLabel("Shop", { exact: true });
           await expectFocus(shop);
           await page.getByRole("status").getByText("To continue to Shops, fill this in:").waitFor();
-          assert.equal(await page.getByText("Is required.").count(), 0);
+          assert.equal(await page.getByText("This is required.").count(), 0);
           assert.equal(await page.getByLabel("Region (optional)").inputValue(), "us");
           await expectAccessible(page, "what is asked for later");
           await expectFits(page, "what is asked for later");
           await button(page, "Continue to Shops").click();
-          await page.getByText("Is required.").waitFor();
+          await page.getByText("This is required.").waitFor();
           await expectFocus(shop);
           assert.equal(await begun(identity), 0);
           await shop.fill("mine");

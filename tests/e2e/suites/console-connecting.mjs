@@ -31,7 +31,7 @@ export function consoleConnecting(world) {
         await expectFocus(field("Identity"));
         await submit("Connect");
         await expectFocus(field("Identity"));
-        assert.equal(await dialog.getByText("Is required.").count(), 2);
+        assert.equal(await dialog.getByText("This is required.").count(), 2);
         await expectAccessible(page, "what is missing");
         await field("Identity").fill(` ${identity} `);
         await field("Identity type").selectOption("team");

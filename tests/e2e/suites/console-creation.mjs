@@ -117,7 +117,7 @@ export function createdInConsole(world) {
         });
         assert.equal(await form.locator(".field-error").count(), 4);
         await create();
-        await form.getByText("Is required.").waitFor();
+        await form.getByText("This is required.").waitFor();
         assert.equal(await form.locator(".field-error").count(), 5);
         await page.waitForFunction(
           () =>

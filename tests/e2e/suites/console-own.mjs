@@ -29,7 +29,7 @@ export function consoleOwn(world) {
       await visit(
         identity,
         async (page) => {
-          await button(page, `Connect ${GITHUB} again`).click();
+          await button(page, `Connect again: ${GITHUB}`).click();
           await page.waitForURL("**/connect");
           await page.getByText(`Are you ${identity}?`).waitFor();
           await page.goBack();

@@ -14,7 +14,7 @@ export function faultMessage({ detail, suggestion }: Fault): string {
   const rest = detail.replace(/^`[^`]*` /, "").replaceAll("`", "");
   const isNamed = suggestion !== undefined && rest.split(/[^\w-]+/).includes(suggestion);
   const message = suggestion && !isNamed ? `${rest}; did you mean ${suggestion}?` : `${rest}.`;
-  return message.charAt(0).toUpperCase() + message.slice(1);
+  return message.startsWith("is ") ? `This ${message}` : message.charAt(0).toUpperCase() + message.slice(1);
 }
 
 /** The faults of a rejected request. */

@@ -77,7 +77,7 @@ function SecretField({ label, hint, fault, name, isRequired, value, onInput, onB
 
 /** The validation error of a value, worded as the service does. */
 export function validateField({ required, pattern, enum: allowed, default: fallback }: AuthField, value: string) {
-  if (value === "") return required && fallback === null ? "Is required." : undefined;
+  if (value === "") return required && fallback === null ? "This is required." : undefined;
   if (allowed && !allowed.includes(value)) return `Must be one of ${allowed.join(", ")}.`;
   return pattern !== null && !matches(pattern, value) ? `Must match the pattern ${pattern}.` : undefined;
 }

@@ -180,7 +180,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
   }, [error]);
   const localFaults = vault.connectAttempts.validateStart(attempt);
   // The package can't validate this: with an API key, the identity is required.
-  const identityFault = !connection && values.identity.trim() === "" ? "Is required." : undefined;
+  const identityFault = !connection && values.identity.trim() === "" ? "This is required." : undefined;
   const faultOfField = (field: AuthField) => validateField(field, fieldValue(values, field));
   const isValid =
     localFaults.length === 0 && identityFault === undefined && !userFields(connector, method).some(faultOfField);

@@ -19,7 +19,7 @@ export function ConnectAnyAccount({ platforms, onClose }: Props) {
   useFocusFirst(form);
   const trimmed = text.trim();
   const match = findPlatform(platforms, trimmed);
-  const fault = trimmed === "" ? "Is required." : platformFault(platforms, trimmed, false);
+  const fault = trimmed === "" ? "This is required." : platformFault(platforms, trimmed, false);
   if (platform !== undefined)
     return (
       <ConnectAccount

@@ -71,7 +71,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
         </p>
         {cure !== undefined && !(state === "failed" && mayConnect) && <p class="muted small">{cure}</p>}
         {state === "failed" && mayConnect && (
-          <ConnectButton target={{ connection: id }} label={`Connect ${platformName} again`}>
+          <ConnectButton target={{ connection: id }} label={`Connect again: ${platformName}`}>
             Connect again
           </ConnectButton>
         )}
