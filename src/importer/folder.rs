@@ -73,8 +73,9 @@ impl Folder {
         let FormatOnly { format } = parsed(&path, &bytes)?;
         if format != FORMAT {
             bail!(
-                "{}: format {format}, but this program reads format {FORMAT}: import again",
+                "{}: another commit wrote this catalog, in format {format}; this program reads format {FORMAT}. Nothing was changed. Import your documents again with `npm run catalog -- import FILE|DIR`, or delete the catalog, so that `npm start` makes the sample catalog:\n  rm -rf '{}'",
                 path.display(),
+                self.0.display(),
             );
         }
         parsed(&path, &bytes)

@@ -158,7 +158,7 @@ fn check_reports_each_fault() {
     for (damage, fault) in [
         (Box::new(|| fs::remove_file(out.join("current.json")).unwrap()) as Box<dyn Fn()>, "make one with `npm run catalog -- import FILE|DIR`"),
         (Box::new(|| fs::write(out.join("current.json"), "{").unwrap()), "current.json: EOF"),
-        (Box::new(|| fs::write(out.join("current.json"), "{\"format\": 9, \"connectors\": \"00000000000000000000000000000000\"}").unwrap()), "import again"),
+        (Box::new(|| fs::write(out.join("current.json"), "{\"format\": 9, \"connectors\": \"00000000000000000000000000000000\"}").unwrap()), "so that `npm start` makes the sample catalog:\n  rm -rf '"),
         (Box::new(|| flip(record)), "its content does not match its name"),
         (Box::new(|| fs::remove_file(record).unwrap()), "No such file"),
         (Box::new(|| fs::remove_file(version).unwrap()), "No such file"),

@@ -50,7 +50,9 @@ impl fmt::Display for DocumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Target(error) => write!(f, "{error}"),
-            Self::Unreachable => f.write_str("does not respond within 10 seconds"),
+            Self::Unreachable => {
+                f.write_str("can't be reached, or does not respond within 10 seconds")
+            }
             Self::Status(status) => write!(f, "responds with status {status} instead of 200"),
             Self::TooLarge => f.write_str("sends a document that is too large"),
         }

@@ -89,6 +89,16 @@ export function consoleAccount(world) {
         await page.waitForURL(`**/connections/${id}`);
       }));
 
+    test("says that there are no events", () =>
+      visit(
+        "/events",
+        async (page) => {
+          await page.getByText("New ones appear here as they happen.").waitFor();
+          assert.equal(await button(page, "Show older").count(), 0);
+        },
+        { as: live },
+      ));
+
     test("switches between environments and always shows the current one", () =>
       visit("/connections", async (page) => {
         const environment = page.getByRole("group", { name: "Environment" });

@@ -296,7 +296,7 @@ export function consoleOverview(world) {
       }));
 
     test("of an empty vault shows the next steps", async () => {
-      const create = (page) => page.getByRole("link", { name: "Create the first one" });
+      const create = (page) => page.getByRole("link", { name: "add a record" });
       const seeds = (page) => page.getByText("npm run seed -- --account nobody");
       await visit(
         "/",

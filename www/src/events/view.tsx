@@ -20,8 +20,9 @@ import { EVENT_TYPES, eventLabel } from "./messages";
 
 const PAGE_SIZE = 50;
 const POLL_MS = 3_000;
-/** Cursor for an empty list. */
+/** The cursors before the first and after the last event. */
 const FIRST_CURSOR = "evt_0000000000000";
+const LAST_CURSOR = "evt_9999999999999";
 const PARAMETERS = ["type", "connection"] as const;
 
 const PROBLEM_TYPES: readonly EventType[] = [
@@ -101,7 +102,7 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
     queryKey: ["events", filters],
     queryFn: ({ pageParam, signal }) =>
       vault.events.page({ ...filters, order: "newest", limit: PAGE_SIZE, after: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
+    initialPageParam: LAST_CURSOR,
     // The end of the feed returns the cursor of the request.
     getNextPageParam: ({ next }, _, cursor) => (next === cursor ? undefined : next),
     // New events are polled separately; refetching all pages would not show more.

@@ -64,7 +64,8 @@ function NoConnections() {
     <EmptyState title="No connections yet">
       {may("connections:write") ? (
         <p>
-          <Link href="/connections?new=1">Create the first one</Link>.
+          <Link href="/connections">Connect an account</Link>, or <Link href="/connections?new=1">add a record</Link> of
+          one whose credentials you hold.
         </p>
       ) : (
         <p>
