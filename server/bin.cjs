@@ -12,7 +12,7 @@ if (found[0] < MINIMUM[0] || (found[0] === MINIMUM[0] && found[1] < MINIMUM[1]))
       MINIMUM.join(".") +
       " or newer, because wrangler does; this is Node " +
       process.versions.node +
-      ".\nInstall the current version from https://nodejs.org/, or run: npx --package node@24 --package connector-vault-server connector-vault-server",
+      ".\nInstall the current version from https://nodejs.org/, or only for this folder: npm install node@24",
   );
   process.exitCode = 1;
 } else {
