@@ -21,6 +21,8 @@ const LOOKS = [
   [1280, "dark"],
   [1920, "light"],
 ];
+/** Confirms the identity: a window that no app has opened asks for it first. */
+const confirm = (page) => page.getByRole("button", { name: /^Continue as / }).click();
 /** The views, and how to open them. Some pages need no key; the connect window needs a token. */
 const VIEWS = {
   "sign-in": { path: "/", anonymous: true },
@@ -43,11 +45,21 @@ const VIEWS = {
     then: (page) => page.getByRole("button", { name: "Add a record" }).click(),
   },
   integrations: { path: "/integrations" },
-  window: { path: "/connect", token: true },
+  window: {
+    path: "/connect",
+    token: true,
+    then: async (page) => {
+      await confirm(page);
+      await page.getByRole("list", { name: "Platforms" }).waitFor();
+    },
+  },
   "window-form": {
     path: "/connect",
     token: { platform: "aws-lambda" },
-    then: (page) => page.getByRole("heading", { level: 1, name: /^Connect / }).waitFor(),
+    then: async (page) => {
+      await confirm(page);
+      await page.getByRole("heading", { level: 1, name: /^Connect / }).waitFor();
+    },
   },
   reference: { path: "/docs", anonymous: true, then: (page) => page.locator(".opblock").first().waitFor() },
   problem: { path: "/problems/precondition_failed", anonymous: true },
