@@ -18,6 +18,8 @@ export function elapsed(ms) {
 
 /** The progress of a task that a script started by this one runs. */
 const NESTED_UPDATE = /^… .*: [\d.]+ (?:ms|s|min \d\d s) \((.*)\)$/;
+/** What to show of a line of output, in parentheses after a task's name. */
+export const detailOf = (line) => line.trim().replace(NESTED_UPDATE, "$1").slice(0, 60);
 const active = new Map();
 /** The finished tasks, with their durations in milliseconds: { label, took }. */
 export const times = [];
@@ -97,7 +99,7 @@ export async function task(label, body, { quietBelow = 0 } = {}) {
   timer ??= setInterval(draw, 1000).unref();
   try {
     const result = await body((text) => {
-      entry.detail = text.trim().replace(NESTED_UPDATE, "$1").slice(0, 60);
+      entry.detail = detailOf(text);
     });
     const took = Date.now() - start;
     times.push({ label, took });

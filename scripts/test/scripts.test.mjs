@@ -24,7 +24,7 @@ import { locked } from "../lib/lock.mjs";
 import { root, state } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
-import { captureLog, log } from "../lib/status.mjs";
+import { captureLog, detailOf, log } from "../lib/status.mjs";
 import { wasmCargoEnvironment } from "../lib/wasm.mjs";
 import { options } from "../start/options.mjs";
 import { WithoutRequests } from "../start/request-log.mjs";
@@ -249,6 +249,12 @@ test("missing secrets are added once to the existing file", async () => {
     assert.ok(text().startsWith(before));
   }
   rmSync(folder, { recursive: true });
+});
+
+test("the progress of a nested task is shown without its name and time", () => {
+  assert.equal(detailOf("  … documents of sources.toml: 2.0 s (26 of 437)"), "26 of 437");
+  assert.equal(detailOf("  … documents of sources.toml: 1 min 03 s (26 of 437)"), "26 of 437");
+  assert.equal(detailOf("   Compiling serde v1.0.228"), "Compiling serde v1.0.228");
 });
 
 test("flags for rustc can contain folders with spaces", () => {

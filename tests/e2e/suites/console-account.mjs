@@ -30,6 +30,8 @@ export function consoleAccount(world) {
           assert.ok(left >= 0 && right <= 390, `from ${left} to ${right}`);
         }
         await page.setViewportSize({ width: 1280, height: 900 });
+        const header = await page.locator(".site-header").boundingBox();
+        assert.ok(header.height < 70, `the header takes one row, not ${header.height} pixels`);
         await button(page, "New key").click();
         const form = page.getByRole("dialog", { name: "New API key" });
         await expectFocus(form.getByLabel("Name (optional)"));
