@@ -88,6 +88,29 @@ fn a_repeated_import_changes_nothing() {
 }
 
 #[test]
+fn a_thousand_connections_move_in_and_again_without_a_change() {
+    let api = api();
+    set_client(&api, "acme");
+    let items: Vec<Value> = (0..1000)
+        .map(|index| item("acme", &format!("user-{index}"), &tokens(&format!("at-{index}"), "rt")))
+        .collect();
+    for (cut_over, outcome) in [
+        (false, "created"),
+        (false, "unchanged"),
+        (true, "updated"),
+        (true, "unchanged"),
+        (false, "unchanged"),
+    ] {
+        let before = stored(&api);
+        for batch in items.chunks(20) {
+            assert_eq!(outcomes(&import(&api, batch, cut_over)), [outcome; 20]);
+        }
+        assert_eq!(stored(&api) == before, outcome == "unchanged", "{outcome}");
+    }
+    assert_eq!(rows(&api, "connections"), 1000);
+}
+
+#[test]
 fn nothing_is_refreshed_before_the_cut_over() {
     let api = api();
     set_client(&api, "acme");
