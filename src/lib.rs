@@ -9,6 +9,7 @@
 //! | [`ports`] | what the core needs from outside: a database, a value store, time, randomness, a rate limit, HTTP |
 //! | [`targets`] | which addresses credentials and users may be sent to |
 //! | [`oauth`] | messages to and from authorization servers: built, read, classified; pure |
+//! | [`oidc`] | signing users in at OpenID providers: discovery, codes, ID tokens |
 //! | [`storage`] | batches of statements, metering and retries, read replicas, database capacity |
 //! | [`http`] | requests, responses, the table of endpoints, queries, bodies, paging, problems, [`http::handle::handle()`] |
 //! | [`auth`] | API keys, session tokens and their restrictions, the principal of a request, shards |
@@ -48,6 +49,7 @@ pub mod importer;
 pub mod jobs;
 pub mod mcp;
 pub mod oauth;
+pub mod oidc;
 #[cfg(feature = "cli")]
 #[expect(
     clippy::arithmetic_side_effects,

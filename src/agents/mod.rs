@@ -10,16 +10,12 @@
 pub mod approval;
 pub mod client;
 pub mod endpoints;
-pub mod form;
 pub mod grant;
-pub mod id_token;
-pub mod provider;
 pub mod refresh;
 pub mod request;
 pub mod sign_in;
 pub mod statements;
 
-use base64ct::{Base64UrlUnpadded, Encoding as _};
 use sha2::{Digest, Sha256};
 
 pub use crate::auth::limits::{Access, Confirm};
@@ -63,21 +59,9 @@ pub fn hash(secret: &str) -> String {
     KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
 }
 
-/// The challenge of a verifier (RFC 7636, section 4.2). Returns `None` for a malformed verifier.
-pub fn challenge(verifier: &str) -> Option<String> {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let is_good = (43..=128).contains(&verifier.len()) && verifier.bytes().all(letter);
-    is_good.then(|| Base64UrlUnpadded::encode_string(&Sha256::digest(verifier.as_bytes())))
-}
-
-/// Whether a string has the form of a challenge.
-pub fn is_challenge(text: &str) -> bool {
-    text.len() == 43 && Base64UrlUnpadded::decode_vec(text).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Access, challenge, is_challenge};
+    use super::Access;
 
     #[test]
     fn unknown_scopes_grant_nothing() {
@@ -92,21 +76,6 @@ mod tests {
             (Some(""), None),
         ] {
             assert_eq!(Access::from_scope(scope), access, "{scope:?}");
-        }
-    }
-
-    #[test]
-    fn the_challenge_is_that_of_rfc_7636() {
-        let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-        let expected = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-        assert_eq!(challenge(verifier).as_deref(), Some(expected));
-        assert!(is_challenge(expected));
-        for bad in ["", "short", &"a".repeat(42), &"a".repeat(129), &format!("{}+", "a".repeat(43))]
-        {
-            assert_eq!(challenge(bad), None, "{bad}");
-        }
-        for bad in ["", &"a".repeat(42), &"a".repeat(44), &format!("{}+", "a".repeat(42))] {
-            assert!(!is_challenge(bad), "{bad}");
         }
     }
 }

@@ -4,11 +4,9 @@
 //! The string is public: the account's app receives it, and links with it can be forwarded. It contains the hash of the
 //! browser's cookie, and a browser without that cookie can not consent.
 
-use base64ct::{Base64UrlUnpadded, Encoding as _};
 use serde::{Deserialize, Serialize};
 
 use super::Access;
-use crate::auth::mac::mac;
 use crate::auth::token::SessionSecrets;
 
 const PREFIX: &str = "ar_";
@@ -83,17 +81,9 @@ impl AgentRequest {
     }
 }
 
-/// The PKCE verifier and the `nonce` for the OpenID provider. Only the browser with this cookie can reproduce them.
-pub fn verifier_and_nonce(cookie: &str, request: &str) -> [String; 2] {
-    ["verifier ", "nonce "].map(|what| {
-        let bytes = mac(cookie.as_bytes(), &[what.as_bytes(), request.as_bytes()]);
-        Base64UrlUnpadded::encode_string(&bytes)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{AccessRequest, AgentRequest, Purpose, verifier_and_nonce};
+    use super::{AccessRequest, AgentRequest, Purpose};
     use crate::agents::Access;
     use crate::auth::token::SessionSecrets;
 
@@ -128,8 +118,5 @@ mod tests {
         assert_eq!(AgentRequest::verify(&secrets, &text, 10), None);
         let changed = text.replacen("ar_", "ar_A", 1);
         assert_eq!(AgentRequest::verify(&secrets, &changed, 9), None);
-        let [verifier, nonce] = verifier_and_nonce("cookie", &text);
-        assert!(verifier != nonce && verifier.len() == 43);
-        assert_ne!(verifier_and_nonce("other", &text), [verifier, nonce]);
     }
 }

@@ -10,6 +10,7 @@ pub mod cors;
 pub mod endpoint;
 pub mod etag;
 pub mod fields;
+pub mod form;
 pub mod handle;
 pub mod handler;
 mod handlers;

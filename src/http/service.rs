@@ -6,7 +6,6 @@ use super::endpoint::{Endpoint, Open};
 use super::message::{MAX_BODY, Request};
 use super::route::Route;
 use crate::agents::endpoints as agents;
-use crate::agents::endpoints::documents::Documents;
 use crate::auth::authenticate::KeyCache;
 use crate::auth::caller::shard_of;
 use crate::auth::error::AuthenticationError;
@@ -16,6 +15,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::connect::endpoints::link::shard_of_browser;
 use crate::connect::endpoints::start_urls::StartUrls;
 use crate::mcp;
+use crate::oidc::documents::Documents;
 use crate::storage::capacity::DatabaseCapacity;
 
 /// What an isolate keeps from one request to the next.

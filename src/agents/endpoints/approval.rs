@@ -10,7 +10,6 @@ use super::{AgentContext, browser, form};
 use crate::agents::approval::{
     self, Account, Approval, MAX_RESPONSE_BYTES, State, encode_response,
 };
-use crate::agents::form::Form;
 use crate::agents::grant::Grant;
 use crate::agents::hash;
 use crate::agents::request::Purpose;
@@ -23,6 +22,7 @@ use crate::connect::endpoints::pages::{Page, escape};
 use crate::connect::endpoints::{decrypt_error, encrypt_error};
 use crate::connections::model::ConnectionId;
 use crate::http::config::SECRET_HEADER;
+use crate::http::form::Form;
 use crate::http::handle::handle;
 use crate::http::message::{Body, Request, Response};
 use crate::http::problem::Problem;

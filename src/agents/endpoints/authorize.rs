@@ -1,19 +1,18 @@
 //! `GET /mcp/{endpointId}/authorize`: validates the request of an agent, and redirects its user to the sign-in.
 
-use super::documents::DocumentError;
 use super::{AgentContext, COOKIE, RESOURCE, browser, describe, with_query};
 use crate::agents::client::{Client, Destination, MAX_DOCUMENT};
-use crate::agents::form::Form;
-use crate::agents::provider::{self, AuthorizationRequest, Provider};
-use crate::agents::request::{
-    AccessRequest, AgentRequest, LIFETIME_MS, MAX_STATE, Purpose, verifier_and_nonce,
-};
+use crate::agents::request::{AccessRequest, AgentRequest, LIFETIME_MS, MAX_STATE, Purpose};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
-use crate::agents::{Access, challenge, hash, is_challenge};
+use crate::agents::{Access, hash};
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::connect::endpoints::pages::Page;
+use crate::http::form::Form;
 use crate::http::message::{Request, Response};
 use crate::http::problem::Problem;
+use crate::oidc::documents::DocumentError;
+use crate::oidc::provider::AuthorizationRequest;
+use crate::oidc::{challenge, is_challenge, verifier_and_nonce};
 use crate::ports::{Ports, Random as _};
 
 /// The maximum length of a signed request, in characters: it is a parameter of URLs.
@@ -184,7 +183,11 @@ impl<P: Ports> AgentContext<'_, P> {
         let url = match (endpoint.r#type, &endpoint.url) {
             (Some(SignInType::App), Some(url)) => with_query(url, &[("request", Some(signed))]),
             (Some(SignInType::Oidc), _) => {
-                let provider = match self.provider(endpoint).await {
+                let provider = match self
+                    .relying_party()
+                    .provider(endpoint.issuer.as_deref().unwrap_or_default())
+                    .await
+                {
                     Ok(provider) => provider,
                     Err(why) => {
                         let mut page = self.sign_in_unavailable_page();
@@ -196,7 +199,11 @@ impl<P: Ports> AgentContext<'_, P> {
                 provider.authorization_url(&AuthorizationRequest {
                     client_id: endpoint.client_id.as_deref().unwrap_or_default(),
                     redirect_uri: &redirect_uri(self.base, self.id),
-                    claim: endpoint.identity_claim.as_deref().unwrap_or("sub"),
+                    scope: match endpoint.identity_claim.as_deref() {
+                        None | Some("sub") => "openid",
+                        Some("email") => "openid email",
+                        Some(_) => "openid profile email",
+                    },
                     state: signed,
                     nonce: &nonce,
                     challenge: &challenge(&verifier).unwrap_or_default(),
@@ -210,24 +217,6 @@ impl<P: Ports> AgentContext<'_, P> {
             format!("{COOKIE}={cookie}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=3600"),
         );
         Ok(response)
-    }
-
-    /// The OpenID provider of an endpoint. The error is for the log.
-    pub(super) async fn provider(&self, endpoint: &Endpoint) -> Result<Provider, String> {
-        let issuer = endpoint.issuer.as_deref().unwrap_or_default();
-        let (documents, url) = (self.service.documents(), provider::discovery_url(issuer));
-        let targets = self.service.config().targets();
-        let document = match documents.recall(&url, self.now) {
-            Some(document) => document,
-            None => documents
-                .fetch(self.ports, targets, &url, provider::MAX_DOCUMENT)
-                .await
-                .map_err(|error| format!("{url} {error}"))?,
-        };
-        let provider = Provider::parse(&document, issuer, targets);
-        let provider = provider.map_err(|what| format!("{issuer} {what}"))?;
-        documents.keep(&url, &document, self.now);
-        Ok(provider)
     }
 
     /// Redirects the user to the agent with an error.

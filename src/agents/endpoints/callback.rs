@@ -1,25 +1,24 @@
 //! The user returns from the sign-in: `GET /mcp/{endpointId}/callback` from the OpenID provider, `GET
 //! /mcp/{endpointId}/continue` from the account's own app. Both show the consent page.
 
-use serde_json::{Map, Value};
-
-use super::documents::DEADLINE_MS;
 use super::{AgentContext, browser, describe};
 use crate::agents::approval::{self, Approval};
-use crate::agents::form::Form;
 use crate::agents::grant::{Grant, State};
 use crate::agents::hash;
-use crate::agents::id_token::{self, Expected, IdTokenError, KeySet};
-use crate::agents::provider::{Credentials, MAX_DOCUMENT, Provider};
-use crate::agents::request::{AgentRequest, Purpose, verifier_and_nonce};
+use crate::agents::request::{AgentRequest, Purpose};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
 use crate::agents::statements::{self, NewGrant, Step};
 use crate::audit::statements::by_person;
 use crate::connect::endpoints::decrypt_error;
 use crate::connections::rules;
+use crate::http::form::Form;
 use crate::http::message::{NO_STORE, Request, Response};
 use crate::http::problem::Problem;
-use crate::ports::{Db as _, Http as _, Ports, Random as _, first_row};
+use crate::oidc::id_token;
+use crate::oidc::provider::Credentials;
+use crate::oidc::relying_party::{CallbackParameters, Registration};
+use crate::oidc::verifier_and_nonce;
+use crate::ports::{Db as _, Ports, Random as _, first_row};
 
 /// The response to `HEAD`, which link scanners send. It must not consume anything.
 pub(super) fn head_response() -> Response {
@@ -66,15 +65,15 @@ impl<P: Ports> AgentContext<'_, P> {
                 ),
             });
         };
-        let identity =
-            match self.identify(&endpoint, (code, query.get("iss")), cookie, state).await? {
-                Ok(identity) => identity,
-                Err(why) => {
-                    let mut page = self.sign_in_unavailable_page();
-                    page.log = Some(format!("sign-in for agents: {why}"));
-                    return Ok(page);
-                }
-            };
+        let parameters = CallbackParameters { code, iss: query.get("iss") };
+        let identity = match self.identify(&endpoint, parameters, cookie, state).await? {
+            Ok(identity) => identity,
+            Err(why) => {
+                let mut page = self.sign_in_unavailable_page();
+                page.log = Some(format!("sign-in for agents: {why}"));
+                return Ok(page);
+            }
+        };
         let requested = match &agent_request.purpose {
             Purpose::Approval { id } => {
                 let browser_hash = &agent_request.browser_hash;
@@ -118,40 +117,24 @@ impl<P: Ports> AgentContext<'_, P> {
     async fn identify(
         &self,
         endpoint: &Endpoint,
-        (code, iss): (&str, Option<&str>),
+        parameters: CallbackParameters<'_>,
         cookie: &str,
         state: &str,
     ) -> Result<Result<String, String>, Problem> {
         let secret = endpoint.secret(&self.service.config().vault_keys).map_err(decrypt_error)?;
-        let provider = match self.provider(endpoint).await {
-            Ok(provider) => provider,
-            Err(why) => return Ok(Err(why)),
-        };
-        let issuer = endpoint.issuer.as_deref().unwrap_or_default();
-        let id = endpoint.client_id.as_deref().unwrap_or_default();
-        if iss.is_some_and(|iss| iss != issuer) {
-            return Ok(Err("another issuer sent the user back (RFC 9207)".to_owned()));
-        }
-        let [verifier, nonce] = verifier_and_nonce(cookie, state);
-        let client = Credentials { id, secret: secret.as_deref() };
         let uri = redirect_uri(self.base, self.id);
-        let exchange = provider.exchange(client, code, &uri, &verifier);
-        let Ok(response) = self.ports.send(exchange, DEADLINE_MS).await else {
-            return Ok(Err(format!("{} does not respond", provider.token_endpoint)));
+        let registration = Registration {
+            issuer: endpoint.issuer.as_deref().unwrap_or_default(),
+            client: Credentials {
+                id: endpoint.client_id.as_deref().unwrap_or_default(),
+                secret: secret.as_deref(),
+            },
+            redirect_uri: &uri,
         };
-        let document: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-        let text = |name: &str| document.get(name).and_then(Value::as_str);
-        let Some(token) = text("id_token").filter(|_| response.status == 200) else {
-            let error = text("error").unwrap_or("no ID token");
-            let error = crate::util::nearest::shown(error);
-            let status = response.status;
-            return Ok(Err(format!(
-                "{} responds with status {status}: {error}",
-                provider.token_endpoint
-            )));
-        };
-        let expected = Expected { issuer, client_id: id, nonce: &nonce, now: self.now };
-        let claims = match self.validate(&provider, token, expected).await {
+        let [verifier, nonce] = verifier_and_nonce(cookie, state);
+        let relying_party = self.relying_party();
+        let claims = relying_party.claims(&registration, parameters, &verifier, &nonce).await;
+        let claims = match claims {
             Ok(claims) => claims,
             Err(why) => return Ok(Err(why)),
         };
@@ -161,35 +144,6 @@ impl<P: Ports> AgentContext<'_, P> {
             None => Ok(identity.to_owned()),
             Some(what) => Err(format!("the claim `{name}` {what}")),
         }))
-    }
-
-    /// Validates an ID token. If none of the cached keys signed it, the keys are fetched again, since the provider may have
-    /// rotated them.
-    async fn validate(
-        &self,
-        provider: &Provider,
-        token: &str,
-        expected: Expected<'_>,
-    ) -> Result<Map<String, Value>, String> {
-        let (documents, url) = (self.service.documents(), &provider.jwks_uri);
-        let parse = |document: &[u8]| {
-            serde_json::from_slice::<KeySet>(document)
-                .map_err(|_| format!("{url} is not a set of keys"))
-        };
-        if let Some(kept) = documents.recall(url, self.now) {
-            let claims = id_token::validate(token, &parse(&kept)?, expected, self.ports).await;
-            match claims {
-                Err(IdTokenError::UnknownKey) => {}
-                claims => return claims.map_err(|error| error.to_string()),
-            }
-        }
-        let targets = self.service.config().targets();
-        let document = documents.fetch(self.ports, targets, url, MAX_DOCUMENT).await;
-        let document = document.map_err(|error| format!("{url} {error}"))?;
-        let keys = parse(&document)?;
-        documents.keep(url, &document, self.now);
-        let claims = id_token::validate(token, &keys, expected, self.ports).await;
-        claims.map_err(|error| error.to_string())
     }
 
     /// Handles `continueUrl`, once, and only in the browser that has the cookie of the authorization endpoint.

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use super::{AgentContext, browser, form, with_query};
 use crate::agents::client::Destination;
-use crate::agents::form::Form;
 use crate::agents::grant::{Grant, State};
 use crate::agents::statements::{self, Consent, Step};
 use crate::agents::{Access, Confirm, hash};
@@ -15,6 +14,7 @@ use crate::auth::Shard;
 use crate::catalog::key::platform as is_no_platform;
 use crate::connect::endpoints::is_own_page;
 use crate::connect::endpoints::pages::{Page, escape};
+use crate::http::form::Form;
 use crate::http::message::{Request, Response};
 use crate::http::problem::Problem;
 use crate::ports::{Db as _, Ports, Random as _, all_rows, first_row};

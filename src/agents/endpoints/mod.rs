@@ -14,14 +14,12 @@ mod approval;
 mod authorize;
 mod callback;
 mod consent;
-pub mod documents;
 pub mod grants;
 mod metadata;
 mod register;
 pub mod sign_in;
 mod token;
 
-use crate::agents::form::{Form, FormError};
 use crate::agents::sign_in::{Endpoint, address};
 use crate::agents::{SCOPES, hash, statements};
 use crate::auth::Shard;
@@ -30,9 +28,11 @@ use crate::auth::statements::{complete_move, select_forward};
 use crate::auth::token::SessionSecrets;
 use crate::connect::endpoints::pages::Page;
 use crate::http::endpoint::Open;
+use crate::http::form::{Form, FormError};
 use crate::http::message::{Body, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
+use crate::oidc::relying_party::RelyingParty;
 use crate::ports::{Db as _, Param, Ports, RateLimit as _, ResultSet, Statement, first_row};
 use crate::storage::metering::Metered;
 
@@ -132,6 +132,15 @@ pub(crate) async fn respond<P: Ports>(
 impl<P: Ports> AgentContext<'_, P> {
     fn secrets(&self) -> &SessionSecrets {
         &self.service.config().sessions
+    }
+
+    fn relying_party(&self) -> RelyingParty<'_, P> {
+        RelyingParty {
+            documents: self.service.documents(),
+            ports: self.ports,
+            targets: self.service.config().targets(),
+            now: self.now,
+        }
     }
 
     fn issuer(&self) -> String {

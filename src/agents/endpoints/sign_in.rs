@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::agents::provider::{self, Provider};
 use crate::agents::sign_in::{Endpoint, SignInType, place};
 use crate::agents::statements::{self, NewSignIn};
 use crate::auth::endpoints::session::new::no_session_secret;
@@ -13,6 +12,7 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
+use crate::oidc::relying_party::RelyingParty;
 use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
@@ -108,21 +108,25 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
             body.invalid(&[name], &format!("does not belong to the type `{kind}`"));
         }
     }
-    for name in ["issuer", "url"] {
-        let Some(url) = body.peek(name).map(str::to_owned) else { continue };
-        let is_plain = url.len() <= crate::connect::rules::MAX_URL
-            && url.bytes().all(|byte| byte.is_ascii_graphic());
-        match context.config().targets().check(&url) {
-            _ if !is_plain => {}
-            Err(error) => body.invalid(&[name], error.as_str()),
-            Ok(()) if name == "issuer" && url.contains('?') => {
-                body.invalid(&[name], "must not have a query");
-            }
-            Ok(()) if name == "issuer" && origin(&url) == context.config().base_url => {
-                body.invalid(&[name], "is an address of this service");
-            }
-            Ok(()) => {}
+    check_address(body, context, "issuer");
+    check_address(body, context, "url");
+}
+
+/// Reports the URL in a field if the service must not send requests or users there.
+fn check_address(body: &mut BodyReader, context: &Context<'_>, name: &str) {
+    let Some(url) = body.peek(name).map(str::to_owned) else { return };
+    let is_plain = url.len() <= crate::connect::rules::MAX_URL
+        && url.bytes().all(|byte| byte.is_ascii_graphic());
+    match context.config().targets().check(&url) {
+        _ if !is_plain => {}
+        Err(error) => body.invalid(&[name], error.as_str()),
+        Ok(()) if name == "issuer" && url.contains('?') => {
+            body.invalid(&[name], "must not have a query");
         }
+        Ok(()) if name == "issuer" && origin(&url) == context.config().base_url => {
+            body.invalid(&[name], "is an address of this service");
+        }
+        Ok(()) => {}
     }
 }
 
@@ -141,15 +145,13 @@ async fn store<P: Ports>(
     let claim = body.text("identityClaim");
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     if let Some(issuer) = &issuer {
-        let (targets, address) = (context.config().targets(), provider::discovery_url(issuer));
-        let documents = context.service.documents();
-        let document = documents.fetch(ports, targets, &address, provider::MAX_DOCUMENT).await;
-        let found = match document {
-            Ok(document) => Provider::parse(&document, issuer, targets)
-                .map(|_| documents.keep(&address, &document, context.now)),
-            Err(error) => Err(format!("has no discovery document: {address} {error}")),
+        let relying_party = RelyingParty {
+            documents: context.service.documents(),
+            ports,
+            targets: context.config().targets(),
+            now: context.now,
         };
-        if let Err(what) = found {
+        if let Err(what) = relying_party.check_issuer(issuer).await {
             return Err(body.refuse(&["issuer"], &what, None));
         }
     }

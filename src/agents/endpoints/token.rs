@@ -4,16 +4,17 @@ use serde_json::json;
 
 use super::{AgentContext, RESOURCE, form, is_id, oauth_error};
 use crate::agents::client::Client;
-use crate::agents::form::Form;
 use crate::agents::grant::{Grant, State};
 use crate::agents::refresh::RefreshToken;
 use crate::agents::statements::{self, Step};
-use crate::agents::{Access, challenge, hash};
+use crate::agents::{Access, hash};
 use crate::audit::statements::by_agent_of;
 use crate::auth::Shard;
 use crate::auth::endpoints::session::new::no_session_secret;
+use crate::http::form::Form;
 use crate::http::message::{NO_STORE, Request, Response};
 use crate::http::problem::Problem;
+use crate::oidc::challenge;
 use crate::ports::{Db as _, Ports, first_row};
 use crate::util::json;
 

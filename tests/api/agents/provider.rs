@@ -184,10 +184,7 @@ fn signs_in_with_rs256_and_es256_tokens() {
             .unwrap();
         let form = pairs(&String::from_utf8(exchanged.body.clone()).unwrap());
         let verifier = value_of(&form, "code_verifier").unwrap();
-        assert_eq!(
-            connector_vault::agents::challenge(&verifier),
-            value_of(&asked, "code_challenge")
-        );
+        assert_eq!(connector_vault::oidc::challenge(&verifier), value_of(&asked, "code_challenge"));
         assert_eq!(value_of(&form, "redirect_uri").unwrap(), format!("{ORIGIN}/mcp/{id}/callback"));
         assert!(
             exchanged.headers.iter().any(|(name, value)| name == "authorization"

@@ -19,8 +19,8 @@ const MAX: usize = 32 << 10;
 pub struct Expected<'a> {
     pub issuer: &'a str,
     pub client_id: &'a str,
-    /// The nonce of this sign-in.
-    pub nonce: &'a str,
+    /// The nonce of this sign-in; `None` for a token that no sign-in requested.
+    pub nonce: Option<&'a str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
@@ -150,7 +150,7 @@ fn check(claims: &Map<String, Value>, expected: Expected<'_>) -> Option<&'static
         ("iss", is("iss", issuer)),
         ("aud", is_audience),
         ("azp", authorized),
-        ("nonce", is("nonce", nonce)),
+        ("nonce", nonce.is_none_or(|nonce| is("nonce", nonce))),
         ("exp", moment("exp").is_some_and(|at| now < at.saturating_add(LEEWAY_MS))),
         ("iat", moment("iat").is_some_and(|at| at <= latest)),
         ("nbf", !claims.contains_key("nbf") || moment("nbf").is_some_and(|at| at <= latest)),

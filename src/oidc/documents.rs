@@ -13,7 +13,7 @@ use crate::targets::{TargetError, Targets};
 /// The lifetime of a cached document, in milliseconds.
 const TTL_MS: u64 = 10 * 60 * 1000;
 /// The timeout of a request, in milliseconds.
-pub(super) const DEADLINE_MS: u32 = 10_000;
+pub const DEADLINE_MS: u32 = 10_000;
 /// The number of cached documents.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 

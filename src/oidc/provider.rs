@@ -27,8 +27,8 @@ pub struct Provider {
 pub struct AuthorizationRequest<'a> {
     pub client_id: &'a str,
     pub redirect_uri: &'a str,
-    /// The claim with the identity.
-    pub claim: &'a str,
+    /// The requested scopes, separated by spaces; `openid` is one of them.
+    pub scope: &'a str,
     /// The state that the provider returns.
     pub state: &'a str,
     pub nonce: &'a str,
@@ -70,17 +70,12 @@ impl Provider {
 
     /// The URL to which the user is redirected.
     pub fn authorization_url(&self, request: &AuthorizationRequest<'_>) -> String {
-        let scope = match request.claim {
-            "sub" => "openid",
-            "email" => "openid email",
-            _ => "openid profile email",
-        };
         let mut url = self.authorization_endpoint.clone();
         for (name, value) in [
             ("response_type", "code"),
             ("client_id", request.client_id),
             ("redirect_uri", request.redirect_uri),
-            ("scope", scope),
+            ("scope", request.scope),
             ("state", request.state),
             ("nonce", request.nonce),
             ("code_challenge", request.challenge),

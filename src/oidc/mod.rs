@@ -1,0 +1,60 @@
+//! Signing users in at OpenID providers: discovery, key sets, the exchange of codes and the validation of ID tokens. Used by the
+//! sign-in for agents.
+
+pub mod documents;
+pub mod id_token;
+pub mod provider;
+pub mod relying_party;
+
+use base64ct::{Base64UrlUnpadded, Encoding as _};
+use sha2::{Digest, Sha256};
+
+use crate::auth::mac::mac;
+
+/// The challenge of a verifier (RFC 7636, section 4.2). Returns `None` for a malformed verifier.
+pub fn challenge(verifier: &str) -> Option<String> {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let is_good = (43..=128).contains(&verifier.len()) && verifier.bytes().all(letter);
+    is_good.then(|| Base64UrlUnpadded::encode_string(&Sha256::digest(verifier.as_bytes())))
+}
+
+/// Whether a string has the form of a challenge.
+pub fn is_challenge(text: &str) -> bool {
+    text.len() == 43 && Base64UrlUnpadded::decode_vec(text).is_ok()
+}
+
+/// The PKCE verifier and the `nonce` of the request with this `state`. Only the browser with this cookie can reproduce them.
+pub fn verifier_and_nonce(cookie: &str, state: &str) -> [String; 2] {
+    ["verifier ", "nonce "].map(|what| {
+        let bytes = mac(cookie.as_bytes(), &[what.as_bytes(), state.as_bytes()]);
+        Base64UrlUnpadded::encode_string(&bytes)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{challenge, is_challenge, verifier_and_nonce};
+
+    #[test]
+    fn the_challenge_is_that_of_rfc_7636() {
+        let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+        let expected = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+        assert_eq!(challenge(verifier).as_deref(), Some(expected));
+        assert!(is_challenge(expected));
+        for bad in ["", "short", &"a".repeat(42), &"a".repeat(129), &format!("{}+", "a".repeat(43))]
+        {
+            assert_eq!(challenge(bad), None, "{bad}");
+        }
+        for bad in ["", &"a".repeat(42), &"a".repeat(44), &format!("{}+", "a".repeat(42))] {
+            assert!(!is_challenge(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn verifier_and_nonce_depend_on_cookie_and_state() {
+        let [verifier, nonce] = verifier_and_nonce("cookie", "state");
+        assert!(verifier != nonce && verifier.len() == 43);
+        assert_ne!(verifier_and_nonce("other", "state"), [verifier.clone(), nonce.clone()]);
+        assert_ne!(verifier_and_nonce("cookie", "other"), [verifier, nonce]);
+    }
+}

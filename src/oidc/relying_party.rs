@@ -1,0 +1,120 @@
+//! The service as the client of an OpenID provider.
+
+use serde_json::{Map, Value};
+
+use super::documents::{DEADLINE_MS, Documents};
+use super::id_token::{self, Expected, IdTokenError, KeySet};
+use super::provider::{self, Credentials, MAX_DOCUMENT, Provider};
+use crate::ports::{Http as _, Ports};
+use crate::storage::metering::Metered;
+use crate::targets::Targets;
+use crate::util::nearest::shown;
+
+/// Sends requests to providers. All errors are for the log, unless a method states otherwise.
+pub(crate) struct RelyingParty<'a, P> {
+    pub documents: &'a Documents,
+    pub ports: &'a Metered<'a, P>,
+    pub targets: Targets,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// The registration of the service at a provider.
+pub(crate) struct Registration<'a> {
+    pub issuer: &'a str,
+    pub client: Credentials<'a>,
+    pub redirect_uri: &'a str,
+}
+
+/// The parameters with which a provider sends a user back.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallbackParameters<'a> {
+    pub code: &'a str,
+    /// The issuer (RFC 9207). Not all providers send it.
+    pub iss: Option<&'a str>,
+}
+
+impl<P: Ports> RelyingParty<'_, P> {
+    /// The provider with this issuer.
+    pub async fn provider(&self, issuer: &str) -> Result<Provider, String> {
+        let url = provider::discovery_url(issuer);
+        let document = match self.documents.recall(&url, self.now) {
+            Some(document) => document,
+            None => self
+                .documents
+                .fetch(self.ports, self.targets, &url, MAX_DOCUMENT)
+                .await
+                .map_err(|error| format!("{url} {error}"))?,
+        };
+        let provider = Provider::parse(&document, issuer, self.targets);
+        let provider = provider.map_err(|what| format!("{issuer} {what}"))?;
+        self.documents.keep(&url, &document, self.now);
+        Ok(provider)
+    }
+
+    /// Checks that an issuer has a discovery document. The error is the end of a sentence that begins with the issuer.
+    pub async fn check_issuer(&self, issuer: &str) -> Result<(), String> {
+        let url = provider::discovery_url(issuer);
+        let document = self.documents.fetch(self.ports, self.targets, &url, MAX_DOCUMENT).await;
+        let document =
+            document.map_err(|error| format!("has no discovery document: {url} {error}"))?;
+        Provider::parse(&document, issuer, self.targets)?;
+        self.documents.keep(&url, &document, self.now);
+        Ok(())
+    }
+
+    /// Exchanges the provider's code, and returns the claims of the ID token.
+    pub async fn claims(
+        &self,
+        registration: &Registration<'_>,
+        parameters: CallbackParameters<'_>,
+        verifier: &str,
+        nonce: &str,
+    ) -> Result<Map<String, Value>, String> {
+        let Registration { issuer, client, redirect_uri } = *registration;
+        let provider = self.provider(issuer).await?;
+        if parameters.iss.is_some_and(|iss| iss != issuer) {
+            return Err("another issuer sent the user back (RFC 9207)".to_owned());
+        }
+        let endpoint = &provider.token_endpoint;
+        let exchange = provider.exchange(client, parameters.code, redirect_uri, verifier);
+        let Ok(response) = self.ports.send(exchange, DEADLINE_MS).await else {
+            return Err(format!("{endpoint} does not respond"));
+        };
+        let document: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        let text = |name: &str| document.get(name).and_then(Value::as_str);
+        let Some(token) = text("id_token").filter(|_| response.status == 200) else {
+            let error = shown(text("error").unwrap_or("no ID token"));
+            return Err(format!("{endpoint} responds with status {}: {error}", response.status));
+        };
+        let expected = Expected { issuer, client_id: client.id, nonce: Some(nonce), now: self.now };
+        self.validate(&provider.jwks_uri, token, expected).await
+    }
+
+    /// Validates a token with the key set at `url`. If none of the cached keys signed it, the keys are fetched again, since
+    /// the provider may have rotated them.
+    pub async fn validate(
+        &self,
+        url: &str,
+        token: &str,
+        expected: Expected<'_>,
+    ) -> Result<Map<String, Value>, String> {
+        let parse = |document: &[u8]| {
+            serde_json::from_slice::<KeySet>(document)
+                .map_err(|_| format!("{url} is not a set of keys"))
+        };
+        if let Some(kept) = self.documents.recall(url, self.now) {
+            let claims = id_token::validate(token, &parse(&kept)?, expected, self.ports).await;
+            match claims {
+                Err(IdTokenError::UnknownKey) => {}
+                claims => return claims.map_err(|error| error.to_string()),
+            }
+        }
+        let document = self.documents.fetch(self.ports, self.targets, url, MAX_DOCUMENT).await;
+        let document = document.map_err(|error| format!("{url} {error}"))?;
+        let keys = parse(&document)?;
+        self.documents.keep(url, &document, self.now);
+        let claims = id_token::validate(token, &keys, expected, self.ports).await;
+        claims.map_err(|error| error.to_string())
+    }
+}
