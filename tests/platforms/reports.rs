@@ -6,6 +6,9 @@
 //! - `token request`: the exchange with a platform of the catalog `has` this.
 //! - `operation`: an operation with `parameters` is run with `input`, and the platform gets this decoded `url`.
 //! - `wait`: the platform answers a refresh with 429 and `retry_after`, and the next attempt is this many seconds later.
+//! - `client`: the exchange and a refresh have this `header` `Authorization`, and a body that `has` and `lacks` this.
+//! - `client token`: a client gets its own tokens, the `answers`, and the last one is in the `header` of a call.
+//! - `callback`: the redirect has these parameters, and the exchange `has` this, or the attempt ends with this `error`.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -38,17 +41,34 @@ struct Report {
     /// The subject, if the address does not show it.
     what: String,
     kind: String,
+    /// Members of the auth method that differ from the usual.
+    method: Option<Value>,
+    /// The client's id and secret.
+    client: Option<(String, String)>,
     answer: Option<Value>,
+    /// The status of `answer`.
+    status: Option<u16>,
     content_type: Option<String>,
     text: Option<String>,
     lasts: Option<Value>,
+    /// Which of `scopes` are reported as not granted.
+    missing: Option<Vec<String>>,
+    /// The header `Authorization`, empty if there must be none.
+    header: Option<String>,
     fails: bool,
     first: Option<Value>,
     answers: Vec<Value>,
+    /// The statuses of `answers`, if they are not 200.
+    statuses: Vec<u16>,
+    /// How many hours pass before each of them.
+    hours: Option<u64>,
     sends: Vec<String>,
     state: String,
     scopes: Vec<String>,
     has: String,
+    lacks: String,
+    callback: String,
+    error: String,
     least_state: usize,
     platform: String,
     fields: Option<Value>,
@@ -82,16 +102,20 @@ fn json_answer(status: u16, document: &Value) -> HttpResponse {
     }
 }
 
-/// A service with one platform that follows the OAuth 2.0 standard.
-fn usual() -> Platform {
+/// A platform that follows the OAuth 2.0 standard, except for the members of the report.
+fn usual(report: &Report) -> Platform {
+    let mut method = json!({
+        "id": "oauth", "type": "oauth2", "grant": "authorization_code", "issuer": null, "fields": [],
+        "authorizationUrl": "https://id.acme.example/authorize", "tokenUrl": "https://id.acme.example/token",
+        "scopeSeparator": " ",
+    });
+    for (name, value) in report.method.iter().flat_map(|members| members.as_object().unwrap()) {
+        method[name] = value.clone();
+    }
     Platform {
         connector: connector("acme", "Acme", "Email", 0),
         detail: serde_json::from_value(json!({
-            "authMethods": [{
-                "id": "oauth", "type": "oauth2", "grant": "authorization_code", "issuer": null, "fields": [],
-                "authorizationUrl": "https://id.acme.example/authorize", "tokenUrl": "https://id.acme.example/token",
-                "scopeSeparator": " ",
-            }],
+            "authMethods": [method],
             "servers": [{"url": "https://api.acme.example", "description": null}],
             "documentationUrl": null, "license": null, "verify": null, "account": null,
         }))
@@ -109,10 +133,23 @@ struct Service {
     platform: String,
     /// Its first method.
     method: String,
+    /// The id and the secret of its client.
+    client: (String, String),
     answers: Rc<RefCell<VecDeque<HttpResponse>>>,
 }
 
 impl Service {
+    fn of(report: &Report) -> Self {
+        let mut service = match report.platform.as_str() {
+            "" => Self::new(&usual(report)),
+            name => Self::new(&crate::catalog()[name]),
+        };
+        if let Some(client) = &report.client {
+            service.client = client.clone();
+        }
+        service
+    }
+
     fn new(platform: &Platform) -> Self {
         let api = Api::new(config(&SETTINGS));
         api.world.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
@@ -126,6 +163,7 @@ impl Service {
             api,
             platform: platform.connector.platform.clone(),
             method: platform.detail.auth_methods[0].id.clone(),
+            client: ("an-id".to_owned(), "a-secret".to_owned()),
             answers,
         }
     }
@@ -143,16 +181,22 @@ impl Service {
         self.api.get(path)
     }
 
-    /// Sends the user to the platform. Returns the attempt, the cookie and the URL.
-    fn lead(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
-        let client = json!({"clientId": "an-id", "clientSecret": "a-secret", "scopes": scopes});
+    /// Registers the client, and begins to connect.
+    fn begin(&self, scopes: &[String], fields: &Value) -> Response {
+        let (id, secret) = &self.client;
+        let client = json!({"clientId": id, "clientSecret": secret, "scopes": scopes});
         let stored = self.send("PUT", &format!("/v1/oauth-clients/{}", self.platform), &client);
         assert_eq!(stored.status, 201, "{}", body(&stored));
         let sent = json!({
             "platform": self.platform, "identity": "ann", "identityType": "user", "fields": fields,
             "authMethod": self.method,
         });
-        let begun = self.send("POST", "/v1/vault/connect", &sent);
+        self.send("POST", "/v1/vault/connect", &sent)
+    }
+
+    /// Sends the user to the platform. Returns the attempt, the cookie and the URL.
+    fn lead(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
+        let begun = self.begin(scopes, fields);
         assert_eq!(begun.status, 202, "{}", body(&begun));
         let told = body(&begun);
         let link = told["authorizationUrl"].as_str().unwrap();
@@ -169,23 +213,36 @@ impl Service {
     }
 
     /// The user consents, and the platform responds to the exchange. Returns the attempt.
-    fn exchange(&self, fields: &Value, answer: HttpResponse) -> Value {
-        let (attempt, cookie, location) = self.lead(&["read".to_owned()], fields);
+    fn exchange(&self, report: &Report, answer: HttpResponse) -> Value {
+        let read = vec!["read".to_owned()];
+        let scopes = if report.scopes.is_empty() { &read } else { &report.scopes };
+        let fields = report.fields.clone().unwrap_or_else(|| json!({}));
+        let (attempt, cookie, location) = self.lead(scopes, &fields);
         let asked = pairs(location.split_once('?').unwrap().1);
-        let state = asked.iter().find(|(name, _)| name == "state").unwrap().1.clone();
+        let state = &asked.iter().find(|(name, _)| name == "state").unwrap().1;
         self.answers(answer);
         self.api.world.sent.borrow_mut().clear();
-        let request = anonymous("GET", &format!("/connect/callback?code=c&state={state}"));
+        let usual = "code=c&state={state}";
+        let callback = if report.callback.is_empty() { usual } else { &report.callback };
+        let callback = callback.replace("{state}", state);
+        let request = anonymous("GET", &format!("/connect/callback?{callback}"));
         let request = with_header(request, "accept", "text/html");
         self.api.send(&with_header(request, "cookie", &cookie));
         body(&self.get(&format!("/v1/vault/connect/{attempt}")))
     }
 
     /// A connection with these tokens. Returns its path.
-    fn connected(&self, tokens: &Value) -> String {
-        let attempt = self.exchange(&json!({}), json_answer(200, tokens));
+    fn connected(&self, report: &Report, tokens: &Value) -> String {
+        let attempt = self.exchange(report, json_answer(200, tokens));
         let id = attempt["connection"]["id"].as_str();
         format!("/v1/vault/connections/{}", id.unwrap_or_else(|| panic!("{attempt}")))
+    }
+
+    /// The header `Authorization` of a call to the platform.
+    fn called_with(&self, path: &str) -> String {
+        self.answers(json_answer(200, &json!({})));
+        assert_eq!(self.get(&format!("{path}/proxy/me")).status, 200);
+        authorization(self.api.world.sent.borrow().last().unwrap())
     }
 
     /// The seconds until a time in a response.
@@ -200,35 +257,54 @@ fn sent_form(request: &HttpRequest) -> Vec<(String, String)> {
     pairs(std::str::from_utf8(&request.body).unwrap())
 }
 
+/// The header `Authorization` of a request, or nothing.
+fn authorization(request: &HttpRequest) -> String {
+    let found = request.headers.iter().find(|(name, _)| name == "authorization");
+    found.map(|(_, value)| value.clone()).unwrap_or_default()
+}
+
 fn token(report: &Report) {
-    let service = Service::new(&usual());
-    let mut answer = json_answer(200, report.answer.as_ref().unwrap_or(&Value::Null));
+    let service = Service::of(report);
+    let status = report.status.unwrap_or(200);
+    let mut answer = json_answer(status, report.answer.as_ref().unwrap_or(&Value::Null));
+    // TOML has neither null nor numbers as JSON writes them.
+    if let Some(Value::String(text)) = &report.answer {
+        answer.body = text.clone().into_bytes();
+    }
     if let (Some(content_type), Some(text)) = (&report.content_type, &report.text) {
         answer.headers = vec![("content-type".into(), content_type.clone())];
         answer.body = text.clone().into_bytes();
     }
-    let attempt = service.exchange(&json!({}), answer);
+    let attempt = service.exchange(report, answer);
     if report.fails {
         assert_eq!(attempt["status"], "failed", "{attempt}");
         return;
     }
     assert_eq!(attempt["status"], "succeeded", "{attempt}");
     let id = attempt["connection"]["id"].as_str().unwrap();
-    let credentials = body(&service.get(&format!("/v1/vault/connections/{id}/credentials")));
+    let path = format!("/v1/vault/connections/{id}");
+    let credentials = body(&service.get(&format!("{path}/credentials")));
     let lasts = service.seconds_until(&credentials["expiresAt"]);
     assert_eq!(
         lasts.map_or(json!("unknown"), |seconds| json!(seconds)),
         report.lasts.clone().unwrap()
     );
+    if let Some(missing) = &report.missing {
+        let status = body(&service.get(&format!("{path}/status")));
+        assert_eq!(status["missingScopes"], json!(missing));
+    }
+    if let Some(header) = &report.header {
+        assert_eq!(&service.called_with(&path), header);
+    }
 }
 
 fn refresh(report: &Report) {
-    let service = Service::new(&usual());
-    let path = service.connected(report.first.as_ref().unwrap());
+    let service = Service::of(report);
+    let path = service.connected(report, report.first.as_ref().unwrap());
     service.api.world.sent.borrow_mut().clear();
-    for answer in &report.answers {
-        service.api.world.wait(2 * HOUR_MS);
-        service.answers(json_answer(200, answer));
+    for (nth, answer) in report.answers.iter().enumerate() {
+        service.api.world.wait(report.hours.unwrap_or(2) * HOUR_MS);
+        service.answers(json_answer(report.statuses.get(nth).copied().unwrap_or(200), answer));
         service.get(&format!("{path}/credentials?refresh=true"));
     }
     if report.answers.is_empty() {
@@ -256,7 +332,7 @@ fn refresh(report: &Report) {
 }
 
 fn authorize(report: &Report) {
-    let service = Service::new(&usual());
+    let service = Service::of(report);
     let (_, _, location) = service.lead(&report.scopes, &json!({}));
     assert!(location.contains(&report.has), "{location}");
     let asked = pairs(location.split_once('?').unwrap().1);
@@ -265,11 +341,57 @@ fn authorize(report: &Report) {
 }
 
 fn token_request(report: &Report) {
-    let service = Service::new(&crate::catalog()[&report.platform]);
-    let fields = report.fields.clone().unwrap_or_default();
-    service.exchange(&fields, json_answer(200, &json!({"access_token": "at-1"})));
+    let service = Service::of(report);
+    service.exchange(report, json_answer(200, &json!({"access_token": "at-1"})));
     let sent = service.api.world.sent.borrow();
     let text = String::from_utf8(sent[0].body.clone()).unwrap();
+    assert!(text.contains(&report.has), "{text}");
+}
+
+fn client(report: &Report) {
+    let service = Service::of(report);
+    let tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
+    let path = service.connected(report, &tokens);
+    service.api.world.wait(HOUR_MS);
+    service.answers(json_answer(200, &tokens));
+    assert_eq!(service.get(&format!("{path}/credentials?refresh=true")).status, 200);
+    let sent = service.api.world.sent.borrow();
+    assert_eq!(sent.len(), 2);
+    for request in sent.iter() {
+        assert_eq!(&authorization(request), report.header.as_ref().unwrap());
+        let text = std::str::from_utf8(&request.body).unwrap();
+        assert!(text.contains(&report.has), "{text}");
+        assert!(report.lacks.is_empty() || !text.contains(&report.lacks), "{text}");
+    }
+}
+
+fn client_token(report: &Report) {
+    let own = json!({"grant": "client_credentials", "authorizationUrl": null});
+    let service = Service::of(&Report { method: Some(own), ..Report::default() });
+    service.answers(json_answer(200, &report.answers[0]));
+    let begun = service.begin(&["read".to_owned()], &json!({}));
+    assert_eq!(begun.status, 201, "{}", body(&begun));
+    let path = format!("/v1/vault/connections/{}", body(&begun)["id"].as_str().unwrap());
+    for answer in &report.answers[1..] {
+        service.api.world.wait(HOUR_MS);
+        service.answers(json_answer(200, answer));
+        service.answers.borrow_mut().push_back(json_answer(200, &json!({})));
+        assert_eq!(service.get(&format!("{path}/proxy/me")).status, 200);
+    }
+    let sent = service.api.world.sent.borrow();
+    assert_eq!(&authorization(sent.last().unwrap()), report.header.as_ref().unwrap());
+}
+
+fn callback(report: &Report) {
+    let service = Service::of(report);
+    let attempt = service.exchange(report, json_answer(200, &json!({"access_token": "at-1"})));
+    if !report.error.is_empty() {
+        assert_eq!(attempt["error"]["code"], json!(report.error), "{attempt}");
+        return;
+    }
+    assert_eq!(attempt["status"], "succeeded", "{attempt}");
+    let sent = service.api.world.sent.borrow();
+    let text = std::str::from_utf8(&sent[0].body).unwrap();
     assert!(text.contains(&report.has), "{text}");
 }
 
@@ -329,9 +451,9 @@ fn operation(report: &Report, nth: usize) {
 }
 
 fn wait(report: &Report) {
-    let service = Service::new(&usual());
+    let service = Service::of(report);
     let first = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 60});
-    let path = service.connected(&first);
+    let path = service.connected(report, &first);
     let mut answer = json_answer(429, &json!({}));
     answer.headers.push(("retry-after".into(), report.retry_after.clone()));
     service.answers(answer);
@@ -355,6 +477,9 @@ fn reports_of_other_projects_do_not_hold_here() {
             "token request" => token_request(report),
             "operation" => operation(report, nth),
             "wait" => wait(report),
+            "client" => client(report),
+            "client token" => client_token(report),
+            "callback" => callback(report),
             other => panic!("there is no kind {other}"),
         };
         let holds = std::panic::catch_unwind(run).is_ok();
