@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::method::objection;
 use super::rules;
-use crate::catalog::detail::{
-    self, AuthMethod, Field, OAuth2, Parameters, Server, urls, variables,
-};
+use crate::catalog::detail::{self, AuthMethod, Field, OAuth2, Parameters, Server, urls};
+use crate::oauth::token::{REDIRECT_URI, REDIRECT_URI_MEMBER};
 use crate::ports::Patterns;
 use crate::targets::Targets;
-use crate::targets::fill::{FillError, fill, fill_text, host_choosers};
+use crate::targets::fill::{FillError, ends_with_domain, fill, fill_text, host_choosers};
 use crate::util::patterns::Matcher;
 
 /// Receives each result. It can replace an error by a value.
@@ -75,8 +74,15 @@ impl ResolvedOAuth {
             token_url,
             revocation_url: optional(&oauth.revocation_url)?,
             oauth: OAuth2 {
+                issuer: optional(&oauth.issuer)?,
                 authorization_parameters: parameters(&oauth.authorization_parameters, &now)?,
-                token_parameters: parameters(&oauth.token_parameters, &later)?,
+                token_parameters: parameters(&oauth.token_parameters, &|filled| match filled {
+                    // Only a refresh needs it.
+                    Err(FillError::Missing(name)) if name == REDIRECT_URI_MEMBER => {
+                        Ok(REDIRECT_URI.to_owned())
+                    }
+                    filled => later(filled),
+                })?,
                 redirect_uri: match &oauth.redirect_uri {
                     Some(text) => Some(fill_text(text, &value)?),
                     None => None,
@@ -101,7 +107,7 @@ impl ResolvedOAuth {
         variables: &'v BTreeMap<String, String>,
         stored: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
-        let recipient_variables = recipient_variables(oauth);
+        let recipient_variables = recipient_variables(oauth, fields, variables);
         Self::new(oauth, targets, |name| {
             let is_safe = |value: &&str| {
                 !recipient_variables.contains(name) || is_listed(fields, name, value)
@@ -113,21 +119,43 @@ impl ResolvedOAuth {
 
 /// The variables that choose the host of a token, refresh or revocation request, or the redirect URI. Such requests carry the
 /// client's secret or the user's tokens, so the values must come from the OAuth client, never from a form.
-pub fn recipient_variables(oauth: &OAuth2) -> BTreeSet<&str> {
+fn recipient_variables<'a>(
+    oauth: &'a OAuth2,
+    fields: &[Field],
+    variables: &BTreeMap<String, String>,
+) -> BTreeSet<&'a str> {
     let urls = [Some(&oauth.token_url), oauth.refresh_url.as_ref(), oauth.revocation_url.as_ref()];
-    let hosts = urls.into_iter().flatten().flat_map(|url| host_choosers(url));
-    hosts.chain(oauth.redirect_uri.iter().flat_map(|text| variables(text))).collect()
+    let hosts = urls.into_iter().flatten().flat_map(|url| owner_variables(url, fields, variables));
+    hosts.chain(oauth.redirect_uri.iter().flat_map(|text| detail::variables(text))).collect()
 }
 
-/// The fields of an OAuth 2.0 method that choose the host of a token request or of an API call.
+/// The fields of an OAuth 2.0 method that choose the host of a token request or of an API call. `variables` are those of the
+/// OAuth client.
 pub fn recipient_fields<'a>(
-    oauth: &'a OAuth2,
-    fields: &'a [Field],
+    (oauth, fields): (&'a OAuth2, &'a [Field]),
     servers: &'a [Server],
+    variables: &BTreeMap<String, String>,
 ) -> BTreeSet<&'a str> {
-    let called = servers.iter().flat_map(|server| host_choosers(&server.url));
+    let called = servers.iter().flat_map(|server| owner_variables(&server.url, fields, variables));
     let is_field = |name: &&str| fields.iter().any(|field| field.name == *name);
-    recipient_variables(oauth).into_iter().chain(called.filter(is_field)).collect()
+    let recipient_variables = recipient_variables(oauth, fields, variables);
+    recipient_variables.into_iter().chain(called.filter(is_field)).collect()
+}
+
+/// The variables that choose the owner of a URL's host. In `https://{subdomain}.{domain}`, where the catalog lists the
+/// domains, that is only `domain`.
+fn owner_variables<'a>(
+    url: &'a str,
+    fields: &[Field],
+    variables: &BTreeMap<String, String>,
+) -> Vec<&'a str> {
+    let found = host_choosers(url);
+    let Some(domain) = found.last().copied() else { return found };
+    let listed = fields.iter().find(|field| field.name == domain);
+    let listed = listed.and_then(|field| field.r#enum.as_deref()).unwrap_or_default();
+    // The OAuth client can set any other domain, and a user must not choose a label before, say, `com`.
+    let is_listed = variables.get(domain).is_none_or(|own| listed.contains(own));
+    if is_listed && ends_with_domain(url, domain, listed) { vec![domain] } else { found }
 }
 
 /// Adopts values of the method's fields that the platform returned, in place of the user's input. The user can add parameters
@@ -140,7 +168,7 @@ pub fn apply_platform_values(
     platform_values: impl IntoIterator<Item = (String, String)>,
     patterns: &impl Patterns,
 ) {
-    let recipient_variables = recipient_fields(oauth, &method.fields, servers);
+    let recipient_variables = recipient_fields((oauth, &method.fields), servers, variables);
     let addresses: Vec<&str> =
         servers.iter().map(|server| server.url.as_str()).chain(urls(&method.kind)).collect();
     let matcher = Matcher::new(patterns);
@@ -272,8 +300,8 @@ mod tests {
         let fields = ["environment", "region"].map(|name| field(&json!({"name": name})));
         // `instance` is returned in the platform's token response.
         let oauth = method();
-        let recipient_variables = recipient_fields(&oauth, &fields, &servers);
-        assert_eq!(Vec::from_iter(recipient_variables), ["environment", "tenant"]);
+        let found = recipient_fields((&oauth, &fields), &servers, &BTreeMap::new());
+        assert_eq!(Vec::from_iter(found), ["environment", "tenant"]);
     }
 
     #[test]
@@ -283,7 +311,42 @@ mod tests {
             revocation_url: Some("https://{old}/{path}".to_owned()),
             ..method()
         };
-        assert_eq!(Vec::from_iter(recipient_variables(&method())), ["tenant"]);
-        assert_eq!(Vec::from_iter(recipient_variables(&elsewhere)), ["new", "old", "tenant"]);
+        let none = BTreeMap::new();
+        let usual = method();
+        assert_eq!(Vec::from_iter(recipient_variables(&usual, &[], &none)), ["tenant"]);
+        let found = recipient_variables(&elsewhere, &[], &none);
+        assert_eq!(Vec::from_iter(found), ["new", "old", "tenant"]);
+    }
+
+    #[test]
+    fn labels_before_a_listed_domain_choose_no_owner() {
+        let domains = |listed: &[&str]| field(&json!({"name": "domain", "enum": listed}));
+        let both = vec!["domain", "org"];
+        let other = Some("acme.example");
+        for (url, listed, own, expected) in [
+            ("https://{org}.{domain}/t", &["acme.com", "acme.co.uk"][..], None, vec!["domain"]),
+            (
+                "https://{org}.{domain}/t",
+                &["acme.com", "acme.co.uk"],
+                Some("acme.com"),
+                vec!["domain"],
+            ),
+            ("https://{org}.{domain}/t", &["acme.com"], other, both.clone()),
+            ("https://{org}.{domain}/t", &["acme.com", "com"], None, both.clone()),
+            ("https://{org}.{domain}/t", &["acme.com", "co.uk"], None, both.clone()),
+            ("https://{org}.{domain}/t", &[], None, both.clone()),
+            ("https://{org}{domain}/t", &["acme.com"], None, both.clone()),
+            ("https://{org}-{domain}/t", &["acme.com"], None, both.clone()),
+            ("https://{org}.{domain}.com/t", &["acme.com"], None, both.clone()),
+            ("https://{domain}.{org}/t", &["acme.com"], None, both.clone()),
+            ("https://{domain}/{org}", &["acme.com"], None, vec!["domain"]),
+        ] {
+            let oauth = OAuth2::usual(Grant::ClientCredentials, None, url.to_owned());
+            let own = own.map(|own| ("domain".to_owned(), own.to_owned()));
+            let variables = BTreeMap::from_iter(own);
+            let fields = [domains(listed), field(&json!({"name": "org"}))];
+            let found = recipient_variables(&oauth, &fields, &variables);
+            assert_eq!(Vec::from_iter(found), expected, "{url} {listed:?}");
+        }
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn request_tokens<P: Ports>(
     let refresh_token = tokens.and_then(|tokens| tokens.refresh.as_deref());
     let uses_refresh_token = oauth.grant == Grant::AuthorizationCode && refresh_token.is_some();
     let url = if uses_refresh_token { &filled.refresh_url } else { &filled.token_url };
-    let client = client.with_assertion(oauth.token_auth, url, ports).await;
+    let client = client.with_assertion(&filled.oauth, url, ports).await;
     let endpoint = TokenEndpoint { oauth: &filled.oauth, url, client: &client };
     let request = match (oauth.grant, refresh_token) {
         (Grant::ClientCredentials | Grant::AccountCredentials, _) => {

@@ -13,6 +13,7 @@ use crate::catalog::detail::{
     Request, Server, SourceKind, Verify, rejected as statuses, urls, variables,
 };
 use crate::importer::auth;
+use crate::oauth::token::REDIRECT_URI;
 use crate::terms::Method;
 
 /// The fields of a platform's table about connecting.
@@ -274,7 +275,7 @@ fn methods(
                         fault(format!("`{id}`: `{url}` is not an `https` URL"));
                     }
                 }
-                for value in auth::parameters(&method.kind) {
+                for value in auth::parameters(&method.kind).filter(|value| *value != REDIRECT_URI) {
                     let mut names = auth::parameter_variables(value);
                     if let Some(name) = names.find(|name| !has_field(&method, name)) {
                         fault(unfilled(&method, name, value));

@@ -75,11 +75,11 @@ impl PrivateKey {
         (!is_other).then(|| Self { jwk: text.to_owned(), algorithm, id: kid })
     }
 
-    /// Signs an assertion for one URL of the platform. Returns `None` if the key can't sign.
+    /// Signs an assertion for one request to this audience. Returns `None` if the key can't sign.
     pub async fn assertion(
         &self,
         client_id: &str,
-        address: &str,
+        audience: &str,
         ports: &(impl Signatures + Random + Clock),
     ) -> Option<String> {
         let header = Header { alg: self.algorithm.as_str(), typ: "JWT", kid: self.id.as_deref() };
@@ -89,7 +89,7 @@ impl PrivateKey {
         let claims = Claims {
             iss: client_id,
             sub: client_id,
-            aud: address,
+            aud: audience,
             jti: &Base64UrlUnpadded::encode_string(&id),
             iat,
             exp: iat.saturating_add(VALID_S),

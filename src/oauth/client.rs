@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::assertion::PrivateKey;
-use crate::catalog::detail::TokenAuth;
+use crate::catalog::detail::{OAuth2, TokenAuth};
 use crate::ports::{Clock, Random, Signatures};
 
 /// The app's client credentials. `Debug` does not show the secret.
@@ -25,15 +25,18 @@ impl Client {
         Self { id, secret, key, assertion: None }
     }
 
-    /// Adds the assertion for a request to this URL, if the client authenticates by private key.
+    /// Adds the assertion for a request to this URL, if the client authenticates by private key. Its audience is the issuer,
+    /// or the URL if the catalog names no issuer: RFC 7523, section 3, permits both, and Auth0 accepts only the issuer.
     pub async fn with_assertion(
         mut self,
-        auth: TokenAuth,
-        address: &str,
+        oauth: &OAuth2,
+        url: &str,
         ports: &(impl Signatures + Random + Clock),
     ) -> Self {
-        if let Some(key) = self.key.as_ref().filter(|_| auth == TokenAuth::PrivateKeyJwt) {
-            self.assertion = key.assertion(&self.id, address, ports).await;
+        let is_signed = oauth.token_auth == TokenAuth::PrivateKeyJwt;
+        if let Some(key) = self.key.as_ref().filter(|_| is_signed) {
+            let audience = oauth.issuer.as_deref().unwrap_or(url);
+            self.assertion = key.assertion(&self.id, audience, ports).await;
         }
         self
     }

@@ -99,13 +99,22 @@ impl TokenEndpoint<'_> {
         for (name, value) in &self.oauth.token_parameters {
             let is_own =
                 OWN_PARAMETERS.contains(&name.as_str()) || *name == self.oauth.client_id_parameter;
-            if !is_own {
+            let is_repeated = name == "redirect_uri"
+                && value != REDIRECT_URI
+                && pairs.iter().all(|(sent, _)| sent != name);
+            if !is_own || is_repeated {
                 pairs.push((name, value));
             }
         }
         request(self.oauth, self.url, self.oauth.token_body, &pairs, authorization)
     }
 }
+
+/// The value of the token parameter `redirect_uri` at platforms that require it in refreshes too.
+pub const REDIRECT_URI: &str = "{redirectUri}";
+
+/// The name by which credentials keep that value.
+pub const REDIRECT_URI_MEMBER: &str = "redirectUri";
 
 pub const OWN_PARAMETERS: [&str; 10] = [
     "grant_type",

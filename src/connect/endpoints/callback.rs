@@ -27,7 +27,7 @@ use crate::http::message::{Body, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
 use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
 use crate::oauth::pkce::Verifier;
-use crate::oauth::token::TokenEndpoint;
+use crate::oauth::token::{REDIRECT_URI, REDIRECT_URI_MEMBER, TokenEndpoint};
 use crate::oauth::{Client, TokenError, Tokens};
 use crate::ports::{Clock, Db, Ports, all_rows, first_row};
 use crate::targets::Targets;
@@ -326,13 +326,16 @@ impl<P: Ports> BrowserContext<'_, P> {
         verifier: Option<String>,
     ) -> Result<Tokens, TokenError> {
         let verifier = verifier.and_then(Verifier::parse);
-        let client =
-            client.with_assertion(resolved.oauth.token_auth, &resolved.token_url, self.ports).await;
+        let client = client.with_assertion(&resolved.oauth, &resolved.token_url, self.ports).await;
         let endpoint =
             TokenEndpoint { oauth: &resolved.oauth, url: &resolved.token_url, client: &client };
         let exchange = endpoint.exchange(code, redirect_uri, verifier.as_ref(), callback);
         let tokens = platform::tokens(self.ports, &resolved.oauth, exchange).await?;
-        platform::exchange_for_long_lived(self.ports, &endpoint, tokens).await
+        let mut tokens = platform::exchange_for_long_lived(self.ports, &endpoint, tokens).await?;
+        if resolved.oauth.token_parameters.values().any(|value| value == REDIRECT_URI) {
+            tokens.members.insert(REDIRECT_URI_MEMBER.to_owned(), redirect_uri.into());
+        }
+        Ok(tokens)
     }
 
     /// Revokes tokens that are not stored. Many platforms then revoke all access of the app to that account. So the tokens are

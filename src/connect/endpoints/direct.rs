@@ -38,8 +38,7 @@ impl ConnectRequest<'_> {
         scopes: Vec<String>,
     ) -> Result<Response, Problem> {
         let opened = client.open(&self.context.config().vault_keys).map_err(decrypt_error)?;
-        let opened =
-            opened.with_assertion(resolved.oauth.token_auth, &resolved.token_url, ports).await;
+        let opened = opened.with_assertion(&resolved.oauth, &resolved.token_url, ports).await;
         let endpoint =
             TokenEndpoint { oauth: &resolved.oauth, url: &resolved.token_url, client: &opened };
         let request = endpoint.client_credentials(&scopes);

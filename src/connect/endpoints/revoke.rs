@@ -129,6 +129,6 @@ async fn request<P: Ports>(
         ResolvedOAuth::for_client(oauth, &method.fields, config.targets(), &variables, stored)
             .ok()?;
     let url = resolved.revocation_url?;
-    let client = client.with_assertion(resolved.oauth.token_auth, &url, ports).await;
+    let client = client.with_assertion(&resolved.oauth, &url, ports).await;
     Some(revocation(&resolved.oauth, &url, &client, tokens.refresh.as_deref(), &tokens.access))
 }

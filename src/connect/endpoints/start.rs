@@ -429,8 +429,8 @@ pub(crate) fn lacking(
         });
         !variables.contains_key(*name) && !is_listed
     };
-    let open =
-        recipient_fields(oauth, &method.fields, &connector.servers).into_iter().filter(is_open);
+    let names = recipient_fields((oauth, &method.fields), &connector.servers, &variables);
+    let open = names.into_iter().filter(is_open);
     let names: Vec<String> = open.map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
         return None;

@@ -139,7 +139,7 @@ fn resolve_recipient_fields(
 ) {
     let Some(oauth) = method.oauth2() else { return };
     let variables = client.map(OauthClient::variables).unwrap_or_default();
-    for name in recipient_fields(oauth, &method.fields, &connector.servers) {
+    for name in recipient_fields((oauth, &method.fields), &connector.servers, &variables) {
         match (variables.get(name), given.get(name)) {
             (Some(own), None) => {
                 given.insert(name.to_owned(), own.clone());

@@ -189,6 +189,15 @@ pub fn host_choosers(template: &str) -> Vec<&str> {
     pieces(host).into_iter().filter_map(Piece::variable).collect()
 }
 
+/// Whether a template's host ends with a dot and this variable, whose listed values are all registrable domains.
+#[must_use]
+pub fn ends_with_domain(template: &str, variable: &str, listed: &[String]) -> bool {
+    let Some((_, Some((host, _)), _)) = split(template) else { return false };
+    host.ends_with(&format!(".{{{variable}}}"))
+        && !listed.is_empty()
+        && listed.iter().all(|domain| has_own_domain(&format!(".{domain}")))
+}
+
 /// Whether a host's template ends with a registrable domain, after its last variable.
 fn has_own_domain(host: &str) -> bool {
     let mut labels = literal_end(host).rsplit('.');

@@ -1,6 +1,7 @@
 //! Clients that authenticate with a token signed by a private key: `private_key_jwt`.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
+use connector_vault::jobs;
 use connector_vault::ports::{Algorithm, Signatures as _};
 
 use super::*;
@@ -11,13 +12,25 @@ const P256: &str = include_str!("../../fixtures/keys/p256.jwk");
 
 const CLIENT: &str = "/v1/oauth-clients/acme";
 
-/// A service with a platform whose methods accept a secret (one) or a key (two).
+/// Where the platform revokes tokens: not on the host of the token URL.
+const REVOKE: &str = "https://sessions.acme.example/revoke";
+
+/// A service with a platform whose methods accept a secret (one) or a key (three).
 fn api_with_keys() -> Api {
-    let keyed = json!({"tokenAuth": "private_key_jwt"});
+    let keyed = json!({"tokenAuth": "private_key_jwt", "revocationUrl": REVOKE});
     let service = json!({
         "tokenAuth": "private_key_jwt", "grant": "client_credentials", "authorizationUrl": null,
     });
-    let methods = [oauth("oauth", &json!({})), oauth("signed", &keyed), oauth("service", &service)];
+    let issued = json!({
+        "tokenAuth": "private_key_jwt", "revocationUrl": REVOKE, "issuer": "https://{domain}/",
+        "fields": [{"name": "domain", "label": "Domain", "required": true, "secret": false}],
+    });
+    let methods = [
+        oauth("oauth", &json!({})),
+        oauth("signed", &keyed),
+        oauth("service", &service),
+        oauth("issued", &issued),
+    ];
     api_of(&[("acme", json!({"authMethods": methods}))])
 }
 
@@ -33,8 +46,14 @@ fn part(text: &str) -> Value {
     serde_json::from_slice(&Base64UrlUnpadded::decode_vec(text).unwrap()).unwrap()
 }
 
-/// The claims of the client assertion in the nth request, after its signature and times were checked.
+/// The claims of the client assertion in the nth request, whose audience is the URL of the request.
 fn proven(api: &Api, nth: usize, key: &str) -> Value {
+    let url = api.world.sent.borrow()[nth].url.clone();
+    proven_for(api, nth, key, &url)
+}
+
+/// The claims of the client assertion in the nth request, after its signature, times and audience were checked.
+fn proven_for(api: &Api, nth: usize, key: &str, audience: &str) -> Value {
     let sent = form(api, nth);
     let kind = value_of(&sent, "client_assertion_type");
     let expected = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -54,7 +73,7 @@ fn proven(api: &Api, nth: usize, key: &str) -> Value {
     let now = api.world.now.get() / 1000;
     assert_eq!((&claims["iat"], &claims["exp"]), (&json!(now), &json!(now + 300)));
     assert_eq!((&claims["iss"], &claims["sub"]), (&json!("an id"), &json!("an id")));
-    assert_eq!(claims["aud"], api.world.sent.borrow()[nth].url);
+    assert_eq!(claims["aud"], audience);
     claims
 }
 
@@ -88,6 +107,97 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
             let text = String::from_utf8_lossy(&request.body).into_owned();
             assert!(!text.contains(private.as_str().unwrap()), "{request:?}");
         }
+    }
+}
+
+/// How many revocations the platform has not answered yet.
+fn pending(api: &Api) -> i64 {
+    let select = "SELECT count(*) FROM revocations";
+    api.world.database.query_row(select, [], |row| row.get(0)).unwrap()
+}
+
+/// The schedule, an hour later.
+fn an_hour_later(api: &Api) {
+    api.world.wait(3_600_000);
+    let faults = pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
+    assert_eq!(faults, Vec::<String>::new());
+}
+
+/// A connection whose client holds this key.
+fn connected_with(api: &Api, key: &str) -> String {
+    assert_eq!(set(api, Some("signed"), key).status, 200);
+    let mut sent = of_ann("acme");
+    sent["authMethod"] = json!("signed");
+    let tokens = json!({"access_token": "t", "expires_in": 60, "refresh_token": "r"});
+    connected(api, &sent, &tokens)
+}
+
+#[test]
+fn a_revocation_contains_an_assertion_for_its_own_url() {
+    for key in [RSA, P256] {
+        let api = api_with_keys();
+        let id = connected_with(&api, key);
+        let exchange = proven(&api, 0, key);
+        script(&api, &[(200, json!({}))]);
+        let path = format!("/v1/vault/connections/{id}");
+        assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
+        assert_eq!(api.world.sent.borrow()[1].url, REVOKE);
+        let revocation = proven(&api, 1, key);
+        assert_ne!(exchange["jti"], revocation["jti"], "an assertion is sent once");
+        let sent = form(&api, 1);
+        assert_eq!(value_of(&sent, "token").as_deref(), Some("r"));
+        assert_eq!(value_of(&sent, "token_type_hint").as_deref(), Some("refresh_token"));
+        assert_eq!(pending(&api), 0, "the platform has revoked it");
+    }
+}
+
+#[test]
+fn a_revocation_that_is_retried_contains_a_new_assertion() {
+    let api = api_with_keys();
+    let id = connected_with(&api, P256);
+    script(&api, &[(503, json!({})), (200, json!({}))]);
+    let path = format!("/v1/vault/connections/{id}");
+    assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
+    let first = proven(&api, 1, P256);
+    assert_eq!(pending(&api), 1);
+
+    an_hour_later(&api);
+    let second = proven(&api, 2, P256);
+    assert_ne!(first["jti"], second["jti"]);
+    assert_eq!(pending(&api), 0);
+}
+
+#[test]
+fn a_revocation_without_its_key_sends_nothing_and_waits_for_it() {
+    let api = api_with_keys();
+    let id = connected_with(&api, P256);
+    assert_eq!(api.send(&api.request("DELETE", CLIENT)).status, 204);
+    let path = format!("/v1/vault/connections/{id}");
+    assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
+    assert_eq!((api.world.sent.borrow().len(), pending(&api)), (1, 1));
+
+    assert_eq!(set(&api, Some("signed"), RSA).status, 201);
+    script(&api, &[(200, json!({}))]);
+    an_hour_later(&api);
+    proven(&api, 1, RSA);
+    assert_eq!(pending(&api), 0);
+}
+
+#[test]
+fn the_audience_is_the_issuer_that_the_method_names() {
+    let api = api_with_keys();
+    assert_eq!(set(&api, Some("issued"), RSA).status, 200);
+    let mut sent = of_ann("acme");
+    sent["authMethod"] = json!("issued");
+    sent["fields"] = json!({"domain": "acme.example"});
+    let tokens = json!({"access_token": "t", "expires_in": 60, "refresh_token": "r"});
+    let id = connected(&api, &sent, &tokens);
+    script(&api, &[(200, tokens), (200, json!({}))]);
+    let path = format!("/v1/vault/connections/{id}");
+    assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 200);
+    assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
+    for nth in 0..3 {
+        proven_for(&api, nth, RSA, "https://acme.example/");
     }
 }
 

@@ -26,16 +26,20 @@ export const isSetByApp = (
   method.type === "oauth2" &&
   values === null &&
   [method.tokenUrl, method.refreshUrl, method.revocationUrl, ...servers.map(({ url }) => url)].some((url) =>
-    hostVariables(url ?? "").includes(name),
+    hostVariables(url ?? "", method.fields).includes(name),
   );
 
 /** Whether the platform's callback contains the value, so that the user is not asked for it. */
 export const isReportedByPlatform = (method: AuthMethod, { name }: AuthField) =>
   method.type === "oauth2" && method.fieldSources.some(({ field }) => field === name);
 
-/** The variables in a host whose last two labels are not literal. */
-function hostVariables(template: string): string[] {
+/** The variables in a host whose last two labels are not literal. Before a domain that the catalog lists, they are literal. */
+function hostVariables(template: string, fields: readonly AuthField[]): string[] {
   const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];
   const end = host.slice(host.lastIndexOf("}") + 1);
-  return end.split(".").length > 2 ? [] : [...host.matchAll(/\{([^{}]+)\}/g)].map(([, name = ""]) => name);
+  if (end.split(".").length > 2) return [];
+  const names = [...host.matchAll(/\{([^{}]+)\}/g)].map(([, name = ""]) => name);
+  const domain = names.at(-1);
+  const isListed = fields.some((field) => field.name === domain && field.enum !== null);
+  return domain && isListed && host.endsWith(`.{${domain}}`) ? [domain] : names;
 }
