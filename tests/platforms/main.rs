@@ -115,7 +115,7 @@ fn the_rows_are_of_one_hundred_platforms_and_name_their_pages() {
     let rows = row::all();
     assert!(rows.values().filter(|row| row.ended.is_none()).count() >= 100);
     for (name, row) in &rows {
-        assert!(!row.docs.is_empty(), "{name}");
+        assert!(!row.docs.is_empty() && !row.checked.is_empty(), "{name}");
         assert!(row.docs.iter().all(|page| page.starts_with("https://")), "{name}");
         assert!(row.ended.is_some() || row.oauth.is_some() || row.key.is_some(), "{name}");
     }

@@ -15,6 +15,8 @@ pub type Pairs = BTreeMap<String, String>;
 pub struct Row {
     /// The pages with this information.
     pub docs: Vec<String>,
+    /// The sources that the author read, and the members of the row that they do not cover.
+    pub checked: String,
     /// How users consent.
     pub oauth: Option<OAuth>,
     /// How a key is sent.
@@ -57,6 +59,7 @@ pub struct OAuth {
     /// The same for the exchange of a code, and for a client's own token. `$state` is the state of the attempt.
     #[serde(default)]
     pub token_needs: Pairs,
+    /// The same for a refresh. `$redirect_uri` is the redirect URI of the exchange.
     #[serde(default)]
     pub refresh_needs: Pairs,
     /// Parameters of the authorization request without which there is no refresh token.

@@ -55,6 +55,8 @@ pub struct Standin {
     codes: BTreeMap<String, Code>,
     access: BTreeMap<String, Token>,
     refresh: BTreeMap<String, usize>,
+    /// The redirect URI of the last exchange.
+    redirect_uri: String,
     /// Refresh tokens that were used up.
     used: BTreeMap<String, usize>,
     dead: Vec<bool>,
@@ -132,6 +134,7 @@ impl Standin {
             codes: BTreeMap::new(),
             access: BTreeMap::new(),
             refresh: BTreeMap::new(),
+            redirect_uri: String::new(),
             used: BTreeMap::new(),
             dead: Vec::new(),
             agreed: 0,
@@ -356,6 +359,7 @@ impl Standin {
                 return self.refuse(400, "invalid_grant", "code_verifier does not fit");
             }
         }
+        self.redirect_uri.clone_from(&code.redirect_uri);
         let refresh = code.is_offline.then(|| self.draw("refresh"));
         if let Some(refresh) = &refresh {
             self.refresh.insert(refresh.clone(), code.grant);
@@ -375,7 +379,11 @@ impl Standin {
         if self.dead[grant] {
             return answered(oauth.dead.status, &oauth.dead.body);
         }
-        if let Some(what) = missing(&oauth.refresh_needs, sent, "") {
+        let needed = oauth.refresh_needs.iter();
+        let needed = needed.map(|(name, value)| {
+            (name.clone(), value.replace("$redirect_uri", &self.redirect_uri))
+        });
+        if let Some(what) = missing(&needed.collect(), sent, "") {
             return self.refuse(400, "invalid_request", format!("refresh: {what}"));
         }
         let next = match oauth.refresh {
