@@ -7,9 +7,12 @@ import { test } from "node:test";
 import Ajv from "ajv";
 import formats from "ajv-formats";
 import { root } from "../lib/paths.mjs";
+import { notes } from "../release/notes.mjs";
 import { obstacles } from "../release/obstacles.mjs";
 import { bundled, crates } from "../release/parts.mjs";
+import { licences } from "../release/sample-catalog.mjs";
 import { sbom } from "../release/sbom.mjs";
+import { configuration } from "../release/server-package.mjs";
 
 test("a release needs equal versions, a section in the changelog, a clean tree and a tag", () => {
   const ready = {
@@ -49,6 +52,7 @@ test("a bill of materials lists every crate and bundled package once, and is val
   for (const [feature, packages] of [
     ["worker", bundled()],
     ["client", []],
+    ["cli", []],
   ]) {
     const all = await crates(feature);
     const text = sbom({ name: feature, version: "0.1.0", crates: all, packages });
@@ -62,13 +66,44 @@ test("a bill of materials lists every crate and bundled package once, and is val
       assert.ok(hashes?.length === 1 && licenses?.length === 1, name);
     }
     const names = new Set(bom.components.map(({ name }) => name));
-    for (const name of feature === "worker"
-      ? ["worker", "aes-gcm", "jiff", "preact"]
-      : ["serde-wasm-bindgen", "js-sys"])
-      assert.ok(names.has(name), name);
+    const expected = {
+      worker: ["worker", "aes-gcm", "jiff", "preact"],
+      client: ["serde-wasm-bindgen", "js-sys"],
+      cli: ["clap", "mimalloc"],
+    };
+    for (const name of expected[feature]) assert.ok(names.has(name), name);
     // Crates of tests must not be listed.
     for (const name of ["proptest", "rusqlite", "standardwebhooks"]) assert.ok(!names.has(name), name);
   }
   const lock = readFileSync(join(root, "Cargo.lock"), "utf8");
   assert.ok(lock.includes('name = "proptest"'));
+});
+
+test("the sample catalog has no document without a licence", () => {
+  const line = (platform, tools, license) =>
+    JSON.stringify({ connector: { platform, tools, license, documentationUrl: "https://docs.example" } });
+  const [open, own] = [line("open", 2, { name: "MIT\tor\nISC", url: null }), line("own", 0, null)];
+  assert.equal(
+    licences(`${open}\n${own}\n`),
+    "platform\tlicence\tlicence URL\tdocumentation\nopen\tMIT or ISC\t\thttps://docs.example\n",
+  );
+  assert.throws(() => licences(`${open}\n${line("closed", 1, null)}\n`), /name no licence: closed/);
+});
+
+test("the configuration of a project with the package has no build, and every path through the link", () => {
+  const text = readFileSync(join(root, "wrangler.toml"), "utf8");
+  const made = configuration(text);
+  assert.doesNotMatch(made, /^\[build\]|npm run|watch_dir/m);
+  assert.equal(made.match(/"\.wrangler\/connector-vault\/(build\/index\.js|schema|www\/dist)"/g).length, 3);
+  // Bindings, variables and comments stay.
+  const kept = text.split("\n").filter((line) => /^#|^\[\[|^binding|^crons/.test(line));
+  for (const line of kept) assert.ok(made.includes(line), line);
+  assert.throws(() => configuration(text.replace('"www/dist"', '"elsewhere"')), /does not name www\/dist/);
+});
+
+test("the notes of a release have its changes and the hashes of the Worker", () => {
+  const changelog = "# Changelog\n\n## 1.2.0 - 2026-11-23\n\n- New.\n\n## 1.1.0 - 2026-11-01\n\n- Old.\n";
+  const made = notes({ version: "1.2.0", changelog, worker: [{ path: "build/index.js", sha256: "ab12" }] });
+  assert.match(made, /- New\.[\s\S]*ab12 {2}build\/index\.js[\s\S]*npm run reproducible/);
+  assert.doesNotMatch(made, /Old/);
 });
