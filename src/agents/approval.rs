@@ -8,8 +8,9 @@
 use serde::Deserialize;
 
 use super::grant::Grant;
-use super::statements::{CONTINUE_MS, Step, key_is_valid};
+use super::statements::{CONTINUE_MS, Step};
 use crate::auth::statements::Guard;
+use crate::auth::statements::key_is_valid;
 use crate::connections::statements::sql::Sql;
 use crate::credentials::{Kind, SealContext, Sealed};
 use crate::ports::{Param, Statement};

@@ -9,7 +9,7 @@ use super::request::{AccessRequest, AgentRequest, LIFETIME_MS};
 use super::sign_in::SignInType;
 use super::{Access, Confirm, hash};
 use crate::auth::Principal;
-use crate::auth::statements::Guard;
+use crate::auth::statements::{Guard, key_is_valid};
 use crate::connections::statements::sql::Sql;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
@@ -23,13 +23,6 @@ pub const CONTINUE_MS: u64 = 60 * 1000;
 
 fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {
     Statement { sql: sql.into(), params }
-}
-
-/// The condition that the key of a row of `agent_grants` is valid. `now` is a SQL expression.
-pub(super) fn key_is_valid(now: &str) -> String {
-    format!(
-        "EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}))"
-    )
 }
 
 pub fn select_endpoint(id: &str) -> Statement {

@@ -30,6 +30,13 @@ fn name(caller: &Caller) -> Param {
     })
 }
 
+/// The condition that the key of a row with `key_id` is valid. `now` is a SQL expression.
+pub fn key_is_valid(now: &str) -> String {
+    format!(
+        "EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}))"
+    )
+}
+
 /// Selects the row of the caller's key in any state, or the shard to which its account was moved.
 pub fn select_key(caller: &Caller) -> Statement {
     let sql = with_key!(

@@ -167,6 +167,8 @@ pub enum AttemptErrorCode {
     ConnectionExists,
     /// The connection to reconnect no longer exists.
     ConnectionNotFound,
+    /// The account can't have more connections.
+    ConnectionLimit,
     ClientRejected,
     /// The platform rejects the request, for example its scopes.
     RequestRejected,
@@ -182,11 +184,12 @@ pub enum AttemptErrorCode {
 }
 
 impl AttemptErrorCode {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Denied,
         Self::AccountMismatch,
         Self::ConnectionExists,
         Self::ConnectionNotFound,
+        Self::ConnectionLimit,
         Self::ClientRejected,
         Self::RequestRejected,
         Self::CodeRejected,
@@ -204,6 +207,7 @@ impl AttemptErrorCode {
             Self::AccountMismatch => "account_mismatch",
             Self::ConnectionExists => "connection_exists",
             Self::ConnectionNotFound => "connection_not_found",
+            Self::ConnectionLimit => "connection_limit",
             Self::ClientRejected => "client_rejected",
             Self::RequestRejected => "request_rejected",
             Self::CodeRejected => "code_rejected",

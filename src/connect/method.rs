@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::catalog::detail::{
-    Account, AuthMethod, Field, Kind, Pagination, Parameters, Server, Verify,
+    Account, AuthMethod, Field, Kind, Pagination, Parameters, Server, Verify, urls,
 };
 use crate::credentials::request_auth::unsendable_reason;
 use crate::ports::Patterns;
+use crate::targets::fill::{Rule, broken_rule};
 use crate::terms::CredentialType;
 use crate::util::patterns::Matcher;
 
@@ -77,11 +78,23 @@ impl AuthMethod {
         }
     }
 
-    /// The values of the fields, with defaults. `common` are the headers of all methods of the connector. Calls `fault` for
-    /// each invalid value, with the name of the field and the end of a sentence.
+    /// What is wrong with the value of a field at its position in the platform's addresses, as the end of a sentence.
+    pub fn address_objection(
+        &self,
+        servers: &[Server],
+        field: &str,
+        value: &str,
+    ) -> Option<&'static str> {
+        let called = servers.iter().map(|server| server.url.as_str());
+        let mut addresses = called.chain(urls(&self.kind));
+        addresses.find_map(|address| broken_rule(address, field, value)).map(Rule::as_str)
+    }
+
+    /// The values of the fields, with defaults. Calls `fault` for each invalid value, with the name of the field and the end
+    /// of a sentence.
     pub fn fill(
         &self,
-        common: &Parameters,
+        connector: &Connector,
         given: &BTreeMap<String, String>,
         patterns: &impl Patterns,
         mut fault: impl FnMut(&str, String),
@@ -104,9 +117,13 @@ impl AuthMethod {
             let value = given.get(&field.name).filter(|value| !value.is_empty());
             match value.or(field.default.as_ref()) {
                 Some(value) => {
-                    let reason =
-                        unsendable_reason(common, self, &field.name, value).map(str::to_owned);
-                    if let Some(what) = objection(field, value, &matcher).or(reason) {
+                    let reason = || {
+                        unsendable_reason(&connector.headers, self, &field.name, value).or_else(
+                            || self.address_objection(&connector.servers, &field.name, value),
+                        )
+                    };
+                    let objection = objection(field, value, &matcher);
+                    if let Some(what) = objection.or_else(|| reason().map(str::to_owned)) {
                         fault(&field.name, what);
                     }
                     values.insert(field.name.clone(), value.clone());
@@ -225,7 +242,7 @@ mod tests {
         ] {
             let given: BTreeMap<String, String> = serde_json::from_value(given).unwrap();
             let mut found = Vec::new();
-            let values = method.fill(&connector.headers, &given, &Lower, |name, what| {
+            let values = method.fill(&connector, &given, &Lower, |name, what| {
                 found.push(json!([name, what]));
             });
             assert_eq!(json!(values), filled);

@@ -7,6 +7,8 @@ use std::rc::Rc;
 use crate::auth::Shard;
 use crate::ports::Blob;
 
+/// The header with the code that the connect window exchanges for a token.
+pub const CONNECT_CODE: &str = "x-connect-code";
 /// `cache-control` of the catalog: caches must revalidate before each use.
 pub const NO_CACHE: &str = "private, no-cache";
 /// `cache-control` of everything else.

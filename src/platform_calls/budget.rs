@@ -2,13 +2,11 @@
 //!
 //! JSON is cut as a string, so that the digits of its numbers are preserved.
 
-use std::fmt;
+use std::borrow::Cow;
 
 use serde::Serialize;
-use serde::de::{Deserializer as _, MapAccess, SeqAccess, Visitor};
-use serde_json::Deserializer;
-use serde_json::value::RawValue;
 
+use super::json_cursor::Cursor;
 use crate::util::json;
 
 /// The default limit of a response to an agent, in bytes: about 6,000 tokens.
@@ -22,9 +20,9 @@ const MOST_MEMBERS: usize = 10_000;
 /// The maximum depth at which values are cut. Deeper values are left out as a whole, since the stack of a Worker is
 /// small.
 const MOST_LEVELS: usize = 32;
-/// The maximum work to cut a value, in bytes read, as a multiple of its length: each level reads the levels below it
-/// again.
-const MOST_WORK: usize = 8;
+/// The maximum work to cut a value, in bytes read, as a multiple of its length: each level and each attempt reads the
+/// levels below it again.
+const MOST_WORK: usize = 16;
 /// The maximum number of steps of a JSON Pointer.
 pub const MOST_STEPS: usize = 16;
 /// The maximum length of a JSON Pointer, in bytes.
@@ -44,166 +42,134 @@ pub struct Part {
     pub total: usize,
 }
 
-/// Calls a function with each item or member, as written. Nothing is collected: a response of 8 MiB can have four
-/// million items.
-struct Each<F>(F);
-
-impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for Each<F> {
-    type Value = usize;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<usize, A::Error> {
-        let mut count = 0_usize;
-        while let Some(item) = list.next_element()? {
-            (self.0)(item);
-            count = count.saturating_add(1);
-        }
-        Ok(count)
-    }
-}
-
-/// As [`Each`], with the members of an object in their order.
-struct EachMember<F>(F);
-
-impl<'de, F: FnMut(String, &'de RawValue)> Visitor<'de> for EachMember<F> {
-    type Value = usize;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<usize, A::Error> {
-        let mut count = 0_usize;
-        while let Some((name, value)) = map.next_entry()? {
-            (self.0)(name, value);
-            count = count.saturating_add(1);
-        }
-        Ok(count)
-    }
-}
-
-/// Calls a function with each item of a list. Returns their number.
-fn each_item<'a>(json: &'a str, each: impl FnMut(&'a RawValue)) -> usize {
-    Deserializer::from_str(json).deserialize_seq(Each(each)).unwrap_or(0)
-}
-
-/// Calls a function with each member of an object. Returns their number.
-fn each_member<'a>(json: &'a str, each: impl FnMut(String, &'a RawValue)) -> usize {
-    Deserializer::from_str(json).deserialize_map(EachMember(each)).unwrap_or(0)
-}
-
-/// JSON without the white space between its tokens.
-#[must_use]
-pub fn minified(json: &str) -> String {
-    let mut short = String::with_capacity(json.len());
-    let (mut is_text, mut is_escaped) = (false, false);
-    for c in json.chars() {
-        if is_text {
-            is_text = is_escaped || c != '"';
-            is_escaped = !is_escaped && c == '\\';
-        } else if c.is_ascii_whitespace() {
-            continue;
-        } else {
-            is_text = c == '"';
-        }
-        short.push(c);
-    }
-    short
-}
-
-/// Selects the parts of a JSON value that JSON Pointers address, each in its place. `*` stands for every item or
-/// member. The pointers have at most [`MOST_STEPS`] steps.
+/// Selects the parts of a minified JSON value that JSON Pointers address, each in its place. `*` stands for every item
+/// or member. The pointers have at most [`MOST_STEPS`] steps.
 #[must_use]
 pub fn selected(json: &str, pointers: &[String]) -> String {
-    let steps = |pointer: &String| -> Vec<String> {
-        let step = |step: &str| step.replace("~1", "/").replace("~0", "~");
-        pointer.split('/').skip(1).take(MOST_STEPS).map(step).collect()
-    };
-    let paths: Vec<Vec<String>> = pointers.iter().map(steps).collect();
+    let step = |step: &str| step.replace("~1", "/").replace("~0", "~");
+    let mut paths: Vec<Vec<String>> = pointers
+        .iter()
+        .map(|pointer| pointer.split('/').skip(1).take(MOST_STEPS).map(step).collect())
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
     let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
     let mut text = String::new();
-    if !select(json, &paths, &mut text) {
+    if !select(&mut Cursor::new(json), &paths, &mut text) {
         text.push_str("null");
     }
     text
 }
 
-/// Appends what the paths select. Returns `false` when they select nothing.
-fn select(json: &str, paths: &[&[String]], text: &mut String) -> bool {
-    if paths.iter().any(|path| path.is_empty()) {
-        text.push_str(json);
-        return true;
-    }
-    let begin = text.len();
-    // Appends `head` and the selection of a part with this name.
-    let mut part = |name: &str, head: &str, value: &RawValue| {
-        let next = paths.iter().filter_map(|path| path.split_first());
-        let below: Vec<&[String]> = next
-            .filter(|(first, _)| *first == "*" || *first == name)
-            .map(|(_, rest)| rest)
-            .collect();
+/// Passes a value, and appends what the paths select of it. Returns `false` when they select nothing.
+fn select(cursor: &mut Cursor<'_>, paths: &[&[String]], text: &mut String) -> bool {
+    let (begin, from) = (text.len(), cursor.position());
+    let (open, close) = match cursor.peek() {
+        _ if paths.iter().any(|path| path.is_empty()) => {
+            text.push_str(cursor.value());
+            return true;
+        }
+        Some(b'[') => ('[', ']'),
+        Some(b'{') => ('{', '}'),
+        _ => {
+            cursor.value();
+            return false;
+        }
+    };
+    let steps: Vec<Step<'_>> = paths.iter().filter_map(|path| Step::new(path)).collect();
+    let mut nth = 0_usize;
+    let mut below: Vec<&[String]> = Vec::new();
+    cursor.parts(|cursor, name| {
+        let member = (open == '{').then(|| unescaped(name));
+        let is_here = |step: &&Step<'_>| step.is_for(member.as_deref(), nth);
+        below.clear();
+        below.extend(steps.iter().filter(is_here).map(|step| step.rest));
+        nth = nth.saturating_add(1);
         if below.is_empty() {
+            cursor.value();
             return;
         }
         let end = text.len();
-        text.push(if end == begin { open(json) } else { ',' });
-        text.push_str(head);
-        if !select(value.get(), &below, text) {
+        text.push(if end == begin { open } else { ',' });
+        if open == '{' {
+            text.extend([name, ":"]);
+        }
+        if !select(cursor, &below, text) {
             text.truncate(end);
         }
-    };
-    match json.as_bytes().first() {
-        Some(b'[') => {
-            let mut nth = 0_usize;
-            each_item(json, |item| {
-                part(&nth.to_string(), "", item);
-                nth = nth.saturating_add(1);
-            });
-        }
-        Some(b'{') => {
-            each_member(json, |name, value| part(&name, &(json::text(&name) + ":"), value));
-        }
-        _ => return false,
-    }
+    });
     if text.len() > begin {
-        text.push(if open(json) == '[' { ']' } else { '}' });
+        text.push(close);
         return true;
     }
     // An empty list stays visible.
-    let is_empty = json.len() == 2;
+    let all = cursor.since(from);
+    let is_empty = all.len() == 2;
     if is_empty {
-        text.push_str(json);
+        text.push_str(all);
     }
     is_empty
 }
 
-fn open(json: &str) -> char {
-    if json.starts_with('[') { '[' } else { '{' }
+/// The first step of a path, parsed once for all items of a list.
+struct Step<'p> {
+    name: &'p str,
+    nth: Option<usize>,
+    rest: &'p [String],
+}
+
+impl<'p> Step<'p> {
+    fn new(path: &'p [String]) -> Option<Self> {
+        let (name, rest) = path.split_first()?;
+        // An index has no leading zeros (RFC 6901, section 4).
+        let nth = name.parse().ok().filter(|nth: &usize| nth.to_string() == *name);
+        Some(Self { name, nth, rest })
+    }
+
+    /// Whether the step leads to a member, or to the item with this index.
+    fn is_for(&self, member: Option<&str>, nth: usize) -> bool {
+        self.name == "*"
+            || member.map_or_else(|| self.nth == Some(nth), |member| self.name == member)
+    }
+}
+
+/// The characters of a string in JSON.
+fn unescaped(json: &str) -> Cow<'_, str> {
+    let plain = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    match plain.filter(|plain| !plain.contains('\\')) {
+        Some(plain) => Cow::Borrowed(plain),
+        None => Cow::Owned(serde_json::from_str(json).unwrap_or_default()),
+    }
 }
 
 /// Cuts a minified JSON value to about `budget` bytes, and returns the parts that were cut. Lists keep their first
 /// items, strings their first characters, and objects all members as far as these can be cut. Numbers are never cut.
 #[must_use]
-pub fn cut(json: &str, budget: usize, pointer: &str) -> (String, Vec<Part>) {
-    let work = json.len().saturating_mul(MOST_WORK);
+pub fn cut(json: &str, budget: usize, pointer: &str, work: &mut Work) -> (String, Vec<Part>) {
     let mut cut = Cut { parts: Vec::new(), work, levels: 0 };
     let text = cut.value(json, budget, pointer);
     (text, cut.parts)
 }
 
+/// The bytes that may still be read to cut a response, in all attempts together.
+pub struct Work(usize);
+
+impl Work {
+    #[must_use]
+    pub const fn new(json: &str) -> Self {
+        Self(json.len().saturating_mul(MOST_WORK))
+    }
+}
+
 /// The state of a cut.
-struct Cut {
+struct Cut<'w> {
     parts: Vec<Part>,
-    /// The bytes that may still be read.
-    work: usize,
+    work: &'w mut Work,
     /// The depth of the current value.
     levels: usize,
 }
 
-impl Cut {
+impl Cut<'_> {
     fn value(&mut self, json: &str, budget: usize, pointer: &str) -> String {
         if json.len() <= budget {
             return json.to_owned();
@@ -212,12 +178,12 @@ impl Cut {
         if !matches!(first, Some(b'"' | b'[' | b'{')) {
             return json.to_owned();
         }
-        let Some(work) = self.work.checked_sub(json.len()).filter(|_| self.levels < MOST_LEVELS)
+        let Some(work) = self.work.0.checked_sub(json.len()).filter(|_| self.levels < MOST_LEVELS)
         else {
             self.note(pointer, "bytes", 0, json.len());
             return "null".to_owned();
         };
-        self.work = work;
+        self.work.0 = work;
         self.levels = self.levels.saturating_add(1);
         let text = match first {
             Some(b'"') => self.string(json, budget, pointer),
@@ -255,9 +221,10 @@ impl Cut {
     fn list(&mut self, json: &str, budget: usize, pointer: &str) -> String {
         let mut list = String::from("[");
         let (mut first, mut is_full, mut count) = (None, false, 0_usize);
-        let total = each_item(json, |item| {
+        let total = Cursor::new(json).parts(|cursor, _| {
+            let item = cursor.value();
             first = first.or(Some(item));
-            let length = list.len().saturating_add(item.get().len()).saturating_add(2);
+            let length = list.len().saturating_add(item.len()).saturating_add(2);
             is_full |= length > budget;
             if is_full {
                 return;
@@ -265,7 +232,7 @@ impl Cut {
             if count > 0 {
                 list.push(',');
             }
-            list.push_str(item.get());
+            list.push_str(item);
             count = count.saturating_add(1);
         });
         // An item that exceeds the limit is better than none.
@@ -273,7 +240,7 @@ impl Cut {
             && budget > LEAST
         {
             let inside = budget.saturating_sub(2);
-            list.push_str(&self.value(first.get(), inside, &format!("{pointer}/0")));
+            list.push_str(&self.value(first, inside, &format!("{pointer}/0")));
             count = 1;
         }
         list.push(']');
@@ -282,24 +249,25 @@ impl Cut {
     }
 
     fn object(&mut self, json: &str, budget: usize, pointer: &str) -> String {
-        let mut kept: Vec<(String, String, &RawValue)> = Vec::new();
+        let mut kept: Vec<(&str, &str)> = Vec::new();
         let (mut fixed, mut is_full) = (2_usize, false);
-        let total = each_member(json, |name, value| {
+        let total = Cursor::new(json).parts(|cursor, name| {
+            let value = cursor.value();
             if is_full {
                 return;
             }
-            let head = json::text(&name) + ":";
-            let more = head.len().saturating_add(1);
-            let least = fixed.saturating_add(more).saturating_add(value.get().len().min(LEAST));
+            // The name with a colon and a comma.
+            let more = name.len().saturating_add(2);
+            let least = fixed.saturating_add(more).saturating_add(value.len().min(LEAST));
             let left = budget.saturating_sub(kept.len().saturating_mul(LEAST));
             is_full = least > left || kept.len() == MOST_MEMBERS;
             if !is_full {
                 fixed = fixed.saturating_add(more);
-                kept.push((head, name, value));
+                kept.push((name, value));
             }
         });
         // Short values stay whole. Long ones share the rest.
-        let mut lengths: Vec<usize> = kept.iter().map(|(.., value)| value.get().len()).collect();
+        let mut lengths: Vec<usize> = kept.iter().map(|(_, value)| value.len()).collect();
         lengths.sort_unstable();
         let mut left = budget.saturating_sub(fixed);
         let mut share = left;
@@ -311,13 +279,13 @@ impl Cut {
             left = left.saturating_sub(*length);
         }
         let mut object = String::from("{");
-        for (head, name, value) in &kept {
+        for (name, value) in &kept {
             if object.len() > 1 {
                 object.push(',');
             }
-            object.push_str(head);
-            let step = name.replace('~', "~0").replace('/', "~1");
-            object.push_str(&self.value(value.get(), share, &format!("{pointer}/{step}")));
+            object.extend([name, ":"]);
+            let step = unescaped(name).replace('~', "~0").replace('/', "~1");
+            object.push_str(&self.value(value, share, &format!("{pointer}/{step}")));
         }
         object.push('}');
         self.note(pointer, "members", kept.len(), total);
@@ -327,10 +295,14 @@ impl Cut {
 
 #[cfg(test)]
 mod tests {
-    use super::{minified, selected};
+    use std::hint::black_box;
+    use std::time::Instant;
+
+    use super::{Work, selected};
+    use crate::platform_calls::json_cursor::minified;
 
     fn cut(json: &str, budget: usize) -> (String, Vec<(String, &'static str, usize, usize)>) {
-        let (text, parts) = super::cut(json, budget, "/body");
+        let (text, parts) = super::cut(json, budget, "/body", &mut Work::new(json));
         let parts = parts.into_iter();
         (text, parts.map(|part| (part.pointer, part.unit, part.omitted, part.total)).collect())
     }
@@ -422,8 +394,38 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_left_out_between_tokens_only() {
-        let json = "{ \"a b\" :\n [ 1 , \"\\\" x\" ,\t\"\\\\\" , true ] }";
-        assert_eq!(minified(json), "{\"a b\":[1,\"\\\" x\",\"\\\\\",true]}");
+    fn attempts_to_cut_share_their_work() {
+        let json = format!("[{}1]", "[1],".repeat(1000));
+        let mut work = Work::new(&json);
+        for _ in 0..super::MOST_WORK {
+            assert!(super::cut(&json, 500, "", &mut work).0.starts_with("[[1],"));
+        }
+        let (text, parts) = super::cut(&json, 500, "", &mut work);
+        assert_eq!((text.as_str(), parts[0].omitted), ("null", json.len()));
+    }
+
+    #[test]
+    fn the_time_to_select_does_not_grow_with_levels_and_pointers() {
+        let pointers: Vec<String> =
+            (0..20).map(|nth| "/*".repeat(16) + &format!("/{nth}")).collect();
+        let fastest = |run: &dyn Fn()| {
+            let times = (0..5).map(|_| {
+                let start = Instant::now();
+                run();
+                start.elapsed()
+            });
+            times.min().unwrap()
+        };
+        let levels = 100_000;
+        for json in [
+            format!("{}{}", "[".repeat(levels), "]".repeat(levels)),
+            format!("[{}0]", format!("{}{},", "[".repeat(16), "]".repeat(16)).repeat(6_000)),
+            format!("[{}0]", "0,".repeat(levels)),
+        ] {
+            let once = fastest(&|| drop(black_box(minified(&json))));
+            let selected = fastest(&|| drop(black_box(selected(&json, &pointers))));
+            eprintln!("RATIO {selected:?} {once:?}");
+            assert!(selected < once * 60, "{selected:?}, and {once:?} to read it");
+        }
     }
 }

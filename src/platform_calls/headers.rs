@@ -1,5 +1,6 @@
 //! Which headers of a call are forwarded, in both directions.
 
+use crate::http::message::CONNECT_CODE;
 use crate::ports::user_agent;
 
 /// The URL of the platform's server that a call is for, if it is not the first one.
@@ -30,13 +31,16 @@ const OF_A_CONNECTION: [&str; 9] = [
 ];
 
 /// Request headers that are not for the platform: those of proxies on the way to this service, those of the calling
-/// page, and those that only the vault sends.
-const DROPPED_REQUEST_HEADERS: [&str; 13] = [
+/// page, those that only the vault sends, those for this service, and those that replace the path or the host at some
+/// servers (`X-Original-URL`, `X-Rewrite-URL`, `X-Host`), which would lead outside the connector's servers.
+const DROPPED_REQUEST_HEADERS: [&str; 22] = [
+    CONNECT_CODE,
     "authorization",
     "cdn-loop",
     "content-length",
     "cookie",
     "expect",
+    "fastly-client-ip",
     "forwarded",
     "host",
     "origin",
@@ -44,7 +48,14 @@ const DROPPED_REQUEST_HEADERS: [&str; 13] = [
     "true-client-ip",
     "upgrade-insecure-requests",
     "via",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-forwarded",
+    "x-host",
+    "x-original-host",
+    "x-original-url",
     "x-real-ip",
+    "x-rewrite-url",
 ];
 
 /// Prefixes of such headers.
@@ -103,6 +114,12 @@ const INTERPRETED_PREFIXES: [&str; 4] = ["x-accel-", "x-lighttpd-", "x-litespeed
 
 /// The prefix of all other response headers.
 const RENAMED_PREFIX: &str = "x-platform-";
+
+/// Whether a header is hop-by-hop or describes the request's framing and target. No value of it can be a credential.
+#[must_use]
+pub fn is_of_transport(name: &str) -> bool {
+    OF_A_CONNECTION.contains(&name) || matches!(name, "host" | "content-length" | "expect")
+}
 
 fn is_one_of(name: &str, names: &[&str], families: &[&str]) -> bool {
     names.contains(&name) || families.iter().any(|family| name.starts_with(family))
@@ -236,6 +253,15 @@ mod tests {
             "sec-ch-ua",
             "access-control-request-method",
             "x-vault-server",
+            "x-connect-code",
+            "x-client-ip",
+            "x-cluster-client-ip",
+            "fastly-client-ip",
+            "x-forwarded",
+            "x-host",
+            "x-original-host",
+            "x-original-url",
+            "x-rewrite-url",
         ];
         let secrets = ["x-service-secret".to_owned(), "x-own-key".to_owned()];
         let sent = [pairs(&kept), pairs(&dropped)].concat();

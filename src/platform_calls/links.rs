@@ -1,7 +1,8 @@
 //! The `Link` header (RFC 8288): the next page of a list.
 
-use super::address::{leaves, redirected};
+use super::address::redirected;
 use crate::targets::origin;
+use crate::targets::path::leaves;
 
 /// A link, split around its URL.
 struct Link<'h> {

@@ -8,6 +8,7 @@ pub mod client;
 pub mod endpoints;
 pub mod flat;
 pub mod headers;
+pub mod json_cursor;
 pub mod lenient;
 pub mod links;
 pub mod overrides;

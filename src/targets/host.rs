@@ -2,12 +2,19 @@
 
 use std::net::Ipv4Addr;
 
-/// Top-level domains that do not exist or are private: special use (RFC 6761, 6762, 7686, 8375, 9476), the one that
-/// ICANN reserved, and those that routers and companies use without registration.
-const PRIVATE: [&str; 15] = [
+/// Top-level domains that do not exist or are private: special use (RFC 6761, 6762, 7686, 8375, 9476), those that ICANN
+/// reserved or does not delegate because private networks use them (`home`, `corp`, `mail`), and those that routers,
+/// companies and clusters use without registration (Kubernetes: `svc`, `cluster`, `pod`; Consul: `consul`; `OpenStack`:
+/// `openstacklocal`).
+const PRIVATE: [&str; 25] = [
     "alt",
     "arpa",
+    "belkin",
+    "cluster",
+    "consul",
     "corp",
+    "dhcp",
+    "docker",
     "domain",
     "home",
     "internal",
@@ -17,9 +24,14 @@ const PRIVATE: [&str; 15] = [
     "local",
     "localdomain",
     "localhost",
+    "mail",
     "onion",
+    "openstacklocal",
+    "pod",
     "private",
+    "svc",
     "test",
+    "workgroup",
 ];
 
 /// The kind of a host.

@@ -7,6 +7,7 @@
 
 pub mod fill;
 pub mod host;
+pub mod path;
 
 use std::fmt;
 
@@ -315,6 +316,10 @@ mod tests {
             ("https://intranet", PrivateName),
             ("https://printer.local", PrivateName),
             ("https://metadata.google.internal", PrivateName),
+            ("https://kubernetes.default.svc/", PrivateName),
+            ("https://vault.service.consul/", PrivateName),
+            ("https://x.mail/", PrivateName),
+            ("https://x.openstacklocal/", PrivateName),
             ("https://router.home.arpa", PrivateName),
             ("https://nas.LAN", PrivateName),
             ("https://db.corp", PrivateName),

@@ -98,6 +98,8 @@ fn schemes_that_cannot_be_used_are_reported() {
         ("{}", "it has no `type`"),
         ("{type: apiKey, in: body, name: key}", "`in: body` is not supported"),
         ("{type: apiKey, in: header, name: 'a b'}", "its `name` cannot be that of a header or parameter"),
+        ("{type: apiKey, in: header, name: Host}", "no credential can be sent in the header `Host`"),
+        ("{type: apiKey, in: header, name: transfer-encoding}", "no credential can be sent in the header `transfer-encoding`"),
         ("{type: apiKey, in: query}", "its `name` cannot be that of a header or parameter"),
         ("{type: oauth2, flows: {password: {tokenUrl: https://a.example/token}}}", "it has no flow that can be used"),
         ("{type: oauth2, flows: {implicit: {authorizationUrl: https://a.example/auth}}}", "its token URL is not known, and the implicit flow is unsafe"),

@@ -173,6 +173,7 @@ const MESSAGES: { [Code in ErrorCode]?: string } = {
   closed: "You closed the window before the account was connected.",
   code_rejected: `The platform did not confirm your sign-in. ${TRY_AGAIN}`,
   connection_exists: "This account is connected already.",
+  connection_limit: "This app can't store more connections.",
   connection_not_found: "This connection does not exist anymore.",
   credentials_rejected: "The platform did not accept what you entered.",
   denied: "You did not allow access, so nothing was connected.",

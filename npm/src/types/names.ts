@@ -20,6 +20,7 @@ export interface Names {
     | "account_mismatch"
     | "connection_exists"
     | "connection_not_found"
+    | "connection_limit"
     | "client_rejected"
     | "request_rejected"
     | "code_rejected"

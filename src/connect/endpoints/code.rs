@@ -11,13 +11,11 @@ use super::{hash, is_own_page};
 use crate::auth::caller::Caller;
 use crate::auth::error::AuthenticationError;
 use crate::connect::statements;
-use crate::http::message::{NO_STORE, Request, Response};
+use crate::http::message::{CONNECT_CODE, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
 use crate::ports::{Db as _, Ports, RateLimit as _, first_row};
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
-
-pub const CODE: &str = "x-connect-code";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,19 +33,20 @@ struct Used {
 
 impl<P: Ports> BrowserContext<'_, P> {
     pub async fn exchange(&self, request: &Request) -> Result<Response, Problem> {
-        let code = request.header(CODE).filter(|_| is_own_page(request)).unwrap_or_default();
+        let code =
+            request.header(CONNECT_CODE).filter(|_| is_own_page(request)).unwrap_or_default();
         let sessions = &self.config.sessions;
         let token = sessions.verify_code(code).filter(|token| self.now < token.expires_at);
         let token = token.ok_or(AuthenticationError::BadToken)?;
         let text = sessions
             .sign(&token)
             .ok_or_else(crate::auth::endpoints::session::new::no_session_secret)?;
-        let expires_at = token.expires_at;
+        let (expires_at, key_id) = (token.expires_at, token.key_id.clone());
         let caller = Caller::Token(token);
         let allowed = self.ports.allow(&caller.rate_key().to_string()).await;
         allowed.map_err(|wait| Problem::too_often(caller.noun(), wait))?;
         let batch = vec![
-            statements::use_code(&hash(code), self.request_id, expires_at),
+            statements::use_code(&hash(code), self.request_id, (&key_id, expires_at), self.now),
             statements::prune_codes(self.now),
         ];
         let sets = self.ports.batch(batch).await?;

@@ -17,12 +17,12 @@ impl AttemptFailure {
 
 /// The failure if nothing was written: the connection to reconnect no longer exists, or no new one is allowed.
 pub(super) fn nothing_written(attempt: &Attempt) -> AttemptFailure {
-    let what = if attempt.reconnects == 1 {
-        "The connection was deleted in the meantime."
-    } else {
-        "The connection could not be created: the account has reached its limit."
-    };
-    AttemptFailure::new(AttemptErrorCode::ConnectionNotFound, what)
+    if attempt.reconnects == 1 {
+        let detail = "The connection was deleted in the meantime.";
+        return AttemptFailure::new(AttemptErrorCode::ConnectionNotFound, detail);
+    }
+    let detail = "The connection could not be created: the app has reached its limit.";
+    AttemptFailure::new(AttemptErrorCode::ConnectionLimit, detail)
 }
 
 /// The failure if the user signed in with a different account than before.
@@ -113,6 +113,7 @@ pub(super) const fn next_step(code: AttemptErrorCode) -> &'static str {
         | AttemptErrorCode::ConnectionNotFound => "Go back to the app. Nothing else was changed.",
         AttemptErrorCode::ClientRejected
         | AttemptErrorCode::RequestRejected
+        | AttemptErrorCode::ConnectionLimit
         | AttemptErrorCode::IssuerMismatch => {
             "You can't fix this yourself. Contact the people who run the app."
         }

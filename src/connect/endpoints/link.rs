@@ -5,7 +5,6 @@
 
 use std::slice;
 
-use super::code::CODE;
 use super::pages::Page;
 use super::start_urls::StartUrls;
 use super::{
@@ -32,7 +31,7 @@ use crate::connect::statements;
 use crate::credentials::minted::Purpose;
 use crate::credentials::{Kind as Sealing, SealContext, Sealed};
 use crate::http::config::Config;
-use crate::http::message::{Request, Response};
+use crate::http::message::{CONNECT_CODE, Request, Response};
 use crate::http::problem::Problem;
 use crate::oauth::authorization::{AuthorizationRequest, authorization_url};
 use crate::oauth::callback::read;
@@ -46,7 +45,7 @@ use crate::util::percent::encode;
 /// The shard of the attempt that a browser's request belongs to.
 pub fn shard_of_browser(request: &Request) -> Option<Shard> {
     if request.path == "/connect/token" {
-        return request.header(CODE).map(shard_of);
+        return request.header(CONNECT_CODE).map(shard_of);
     }
     if request.path == "/connect/callback" {
         return match read(&request.query).ok().and_then(|callback| callback.state) {
@@ -80,7 +79,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         }
         self.complete_move(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
-            statements::select_by_link(&hash_of_link),
+            statements::select_by_link(&hash_of_link, self.now),
             statements::select_client_of_attempt(&hash_of_link),
             select_forward(&hash_of_link),
         ]);
@@ -144,7 +143,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         self.complete_move(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
             statements::bind(&hash_of_link, &own, self.now),
-            statements::select_by_link(&hash_of_link),
+            statements::select_by_link(&hash_of_link, self.now),
             statements::select_client_of_attempt(&hash_of_link),
             select_forward(&hash_of_link),
         ]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::auth::Principal;
-use crate::catalog::detail::{AuthMethod, TokenAuth};
+use crate::catalog::detail::{AuthMethod, Server, TokenAuth};
 use crate::catalog::endpoints::respond::no_platform;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
@@ -199,7 +199,7 @@ pub async fn store<P: Ports>(
         methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
     let chosen: Vec<_> = chosen.collect();
     let warning = if scopes == "[]" { no_scopes(&connector.name, &chosen) } else { None };
-    check_variables(&mut body, &variables, &chosen, ports);
+    check_variables(&mut body, &variables, (&connector.servers, &chosen), ports);
     if let Some(what) = secret.as_deref().and_then(|secret| unusable_key(secret, &chosen)) {
         body.invalid(&["clientSecret"], what);
     }
@@ -259,17 +259,20 @@ pub async fn store<P: Ports>(
 fn check_variables<P: Ports>(
     body: &mut BodyReader,
     variables: &BTreeMap<String, String>,
-    methods: &[&&AuthMethod],
+    (servers, methods): (&[Server], &[&&AuthMethod]),
     ports: &Metered<'_, P>,
 ) {
     let matcher = Matcher::new(ports);
     for (name, value) in variables {
-        let mut fields = methods.iter().flat_map(|method| &method.fields);
-        let Some(field) = fields.find(|field| field.name == *name) else {
+        let found = methods.iter().find_map(|method| {
+            Some((method, method.fields.iter().find(|field| field.name == *name)?))
+        });
+        let Some((method, field)) = found else {
             body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
             continue;
         };
-        if let Some(what) = objection(field, value, &matcher) {
+        let in_address = || method.address_objection(servers, name, value).map(str::to_owned);
+        if let Some(what) = objection(field, value, &matcher).or_else(in_address) {
             body.invalid(&["variables", name], &what);
         }
     }

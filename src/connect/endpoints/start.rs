@@ -269,7 +269,7 @@ impl NewConnect<'_> {
             body.invalid(&["scopes"], "applies to methods of OAuth 2.0 only");
         }
         let lack = lacking(&connector, method, client.as_ref(), &given);
-        let values = method.fill(&connector.headers, &given, ports, |name, what| {
+        let values = method.fill(&connector, &given, ports, |name, what| {
             // Report the missing OAuth client first: the user can do nothing about it.
             if lack.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
                 body.invalid(&["fields", name], &what);

@@ -1,7 +1,7 @@
 //! The SQL of connect attempts.
 
 use super::statement;
-use crate::auth::statements::Guard;
+use crate::auth::statements::{Guard, key_is_valid};
 use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
 use crate::connections::model::ConnectionId;
 use crate::connections::statements::limits::{account_has_capacity, identity_has_capacity};
@@ -208,23 +208,31 @@ pub fn select_connected(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-pub fn select_by_link(link_hash: &str) -> Statement {
-    statement("SELECT * FROM connect_attempts WHERE link_hash = ?1", vec![Param::text(link_hash)])
+/// Selects the attempt of a link, while the key that started it is valid.
+pub fn select_by_link(link_hash: &str, now: u64) -> Statement {
+    let sql =
+        format!("SELECT * FROM connect_attempts WHERE link_hash = ?1 AND {}", key_is_valid("?2"));
+    statement(sql, vec![Param::text(link_hash), Param::integer(now)])
 }
 
 /// Binds an open attempt to a browser, unless it is already bound.
 pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
-    statement(
-        "UPDATE connect_attempts SET browser_hash = ?2 WHERE link_hash = ?1 AND status = 'pending' AND expires_at > ?3 AND browser_hash IS NULL",
-        vec![Param::text(link_hash), Param::text(browser_hash), Param::integer(now)],
-    )
+    let sql = format!(
+        "UPDATE connect_attempts SET browser_hash = ?2 WHERE link_hash = ?1 AND status = 'pending' AND expires_at > ?3 AND browser_hash IS NULL AND {}",
+        key_is_valid("?3")
+    );
+    statement(sql, vec![Param::text(link_hash), Param::text(browser_hash), Param::integer(now)])
 }
 
 /// Claims the attempt with this state for one request: once, in time, only from the browser to which it is bound, and while the
 /// key that started it is valid.
 pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> Statement {
+    let sql = format!(
+        "UPDATE connect_attempts SET status = 'exchanging', claimed_by = ?3, claimed_at = ?4 WHERE state_hash = ?1 AND browser_hash = ?2 AND status = 'pending' AND expires_at > ?4 AND {}",
+        key_is_valid("?4")
+    );
     statement(
-        "UPDATE connect_attempts SET status = 'exchanging', claimed_by = ?3, claimed_at = ?4 WHERE state_hash = ?1 AND browser_hash = ?2 AND status = 'pending' AND expires_at > ?4 AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?4))",
+        sql,
         vec![
             Param::text(state_hash),
             Param::text(browser_hash),

@@ -1,12 +1,28 @@
 //! The SQL of the codes in connect links.
 
+use crate::auth::statements::key_is_valid;
 use crate::ports::{Param, Statement};
 
 /// Marks a code as exchanged. Returns a row only to the first request, also if its write is retried.
-pub fn use_code(hash: &str, request_id: &str, expires_at: u64) -> Statement {
+pub fn use_code(
+    hash: &str,
+    request_id: &str,
+    (key_id, expires_at): (&str, u64),
+    now: u64,
+) -> Statement {
+    let sql = format!(
+        "INSERT INTO used_codes (hash, used_by, expires_at) SELECT ?1, ?2, ?3 FROM (SELECT ?4 AS key_id) WHERE {} ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at WHERE used_by = excluded.used_by RETURNING expires_at",
+        key_is_valid("?5")
+    );
     Statement {
-        sql: "INSERT INTO used_codes (hash, used_by, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at WHERE used_by = excluded.used_by RETURNING expires_at".into(),
-        params: vec![Param::text(hash), Param::text(request_id), Param::integer(expires_at)],
+        sql: sql.into(),
+        params: vec![
+            Param::text(hash),
+            Param::text(request_id),
+            Param::integer(expires_at),
+            Param::text(key_id),
+            Param::integer(now),
+        ],
     }
 }
 

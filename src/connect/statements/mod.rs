@@ -20,7 +20,7 @@ pub use clients::*;
 pub use codes::*;
 pub use connected::*;
 
-fn statement(sql: &'static str, params: Vec<Param>) -> Statement {
+fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {
     Statement { sql: sql.into(), params }
 }
 

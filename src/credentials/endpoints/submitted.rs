@@ -83,7 +83,7 @@ impl<'c> SubmittedCredentials<'c> {
             given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
             None
         };
-        let fields = method.fill(&connector.headers, &given, patterns, |name, what| {
+        let fields = method.fill(connector, &given, patterns, |name, what| {
             let own = SECRETS.iter().any(|(secret, _)| *secret == name);
             let path: &[&str] = if own { &[name] } else { &["fields", name] };
             body.invalid(path, &what);

@@ -18,6 +18,7 @@ use super::text;
 use crate::catalog::detail::{
     ApiKey, AuthMethod, Field, Grant, In, Kind, OAuth2, Parameters, Scope, urls, variables,
 };
+use crate::platform_calls::headers::is_of_transport;
 use scheme::{Flow, Flows, Scheme};
 use together::Meant;
 
@@ -393,6 +394,9 @@ fn api_key(scheme: &Scheme) -> Result<Kind, String> {
         other => return Err(format!("`in: {}` is not supported", text::verbatim(other, 40))),
     };
     let name = key_name(r#in, text::verbatim(scheme.name.as_str(), MAX_NAME))?;
+    if r#in == In::Header && is_of_transport(&name.to_ascii_lowercase()) {
+        return Err(format!("no credential can be sent in the header `{name}`"));
+    }
     if r#in == In::Header
         && name.eq_ignore_ascii_case("authorization")
         && let Some(prefix) = prefix(scheme.description.as_str())

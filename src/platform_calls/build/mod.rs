@@ -15,9 +15,9 @@ mod texts;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::address::leaves;
 use super::schema::Fault;
 use crate::catalog::action::stored::{Parameter, ParameterLocation, RequestBody};
+use crate::targets::path::leaves;
 use crate::terms::Method;
 use body::in_body;
 use path::in_path;

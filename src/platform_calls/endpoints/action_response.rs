@@ -1,6 +1,7 @@
 //! The JSON response of a call: what the platform returned, the parts that the caller selected, within its budget.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use base64ct::{Base64, Encoding as _};
 use serde::Serialize;
@@ -12,12 +13,11 @@ use super::run::invalid_input;
 use crate::catalog::detail::Pagination;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
-use crate::platform_calls::budget::{
-    MOST_POINTER_BYTES, MOST_STEPS, Part, cut, minified, selected,
-};
+use crate::platform_calls::budget::{MOST_POINTER_BYTES, MOST_STEPS, Part, Work, cut, selected};
 use crate::platform_calls::charset;
 use crate::platform_calls::client::PlatformResponse;
 use crate::platform_calls::headers::{SOURCE, to_caller};
+use crate::platform_calls::json_cursor::minified;
 use crate::platform_calls::pages::MAX_BODY;
 use crate::platform_calls::schema;
 use crate::ports::{Http, HttpError, Ports, StreamingResponse};
@@ -128,28 +128,31 @@ impl ResponseOptions {
 
     /// Applies the options to a response.
     fn apply(&self, mut result: CallResult, is_bytes: bool) -> CallResult {
-        if !self.select.is_empty() && !is_bytes {
-            let json = selected(result.body.get(), &self.select);
+        let is_selected = !self.select.is_empty() && !is_bytes;
+        if !is_selected && self.max_bytes.is_none() {
+            return result;
+        }
+        // The body is measured and cut as text: it can have 8 MiB, and is not parsed again.
+        let mut json = minified(mem::replace(&mut result.body, RawValue::NULL.to_owned()).get());
+        if is_selected {
+            json = selected(&json, &self.select);
+        }
+        let without_body = json::bytes(&result).len().saturating_sub("null".len());
+        let max_bytes = self.max_bytes.unwrap_or(usize::MAX);
+        if without_body.saturating_add(json.len()) <= max_bytes {
             result.body = RawValue::from_string(json).unwrap_or(result.body);
-        }
-        let Some(max_bytes) = self.max_bytes else { return result };
-        let json = minified(result.body.get());
-        if let Ok(body) = RawValue::from_string(json.clone()) {
-            result.body = body;
-        }
-        let length = |result: &CallResult| json::bytes(result).len();
-        if length(&result) <= max_bytes {
             return result;
         }
         let headers = json::bytes(&result.headers).len();
         if headers > max_bytes / 4 {
             result.headers.retain(|name, _| ESSENTIAL_HEADERS.contains(&name.as_str()));
         }
+        let length = |result: &CallResult| json::bytes(result).len();
         // The list of what was left out also counts.
-        let mut budget = max_bytes;
+        let (mut budget, mut work) = (max_bytes, Work::new(&json));
         for _ in 0..6 {
             let (body, parts) =
-                if is_bytes { omit_body(&json) } else { cut(&json, budget, "/body") };
+                if is_bytes { omit_body(&json) } else { cut(&json, budget, "/body", &mut work) };
             result.cut_to(body, parts);
             let excess = length(&result).saturating_sub(max_bytes);
             if excess == 0 {

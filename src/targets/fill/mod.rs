@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::host::is_name;
+use super::path::leaves;
 use super::{Address, MAX_URL, TargetError};
 use crate::util::percent::encode;
 
@@ -54,7 +55,9 @@ impl Rule {
             Self::Labels => "must be letters, digits and hyphens, with single dots between them",
             Self::Label => "must be letters, digits and hyphens",
             Self::Port => "must be a port: 1–65535",
-            Self::Path => "must be text without control characters, and must not be `.` or `..`",
+            Self::Path => {
+                "must be text without control characters, and must not have `.` or `..` as a part of a path"
+            }
             Self::Text => "must be text without control characters",
         }
     }
@@ -71,7 +74,7 @@ impl Rule {
                 value.bytes().all(|byte| byte.is_ascii_digit())
                     && value.parse::<u16>().is_ok_and(|port| port > 0)
             }
-            Self::Path => is_clean && !matches!(value, "." | ".."),
+            Self::Path => is_clean && !leaves(value),
             Self::Text => is_clean,
         }
     }
@@ -152,6 +155,17 @@ pub fn fill_text<'v>(
         }
     }
     Ok(text)
+}
+
+/// The rule that a field's value breaks in a template, whatever the values of other fields are.
+#[must_use]
+pub fn broken_rule(template: &str, field: &str, value: &str) -> Option<Rule> {
+    // `1` is valid in every position.
+    let filled = fill(template, |name| Some(if name == field { value } else { "1" }));
+    match filled {
+        Err(FillError::Invalid { field: broken, rule }) if broken == field => Some(rule),
+        _ => None,
+    }
 }
 
 /// The value of a field in a string that a template describes, such as `acme` in `https://acme.pipedrive.com/` for

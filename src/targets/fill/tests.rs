@@ -166,8 +166,13 @@ fn a_value_stays_within_its_segment() {
         ("https://example.com/%2e{a}?x", "."),
         ("https://example.com/?x={a}", "\u{7f}"),
         ("/{a}/x", ".."),
+        ("https://example.com/{a}/x", "../x"),
+        ("https://example.com/{a}/x", "a/../../x"),
+        ("https://example.com/{a}/x", "..\\x"),
+        ("https://example.com/{a}/x", "%2e%2e%2fx"),
+        ("https://example.com/{a}/x", "..;x"),
     ] {
-        let rule = "must be text without control characters, and must not be `.` or `..`";
+        let rule = "must be text without control characters, and must not have `.` or `..` as a part of a path";
         assert_eq!(filled(template, value), Err(format!("`a` {rule}")), "{template} {value:?}");
     }
 }

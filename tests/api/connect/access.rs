@@ -165,3 +165,37 @@ fn checks_have_a_fixed_order() {
     api.world.limited.set(false);
     assert_eq!(api.world.dump(), before);
 }
+
+#[test]
+fn links_and_window_codes_end_with_the_key_that_created_them() {
+    let api = api();
+    set_client(&api, "acme");
+    for is_expired in [false, true] {
+        let expires_at = is_expired.then(|| api.world.now.get() + 60_000);
+        let key = api.world.key("acme", Environment::Test, &Scope::ALL, expires_at);
+        let post = |path: &str, sent: &Value, member: &str| {
+            let response = api.send(&with_body(as_key(&key, "POST", path), &sent.to_string()));
+            body(&response)[member].as_str().unwrap().to_owned()
+        };
+        let begin = || post("/v1/vault/connect", &of_ann("acme"), "authorizationUrl");
+        let (link, bound) = (begin(), begin());
+        let browser = Browser::default();
+        assert_eq!(browser.get(&api, &link).status, 200);
+        let (follower, _) = follow(&api, &bound);
+        let scopes = ["catalog:read", "connections:read", "connections:connect"];
+        let session = json!({"identity": "ann", "scopes": scopes});
+        let url = post("/v1/sessions", &session, "connectUrl");
+        let code = url.strip_prefix(&format!("{ORIGIN}/connect#code=")).unwrap();
+        if is_expired {
+            api.world.now.set(api.world.now.get() + 60_000);
+        } else {
+            api.world.revoke(&key);
+        }
+        assert_eq!(browser.get(&api, &link).status, 410);
+        assert_eq!(browser.go(&api, &link).status, 410);
+        assert_eq!(follower.get(&api, &bound).status, 410);
+        assert_eq!(api.send(&exchange(code)).status, 401);
+        assert_eq!(rows(&api, "used_codes"), 0);
+    }
+    assert!(api.world.sent.borrow().is_empty());
+}

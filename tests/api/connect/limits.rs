@@ -75,3 +75,16 @@ fn an_account_has_a_limited_number_of_connections() {
     let response = connect(&api, &sent);
     assert_eq!((response.status, code_of(&response).as_str()), (409, "connection_limit"));
 }
+
+#[test]
+fn a_sign_in_that_ends_at_a_full_account_fails_with_the_limit() {
+    let api = api();
+    set_client(&api, "acme");
+    assert_eq!(send(&api, "POST", CONNECTIONS, &of_ann("plain")).status, 201);
+    let (id, link) = begin(&api, &of_ann("acme"));
+    let counts =
+        format!("UPDATE connection_counts SET n = {MAX_OF_ACCOUNT} WHERE dimension = 'all'");
+    api.world.database.execute(&counts, []).unwrap();
+    agree(&api, &link, &json!({"access_token": "at-1"}));
+    assert_eq!(attempt(&api, &id)["error"]["code"], "connection_limit");
+}

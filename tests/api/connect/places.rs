@@ -642,3 +642,51 @@ fn salesforce_pipedrive_wrike_and_quickbooks_return_their_server() {
         assert_eq!(called(&api, &path, rest), expected, "{platform} {said}");
     }
 }
+
+#[test]
+fn values_that_can_not_stand_in_their_address_are_not_stored() {
+    let key = api_key(&[field("shop", false), field("tenant", false)]);
+    let servers = json!([server("https://{shop}.acme.example/{tenant}/v1")]);
+    let oauth = oauth(
+        "oauth",
+        &json!({
+            "tokenUrl": "https://{shop}.id.example/token", "fields": [field("shop", false)],
+        }),
+    );
+    let api = api_of(&[("acme", json!({"authMethods": [key, oauth], "servers": servers}))]);
+    let path = "/v1/vault/connections";
+    let id = body(&send(&api, "POST", path, &of_ann("acme")))["id"].as_str().unwrap().to_owned();
+    let credentials = format!("{path}/{id}/credentials");
+    let put = |shop: &str, tenant: &str| {
+        let fields = json!({"shop": shop, "tenant": tenant});
+        let sent = json!({"type": "api_key", "apiKey": "k", "fields": fields});
+        send(&api, "PUT", &credentials, &sent)
+    };
+    let begin = |shop: &str| {
+        let sent = json!({
+            "platform": "acme", "authMethod": "key", "identity": "bob", "identityType": "user",
+            "fields": {"apiKey": "k", "shop": shop, "tenant": "t"},
+        });
+        connect(&api, &sent)
+    };
+    let client = |shop: &str| {
+        let sent = json!({"clientId": "c", "authMethod": "oauth", "clientSecret": "s", "variables": {"shop": shop}});
+        send(&api, "PUT", "/v1/oauth-clients/acme", &sent)
+    };
+    for shop in
+        ["a/b", "evil.example/", "a#", "a?b", "u@a", "a:1", "a\\b", "a..b", "-a", "a_b", "é"]
+    {
+        for refused in [put(shop, "t"), begin(shop), client(shop)] {
+            let refused = (refused.status, text(&refused));
+            assert!(refused.0 == 400 && refused.1.contains("/shop"), "{shop}: {refused:?}");
+        }
+    }
+    for tenant in ["..", ".", "../x", "a/../..", "..%2f", "%2e%2e", "a\\..", "..;a"] {
+        let refused = put("a", tenant);
+        let refused = (refused.status, text(&refused));
+        assert!(refused.0 == 400 && refused.1.contains("/fields/tenant"), "{tenant}: {refused:?}");
+    }
+    assert_eq!(put("a", "a.b").status, 204);
+    assert_eq!(client("a").status, 200);
+    assert_eq!(begin("b").status, 201);
+}

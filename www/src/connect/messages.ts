@@ -84,6 +84,8 @@ function textForCode(code: string, { platform, app }: Names): CodeText | undefin
       ];
     case "connection_not_found":
       return ["This connection no longer exists", "You can connect the account again.", "user"];
+    case "connection_limit":
+      return [`${platform} can't be connected now`, `${capitalize(app)} can't store more connections.`, "app"];
     case "client_rejected":
       return [
         `${platform} does not accept ${app}`,
