@@ -878,7 +878,7 @@ class ConnectAttemptError(Model):
     The error of a failed attempt.
     """
 
-    code: Literal['denied', 'account_mismatch', 'connection_exists', 'connection_not_found', 'client_rejected', 'request_rejected', 'code_rejected', 'platform_unavailable', 'invalid_answer', 'issuer_mismatch', 'changed', 'interrupted'] | str
+    code: Literal['denied', 'account_mismatch', 'connection_exists', 'connection_not_found', 'connection_limit', 'client_rejected', 'request_rejected', 'code_rejected', 'platform_unavailable', 'invalid_answer', 'issuer_mismatch', 'changed', 'interrupted'] | str
     """
     The reason, for programs.
     """
@@ -2843,7 +2843,7 @@ IdentityType: TypeAlias = Literal["user", "team", "organization", "project"] | s
 State: TypeAlias = Literal["operational", "degraded", "failed", "unknown"] | str
 ConnectionStatusActor: TypeAlias = Literal["user", "account", "nobody"] | str
 ConnectAttemptStatus: TypeAlias = Literal["pending", "succeeded", "failed", "expired"] | str
-ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "connection_exists", "connection_not_found", "client_rejected", "request_rejected", "code_rejected", "platform_unavailable", "invalid_answer", "issuer_mismatch", "changed", "interrupted"] | str
+ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "connection_exists", "connection_not_found", "connection_limit", "client_rejected", "request_rejected", "code_rejected", "platform_unavailable", "invalid_answer", "issuer_mismatch", "changed", "interrupted"] | str
 ImportResultOutcome: TypeAlias = Literal["created", "updated", "unchanged", "skipped", "failed"] | str
 AgentSignInType: TypeAlias = Literal["oidc", "app"] | str
 Access: TypeAlias = Literal["read", "write"] | str
