@@ -95,7 +95,7 @@ describe("moving in and out", { timeout: 600_000 }, () => {
     await opened?.close();
   });
 
-  /** Runs a script; `stopAfter`: kills it after so many lines. */
+  /** Runs a script; `stopAfter`: kills it after this number of lines. */
   async function run(script, args, stopAfter = Number.POSITIVE_INFINITY) {
     const env = {
       ...environment(wranglerEnvironment),
