@@ -8,8 +8,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::buffer::Buffer;
-use crate::connect::endpoints::code::CODE;
-use crate::http::message::{Body, MAX_HELD};
+use crate::http::message::{Body, CONNECT_CODE, MAX_HELD};
 use crate::http::{Config, Request, Response};
 use crate::platform_calls::headers::RETRIES;
 use crate::storage::read_replica::BOOKMARK;
@@ -23,7 +22,7 @@ const READ: [&str; 10] = [
     "if-match",
     "content-type",
     "cookie",
-    CODE,
+    CONNECT_CODE,
     BOOKMARK,
     RETRIES,
 ];
