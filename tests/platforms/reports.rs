@@ -18,6 +18,7 @@ use std::rc::Rc;
 use std::slice;
 
 use connector_vault::catalog::action::unit::Units;
+use connector_vault::catalog::detail::AuthMethod;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::http::Response;
 use connector_vault::importer::licence::Wanted;
@@ -36,7 +37,7 @@ const HOUR_MS: u64 = 3_600_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Report {
+pub struct Report {
     address: String,
     /// The subject, if the address does not show it.
     what: String,
@@ -89,12 +90,18 @@ struct Report {
     known: Option<String>,
 }
 
+impl Report {
+    pub fn of_fields(fields: Value) -> Self {
+        Self { fields: Some(fields), ..Self::default() }
+    }
+}
+
 #[derive(Deserialize)]
 struct All {
     report: Vec<Report>,
 }
 
-fn json_answer(status: u16, document: &Value) -> HttpResponse {
+pub fn json_answer(status: u16, document: &Value) -> HttpResponse {
     HttpResponse {
         status,
         headers: vec![("content-type".into(), "application/json".into())],
@@ -128,13 +135,17 @@ fn usual(report: &Report) -> Platform {
 }
 
 /// A service, the requests that it sent, and the next responses of platforms.
-struct Service {
-    api: Api,
+pub struct Service {
+    pub api: Api,
     platform: String,
-    /// Its first method.
-    method: String,
+    methods: Vec<AuthMethod>,
+    /// The id of the auth method; the first one by default.
+    pub method: String,
     /// The id and the secret of its client.
     client: (String, String),
+    pub variables: Value,
+    /// The authorization URLs to which users were redirected.
+    pub led: RefCell<Vec<String>>,
     answers: Rc<RefCell<VecDeque<HttpResponse>>>,
 }
 
@@ -150,7 +161,7 @@ impl Service {
         service
     }
 
-    fn new(platform: &Platform) -> Self {
+    pub fn new(platform: &Platform) -> Self {
         let api = Api::new(config(&SETTINGS));
         api.world.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
         let answers: Rc<RefCell<VecDeque<HttpResponse>>> = Rc::default();
@@ -163,12 +174,19 @@ impl Service {
             api,
             platform: platform.connector.platform.clone(),
             method: platform.detail.auth_methods[0].id.clone(),
+            methods: platform.detail.auth_methods.clone(),
             client: ("an-id".to_owned(), "a-secret".to_owned()),
+            variables: Value::Null,
+            led: RefCell::default(),
             answers,
         }
     }
 
-    fn answers(&self, answer: HttpResponse) {
+    pub fn auth_method(&self) -> &AuthMethod {
+        self.methods.iter().find(|method| method.id == self.method).unwrap()
+    }
+
+    pub fn answers(&self, answer: HttpResponse) {
         self.answers.borrow_mut().clear();
         self.answers.borrow_mut().push_back(answer);
     }
@@ -182,11 +200,16 @@ impl Service {
     }
 
     /// Registers the client, and begins to connect.
-    fn begin(&self, scopes: &[String], fields: &Value) -> Response {
+    pub fn begin(&self, scopes: &[String], fields: &Value) -> Response {
         let (id, secret) = &self.client;
-        let client = json!({"clientId": id, "clientSecret": secret, "scopes": scopes});
-        let stored = self.send("PUT", &format!("/v1/oauth-clients/{}", self.platform), &client);
-        assert_eq!(stored.status, 201, "{}", body(&stored));
+        let mut client = json!({"clientId": id, "clientSecret": secret, "scopes": scopes});
+        if !self.variables.is_null() {
+            client["variables"] = self.variables.clone();
+        }
+        if self.methods.iter().any(AuthMethod::is_oauth2) {
+            let stored = self.send("PUT", &format!("/v1/oauth-clients/{}", self.platform), &client);
+            assert_eq!(stored.status, 201, "{}", body(&stored));
+        }
         let sent = json!({
             "platform": self.platform, "identity": "ann", "identityType": "user", "fields": fields,
             "authMethod": self.method,
@@ -205,6 +228,7 @@ impl Service {
         let request = with_header(request, "origin", ORIGIN);
         let led = self.api.send(&with_header(request, "sec-fetch-site", "same-origin"));
         let cookie = led.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        self.led.borrow_mut().push(led.header("location").unwrap().to_owned());
         (
             told["id"].as_str().unwrap().to_owned(),
             cookie,
@@ -213,7 +237,7 @@ impl Service {
     }
 
     /// The user consents, and the platform responds to the exchange. Returns the attempt.
-    fn exchange(&self, report: &Report, answer: HttpResponse) -> Value {
+    pub fn exchange(&self, report: &Report, answer: HttpResponse) -> Value {
         let read = vec!["read".to_owned()];
         let scopes = if report.scopes.is_empty() { &read } else { &report.scopes };
         let fields = report.fields.clone().unwrap_or_else(|| json!({}));

@@ -1,0 +1,104 @@
+//! Data centers, sandboxes and servers of one's own: `hosts.toml`.
+
+use std::collections::BTreeMap;
+
+use connector_vault::catalog::detail::Grant;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::reports::{Report, Service, json_answer};
+use crate::support::body;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    pub platform: String,
+    /// The first one, unless it is named.
+    method: Option<String>,
+    fields: BTreeMap<String, String>,
+    /// Of the OAuth client.
+    #[serde(default)]
+    variables: Value,
+    /// Members of the token response.
+    #[serde(default)]
+    tokens: BTreeMap<String, Value>,
+    /// The beginnings of all addresses; none if the service refuses.
+    #[serde(default)]
+    reaches: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct All {
+    host: Vec<Host>,
+}
+
+pub fn all() -> Vec<Host> {
+    let all: All = toml::from_str(include_str!("hosts.toml")).unwrap();
+    all.host
+}
+
+/// What a user connects with: the host's fields, and made-up secrets.
+fn fields(host: &Host, service: &Service) -> Value {
+    let method = service.auth_method();
+    let secrets = method.fields.iter().filter(|field| field.secret && field.required);
+    let secrets = secrets.map(|field| (field.name.clone(), "a-secret".to_owned()));
+    json!(secrets.chain(host.fields.clone()).collect::<BTreeMap<_, _>>())
+}
+
+fn reached(host: &Host) -> Result<(), String> {
+    let platform = &crate::catalog()[&host.platform];
+    let mut service = Service::new(platform);
+    if let Some(method) = &host.method {
+        service.method.clone_from(method);
+    }
+    service.variables = host.variables.clone();
+    let fields = fields(host, &service);
+    if host.reaches.is_empty() {
+        let begun = service.begin(&["read".to_owned()], &fields);
+        let is_refused = [400, 409].contains(&begun.status);
+        let is_quiet = service.api.world.sent.borrow().is_empty();
+        let why = || format!("{} {}", begun.status, body(&begun));
+        return if is_refused && is_quiet { Ok(()) } else { Err(why()) };
+    }
+    let mut tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
+    tokens.as_object_mut().unwrap().extend(host.tokens.clone());
+    // What follows is answered with 404, which proves nothing.
+    let oauth = service.auth_method().oauth2();
+    if oauth.is_some_and(|oauth| oauth.grant == Grant::AuthorizationCode) {
+        let answer = json_answer(200, &tokens);
+        let attempt = service.exchange(&Report::of_fields(fields), answer);
+        if attempt["status"] != "succeeded" {
+            return Err(attempt.to_string());
+        }
+    } else {
+        service.answers(json_answer(200, &tokens));
+        let begun = service.begin(&["read".to_owned()], &fields);
+        if begun.status != 201 {
+            return Err(body(&begun).to_string());
+        }
+    }
+    let sent = service.api.world.sent.borrow();
+    let led = service.led.borrow();
+    let mut addresses = sent.iter().map(|request| &request.url).chain(led.iter());
+    let is_known = |url: &&String| host.reaches.iter().any(|start| url.starts_with(start));
+    if let Some(other) = addresses.clone().find(|url| !is_known(url)) {
+        return Err(format!("{other} is reached"));
+    }
+    match host.reaches.iter().find(|start| !addresses.any(|url| url.starts_with(*start))) {
+        Some(start) => Err(format!("{start} is not reached")),
+        None => Ok(()),
+    }
+}
+
+#[test]
+fn hosts_are_chosen_by_those_who_may() {
+    let failed: Vec<String> = all()
+        .iter()
+        .enumerate()
+        .filter_map(|(nth, host)| {
+            let why = reached(host).err()?;
+            Some(format!("{nth} {} {:?}: {why}", host.platform, host.fields))
+        })
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
