@@ -1,4 +1,4 @@
-//! Data centers, sandboxes and servers of one's own: `hosts.toml`.
+//! Data centers, sandboxes and self-managed servers: `hosts.toml`.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::support::body;
 #[serde(deny_unknown_fields)]
 pub struct Host {
     pub platform: String,
-    /// The first one, unless it is named.
+    /// The default is the platform's first one.
     method: Option<String>,
     fields: BTreeMap<String, String>,
-    /// Of the OAuth client.
+    /// Variables of the OAuth client.
     #[serde(default)]
     variables: Value,
     /// Members of the token response.
@@ -37,7 +37,7 @@ pub fn all() -> Vec<Host> {
     all.host
 }
 
-/// What a user connects with: the host's fields, and made-up secrets.
+/// The fields of a connection: those of the host, and synthetic secrets.
 fn fields(host: &Host, service: &Service) -> Value {
     let method = service.auth_method();
     let secrets = method.fields.iter().filter(|field| field.secret && field.required);
@@ -79,12 +79,12 @@ fn reached(host: &Host) -> Result<(), String> {
     }
     let sent = service.api.world.sent.borrow();
     let led = service.led.borrow();
-    let mut addresses = sent.iter().map(|request| &request.url).chain(led.iter());
+    let addresses = sent.iter().map(|request| &request.url).chain(led.iter());
     let is_known = |url: &&String| host.reaches.iter().any(|start| url.starts_with(start));
     if let Some(other) = addresses.clone().find(|url| !is_known(url)) {
         return Err(format!("{other} is reached"));
     }
-    match host.reaches.iter().find(|start| !addresses.any(|url| url.starts_with(*start))) {
+    match host.reaches.iter().find(|start| !addresses.clone().any(|url| url.starts_with(*start))) {
         Some(start) => Err(format!("{start} is not reached")),
         None => Ok(()),
     }
