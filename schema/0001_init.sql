@@ -748,6 +748,8 @@ CREATE TABLE agent_endpoints (
   sealed_key     TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
   identity_claim TEXT,
   identity_type  TEXT,
+  -- The calls that need approval in every grant; an app decides that for each user.
+  confirm        TEXT    CHECK (confirm IS NULL OR (confirm IN ('write', 'destructive') AND type IS 'oidc')),
   -- Of an app.
   url            TEXT    CHECK ((url IS NULL) = (type IS NOT 'app')),
   created_at     INTEGER NOT NULL,
@@ -816,21 +818,24 @@ CREATE TABLE agent_approvals (
   id                TEXT    PRIMARY KEY NOT NULL,
   account           TEXT    NOT NULL,
   environment       TEXT    NOT NULL,
-  endpoint          TEXT    NOT NULL,
-  grant_id          TEXT    NOT NULL,
+  -- Both are NULL for a download that a key or a session token requested.
+  endpoint          TEXT    CHECK (endpoint IS NOT NULL OR state = 'download'),
+  grant_id          TEXT    CHECK (grant_id IS NOT NULL OR state = 'download'),
   -- The key that the agent acts as.
   key_id            TEXT    NOT NULL,
-  -- The user whose approval it needs.
+  -- The user whose approval it needs, or whose file it is.
   identity          TEXT    NOT NULL,
   identity_type     TEXT,
   connection_id     TEXT    NOT NULL,
   action            TEXT    NOT NULL,
   title             TEXT    NOT NULL,
   method            TEXT    NOT NULL,
-  -- pending: waits for the user. approved: is being run. done: has run. declined: does not run.
-  state             TEXT    NOT NULL CHECK (state IN ('pending', 'approved', 'done', 'declined')),
-  -- The input of the call; once it has run, the response.
+  -- pending: waits for the user. approved: is being run. done: has run. declined: does not run. download: a call by `GET`
+  -- that is repeated when its link is opened, because its response is a file.
+  state             TEXT    NOT NULL CHECK (state IN ('pending', 'approved', 'done', 'declined', 'download')),
+  -- The input of the call; once it has run, the response. Of a download, the request.
   sealed            TEXT    NOT NULL,
+  sealed_key        TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
   -- A hash of the one-time secret in `continueUrl`, by which the app sends the user to the approval page.
   secret_hash       TEXT    UNIQUE,
   secret_expires_at INTEGER,
@@ -846,6 +851,9 @@ CREATE TABLE agent_approvals (
 CREATE INDEX agent_approvals_of_grant ON agent_approvals (grant_id, expires_at);
 CREATE INDEX agent_approvals_of_browser ON agent_approvals (browser_hash) WHERE browser_hash IS NOT NULL;
 CREATE INDEX agent_approvals_by_age ON agent_approvals (expires_at);
+CREATE INDEX agent_approvals_by_sealed_key ON agent_approvals (sealed_key);
+-- The limit on the downloads of an identity.
+CREATE INDEX agent_approvals_of_key ON agent_approvals (key_id, identity, expires_at) WHERE state = 'download';
 
 -- The user approved or declined a call.
 CREATE TRIGGER agent_approvals_decided_event AFTER UPDATE OF state ON agent_approvals

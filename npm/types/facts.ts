@@ -110,7 +110,7 @@ export const fields = {
     required: ["request","identity"],
   },
   NewAgentSignIn: {
-    all: ["type","issuer","clientId","clientSecret","identityClaim","identityType","url"],
+    all: ["type","issuer","clientId","clientSecret","identityClaim","identityType","confirm","url"],
     nullable: ["clientSecret"],
     required: ["type"],
   },

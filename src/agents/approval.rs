@@ -31,6 +31,8 @@ pub enum State {
     /// The call has run.
     Done,
     Declined,
+    /// Not a call that waits: see [`super::download`].
+    Download,
 }
 
 /// A row of `agent_approvals`.
@@ -138,7 +140,7 @@ pub fn select(endpoint: &str, id: &str) -> Statement {
 /// Selects the approval that a request has opened.
 pub fn select_claimed(endpoint: &str, browser_hash: &str, claimed_by: &str) -> Statement {
     statement(
-        "SELECT * FROM agent_approvals WHERE endpoint = ?1 AND browser_hash = ?2 AND claimed_by = ?3 AND state = 'pending'",
+        "SELECT * FROM agent_approvals WHERE endpoint = ?1 AND browser_hash = ?2 AND claimed_by = ?3 AND state IN ('pending', 'download')",
         vec![Param::text(endpoint), Param::text(browser_hash), Param::text(claimed_by)],
     )
 }
@@ -179,7 +181,7 @@ pub fn send_by_app(
     sql.push(" WHERE id = ").text(id).push(" AND endpoint = ").text(endpoint);
     sql.push(" AND identity = ").text(identity).push(" AND identity_type IS ");
     sql.bind(Param::optional_text(identity_type.map(IdentityType::as_str)));
-    sql.push(" AND state = 'pending' AND expires_at > ").integer(now);
+    sql.push(" AND state IN ('pending', 'download') AND expires_at > ").integer(now);
     sql.push(" AND EXISTS (SELECT 1 FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = agent_approvals.endpoint WHERE k.account = agent_approvals.account AND ");
     sql.guard().push(") RETURNING id");
     sql.finish()
@@ -188,7 +190,7 @@ pub fn send_by_app(
 /// Opens the page with the app's secret, once, in the browser that opened the link.
 pub fn open_by_secret(step: Step<'_>, secret_hash: &str) -> Statement {
     statement(
-        "UPDATE agent_approvals SET secret_hash = NULL, claimed_by = ?4 WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'pending' AND secret_expires_at > ?5 AND expires_at > ?5",
+        "UPDATE agent_approvals SET secret_hash = NULL, claimed_by = ?4 WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state IN ('pending', 'download') AND secret_expires_at > ?5 AND expires_at > ?5",
         step.params(secret_hash),
     )
 }
@@ -201,7 +203,7 @@ pub fn open_by_provider(
     identity_type: Option<IdentityType>,
 ) -> Statement {
     statement(
-        "UPDATE agent_approvals SET secret_hash = NULL, browser_hash = ?3, claimed_by = ?4 WHERE id = ?1 AND endpoint = ?2 AND identity = ?6 AND identity_type IS ?7 AND state = 'pending' AND expires_at > ?5",
+        "UPDATE agent_approvals SET secret_hash = NULL, browser_hash = ?3, claimed_by = ?4 WHERE id = ?1 AND endpoint = ?2 AND identity = ?6 AND identity_type IS ?7 AND state IN ('pending', 'download') AND expires_at > ?5",
         [
             step.params(id),
             vec![

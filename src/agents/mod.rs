@@ -9,6 +9,7 @@
 
 pub mod approval;
 pub mod client;
+pub mod download;
 pub mod endpoints;
 pub mod grant;
 pub mod refresh;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Confirm;
 use crate::credentials::{Kind, OpenError, SealContext, Sealed, VaultKeys};
 use crate::terms::{Environment, IdentityType};
 use crate::util::rfc3339::rfc3339;
@@ -24,6 +25,8 @@ pub struct Endpoint {
     /// The claim with the identity.
     pub identity_claim: Option<String>,
     pub identity_type: Option<IdentityType>,
+    /// The calls that need approval in every grant by a provider.
+    pub confirm: Option<Confirm>,
     /// The URL of the account's own app.
     pub url: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -72,6 +75,7 @@ struct SignInView<'a> {
     has_secret: bool,
     identity_claim: Option<&'a str>,
     identity_type: Option<IdentityType>,
+    confirm: Option<Confirm>,
     redirect_uri: Option<String>,
     url: Option<&'a str>,
     created_at: Option<String>,
@@ -113,6 +117,7 @@ impl Endpoint {
             has_secret: self.sealed.is_some(),
             identity_claim: self.identity_claim.as_deref(),
             identity_type: self.identity_type,
+            confirm: self.confirm,
             redirect_uri: (kind == SignInType::Oidc).then(|| redirect_uri(base, &self.id)),
             url: self.url.as_deref(),
             created_at: rfc3339(self.created_at),

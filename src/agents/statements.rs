@@ -55,6 +55,7 @@ pub struct NewSignIn<'a> {
     pub sealed: Option<&'a Sealed>,
     pub identity_claim: Option<&'a str>,
     pub identity_type: Option<IdentityType>,
+    pub confirm: Option<Confirm>,
     pub url: Option<&'a str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
@@ -77,7 +78,7 @@ pub fn create_endpoint(principal: &Principal, id: &str, now: u64) -> Statement {
 /// Configures the sign-in. Existing grants stay valid.
 pub fn put_sign_in(principal: &Principal, new: &NewSignIn<'_>) -> Statement {
     statement(
-        "UPDATE agent_endpoints SET type = ?3, key_id = ?4, issuer = ?5, client_id = ?6, sealed = ?7, identity_claim = ?8, identity_type = ?9, url = ?10, created_at = iif(type IS NULL, ?11, created_at), updated_at = ?11 WHERE account = ?1 AND environment = ?2 AND id = ?12",
+        "UPDATE agent_endpoints SET type = ?3, key_id = ?4, issuer = ?5, client_id = ?6, sealed = ?7, identity_claim = ?8, identity_type = ?9, url = ?10, created_at = iif(type IS NULL, ?11, created_at), updated_at = ?11, confirm = ?13 WHERE account = ?1 AND environment = ?2 AND id = ?12",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),
@@ -91,6 +92,7 @@ pub fn put_sign_in(principal: &Principal, new: &NewSignIn<'_>) -> Statement {
             Param::optional_text(new.url),
             Param::integer(new.now),
             Param::text(new.id),
+            Param::optional_text(new.confirm.map(Confirm::as_str)),
         ],
     )
 }
@@ -102,7 +104,7 @@ pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
     grants.push("DELETE FROM agent_grants WHERE (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
     grants.guard().push(")");
     let mut endpoint = Sql::new(guard);
-    endpoint.push("UPDATE agent_endpoints SET type = NULL, issuer = NULL, client_id = NULL, sealed = NULL, identity_claim = NULL, identity_type = NULL, url = NULL WHERE type IS NOT NULL AND id IN ");
+    endpoint.push("UPDATE agent_endpoints SET type = NULL, issuer = NULL, client_id = NULL, sealed = NULL, identity_claim = NULL, identity_type = NULL, confirm = NULL, url = NULL WHERE type IS NOT NULL AND id IN ");
     endpoint.push(own).guard().push(") RETURNING id");
     [endpoint.finish(), grants.finish()]
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+pub use super::confirm::Confirm;
 use crate::util::name_set::Names;
 
 /// The most actions that a token may name.
@@ -39,93 +40,6 @@ impl Access {
     pub fn allows(self, method: &str) -> bool {
         self == Self::Write || matches!(method, "GET" | "HEAD")
     }
-}
-
-/// Which calls of an agent need its user's approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Confirm {
-    /// All but `GET` and `HEAD`.
-    Write,
-    /// `DELETE`, and actions whose key or title has one of the [`DESTRUCTIVE`] words, except `GET` and `HEAD`.
-    Destructive,
-}
-
-/// The words of destructive actions. Many platforms delete by `POST`, so the method is not enough.
-const DESTRUCTIVE: [&str; 31] = [
-    "archive",
-    "ban",
-    "cancel",
-    "clear",
-    "close",
-    "deactivate",
-    "delete",
-    "deletes",
-    "destroy",
-    "detach",
-    "disable",
-    "discard",
-    "drop",
-    "empty",
-    "erase",
-    "evict",
-    "expire",
-    "flush",
-    "kick",
-    "overwrite",
-    "purge",
-    "remove",
-    "removes",
-    "reset",
-    "revoke",
-    "terminate",
-    "trash",
-    "truncate",
-    "uninstall",
-    "void",
-    "wipe",
-];
-
-impl Confirm {
-    /// The values in the API.
-    pub const NAMES: [&str; 2] = ["write", "destructive"];
-
-    /// The value in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Write => "write",
-            Self::Destructive => "destructive",
-        }
-    }
-
-    /// Parses the value of the API.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Write, Self::Destructive].into_iter().find(|own| own.as_str() == name)
-    }
-
-    /// Whether an action with this method, key and title needs approval.
-    pub fn is_about(self, method: &str, key: &str, title: &str) -> bool {
-        let is_destructive = || {
-            let says = |text: &str| words(text).any(|word| DESTRUCTIVE.contains(&word.as_str()));
-            method == "DELETE" || says(key) || says(title)
-        };
-        !Access::Read.allows(method) && (self == Self::Write || is_destructive())
-    }
-}
-
-/// Splits a title or a camel-case name into words, in lower case.
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let mut apart = String::new();
-    let mut was_lower = false;
-    for letter in text.chars() {
-        if was_lower && letter.is_uppercase() {
-            apart.push(' ');
-        }
-        was_lower = letter.is_lowercase() || letter.is_numeric();
-        apart.push(if letter.is_alphanumeric() { letter } else { ' ' });
-    }
-    let words: Vec<String> = apart.split_whitespace().map(str::to_lowercase).collect();
-    words.into_iter()
 }
 
 /// The limits of a caller's platform calls. The default has no limits.
@@ -270,28 +184,6 @@ mod tests {
         {
             assert_eq!(limits(Access::Read, &["acme/a"]).allows("acme", "a", method), reads);
             assert!(Limits::NONE.allows("acme", "a", method));
-        }
-    }
-
-    #[test]
-    fn writes_and_destructive_actions_need_approval() {
-        for (method, key, title, write, destructive) in [
-            ("GET", "deleteThing", "Delete a thing", false, false),
-            ("HEAD", "x", "X", false, false),
-            ("POST", "issuesCreate", "Create an issue", true, false),
-            ("PUT", "thingsReplace", "Replace a thing", true, false),
-            ("DELETE", "things", "Things", true, true),
-            ("POST", "chatDelete", "Delete a message", true, true),
-            ("POST", "chat.delete", "Chat", true, true),
-            ("POST", "bulk_remove_members", "Members", true, true),
-            ("POST", "x", "Remove members", true, true),
-            ("POST", "issuesUndelete", "Restore an issue", true, false),
-            ("PATCH", "OAuthTokensREVOKE", "Tokens", true, true),
-            ("PATCH", "oauthTokensRevoke", "Tokens", true, true),
-        ] {
-            let requested = [Confirm::Write, Confirm::Destructive]
-                .map(|confirm| confirm.is_about(method, key, title));
-            assert_eq!(requested, [write, destructive], "{method} {key}");
         }
     }
 

@@ -4,6 +4,7 @@
 pub mod api_keys;
 pub mod authenticate;
 pub mod caller;
+pub mod confirm;
 pub mod endpoints;
 pub mod error;
 pub mod key;

@@ -27,6 +27,8 @@ pub enum Purpose {
     State,
     /// The cookie that binds an attempt to a browser.
     Browser,
+    /// A link to a file of a platform.
+    Download,
 }
 
 impl Purpose {
@@ -35,6 +37,7 @@ impl Purpose {
             Self::Link => b"link\n",
             Self::State => b"state\n",
             Self::Browser => b"browser\n",
+            Self::Download => b"download\n",
         }
     }
 }

@@ -21,8 +21,8 @@
 //!
 //! # Which rows
 //!
-//! Attempts to connect and calls that wait for an approval are left alone: they expire within minutes, and an old key
-//! must stay for longer than that anyway. A row that no key opens is counted as damaged and skipped, so that it can't
+//! Attempts to connect are left alone: they expire within minutes, and an old key must stay for longer than that anyway.
+//! Calls of agents expire as fast, but an approved one has happened, and its response must not be lost. A row that no key opens is counted as damaged and skipped, so that it can't
 //! stop the rotation. Before the first row is written, all running services must have the new key, see
 //! [`super::reports`].
 
@@ -32,14 +32,15 @@ use super::{Kind, SealContext, Sealed, VaultKeys};
 use crate::ports::{Db, Param, Random, Statement, StorageError};
 use crate::terms::Environment;
 
-/// The tables with encrypted rows that live long: the table, its key column within an account and environment, and the
+/// The tables with encrypted rows that are re-encrypted: the table, its key column within an account and environment, and the
 /// kind of its rows. Tokens that wait for revocation are encrypted as the credentials of their connection.
-const TABLES: [(&str, &str, Kind); 5] = [
+const TABLES: [(&str, &str, Kind); 6] = [
     ("credentials", "connection_id", Kind::Connection),
     ("oauth_clients", "platform", Kind::OauthClient),
     ("revocations", "connection_id", Kind::Connection),
     ("webhooks", "id", Kind::Webhook),
     ("agent_endpoints", "id", Kind::AgentSignIn),
+    ("agent_approvals", "id", Kind::AgentApproval),
 ];
 
 /// How often a run selects further rows after it has found damaged ones.

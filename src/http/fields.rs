@@ -198,13 +198,14 @@ pub const WEBHOOK_FIELDS: [Field; 4] = [
 ];
 
 /// The sign-in configuration for users of agents. The endpoint also checks which fields belong to the type.
-pub const SIGN_IN_FIELDS: [Field; 7] = [
+pub const SIGN_IN_FIELDS: [Field; 8] = [
     required("type", FieldCheck::OneOf(&SignInType::NAMES)),
     optional("issuer", FieldCheck::Text(webhook_rules::url)),
     optional("clientId", FieldCheck::Text(connect_rules::client_id)),
     optional("clientSecret", FieldCheck::TextOrNull(connect_rules::client_secret)),
     optional("identityClaim", FieldCheck::Text(connect_rules::scope)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
+    optional("confirm", FieldCheck::OneOf(&Confirm::NAMES)),
     optional("url", FieldCheck::Text(webhook_rules::url)),
 ];
 

@@ -18,6 +18,7 @@ use crate::auth::Caller;
 use crate::auth::statements::Guard;
 use crate::connect::endpoints::link::BrowserContext;
 use crate::mcp;
+use crate::platform_calls::endpoints::download;
 use crate::platform_calls::headers::SOURCE;
 use crate::ports::{Db, Ports, RateLimit};
 use crate::storage::metering::Metered;
@@ -169,6 +170,10 @@ impl<P: Ports> Exchange<'_, P> {
             let id = resource.arguments().first().map(String::as_str).unwrap_or_default();
             return Box::pin(agents::respond(service, ports, request, (open, id), request_id))
                 .await;
+        }
+        if open == Open::Download {
+            let secret = resource.arguments().first().map(String::as_str).unwrap_or_default();
+            return Box::pin(download::respond(service, ports, request, secret)).await;
         }
         let (config, catalog, starts) = (service.config(), service.catalog(), service.starts());
         let context = BrowserContext { config, catalog, starts, ports, now, request_id };

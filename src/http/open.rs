@@ -44,6 +44,8 @@ pub(crate) async fn respond<P: Ports>(
         | Open::AgentConsent
         | Open::AgentApproval
         | Open::AgentDecision
+        | Open::AgentDownload
+        | Open::Download
         | Open::AgentToken
         | Open::AgentRevoke => Err(Problem::no_route()),
         Open::ConnectCallback => context.callback(request).await,

@@ -16,6 +16,7 @@ use crate::connect::endpoints::link::shard_of_browser;
 use crate::connect::endpoints::start_urls::StartUrls;
 use crate::mcp;
 use crate::oidc::documents::Documents;
+use crate::platform_calls::endpoints::download::shard_of_download;
 use crate::storage::capacity::DatabaseCapacity;
 
 /// What an isolate keeps from one request to the next.
@@ -109,7 +110,8 @@ impl Service {
 
     /// The shard that the request's secret names. The secret is not verified: another shard's database does not know it.
     pub fn shard(&self, request: &Request) -> Shard {
-        shard_of_browser(request).unwrap_or_else(|| match self.secrets(request).as_slice() {
+        let by_link = shard_of_browser(request).or_else(|| shard_of_download(&request.path));
+        by_link.unwrap_or_else(|| match self.secrets(request).as_slice() {
             [secret] => shard_of(secret),
             _ => agents::shard_of(&request.path).unwrap_or_default(),
         })

@@ -2,6 +2,7 @@
 //!
 //! Each tool sends one request to this API as its caller, so that an agent has exactly the permissions of its key or token.
 
+pub mod outline;
 mod protocol;
 mod tools;
 
@@ -29,7 +30,8 @@ use protocol::{
     server_info, unsupported_version, with_connect_url,
 };
 use tools::{
-    APPROVAL, CALL_PLATFORM, LIST_CONNECTIONS, RUN_ACTION, START_CONNECT, Sent, TOOLS, Tool, begin,
+    APPROVAL, CALL_PLATFORM, DESCRIBE_ACTION, LIST_CONNECTIONS, RUN_ACTION, START_CONNECT, Sent,
+    TOOLS, Tool, begin,
 };
 
 /// The bearer token of a request. The scheme's name ignores case (RFC 9110, section 11.1).
@@ -82,6 +84,19 @@ fn is_own(page: &str, service: &str) -> bool {
         matches!(host, "localhost" | "127.0.0.1" | "[::1]")
     });
     page == service && is_safe
+}
+
+/// The result of `describe_action`: the outline of an action, and whether it is an error.
+fn described(action: &[u8], arguments: &Value) -> (String, bool) {
+    let action: Value = serde_json::from_slice(action).unwrap_or_default();
+    let path = arguments.get("path").and_then(Value::as_str);
+    match outline::outline(&action, path) {
+        Some(outline) => (outline.to_string(), false),
+        None => {
+            let what = "`path` must be a JSON Pointer below the action's `input`, such as a value of `omitted`.";
+            (what.to_owned(), true)
+        }
+    }
 }
 
 struct Caller<'a, P> {
@@ -389,7 +404,11 @@ impl<P: Ports> Caller<'_, P> {
                     Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
                     None => response.body,
                 };
-                (String::from_utf8(body).unwrap_or_default(), response.status >= 400)
+                if tool.name == DESCRIBE_ACTION && response.status == 200 {
+                    described(&body, arguments)
+                } else {
+                    (String::from_utf8(body).unwrap_or_default(), response.status >= 400)
+                }
             }
             Err(what) => {
                 if let Some(refusal) = self.refusal().await {
@@ -398,8 +417,9 @@ impl<P: Ports> Caller<'_, P> {
                 (what, true)
             }
         };
-        // A platform's response may be long, so it is not repeated as structured content.
-        let structured = Some(&text).filter(|_| is_error || !calls);
+        // What may be long is not repeated as structured content.
+        let is_long = calls || tool.name == DESCRIBE_ACTION;
+        let structured = Some(&text).filter(|_| is_error || !is_long);
         let structured: Option<&RawValue> =
             structured.and_then(|text| serde_json::from_str(text).ok());
         let returned = ToolResult {

@@ -138,6 +138,12 @@ pub fn sign_in() -> Node {
             ),
             ("identityType", identity_type("The type of the users' identities; `null` for any.")),
             (
+                "confirm",
+                text_or_null(
+                    "The calls that each user must approve, at least: `write` or `destructive`; `null` for none, and with `app`.",
+                ),
+            ),
+            (
                 "redirectUri",
                 text_or_null("The redirect URI to register at the provider; `null` with `app`."),
             ),
@@ -164,6 +170,10 @@ pub fn new_sign_in() -> Node {
         (
             "identityType",
             "The type of the users' identities. If omitted, connections of every type count.",
+        ),
+        (
+            "confirm",
+            "The calls that each user must approve, at least: `write` for each change, `destructive` for each deletion. Only with `oidc`.",
         ),
         (
             "url",

@@ -72,6 +72,8 @@ pub fn document(answers: &RecordedResponses) -> Node {
                 | Open::AgentConsent
                 | Open::AgentApproval
                 | Open::AgentDecision
+                | Open::AgentDownload
+                | Open::Download
                 | Open::AgentToken
                 | Open::AgentRevoke,
             ) => continue,

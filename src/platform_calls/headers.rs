@@ -8,6 +8,8 @@ pub const SERVER: &str = "x-vault-server";
 /// Marks a request that the service itself sends for an agent, whose clients write values as strings. A client can't
 /// send a header with this name (RFC 9110, section 5.6.2).
 pub const AGENT: &str = ":agent";
+/// The value of [`AGENT`] when the platform's response itself is wanted, as a file.
+pub const DOWNLOAD: &str = "download";
 /// The number of retries when the platform rejects the request temporarily.
 pub const RETRIES: &str = "x-vault-retries";
 /// When the platform accepts a retry, in milliseconds since 1970-01-01 UTC.

@@ -607,3 +607,18 @@ fn agent_and_sign_in_continue_after_a_move() {
     assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
     assert_eq!(list(&next), 401);
 }
+
+#[test]
+fn a_call_that_waits_runs_after_a_move() {
+    let (mut api, request) = crate::call::approvals::deciding();
+    api.world.add(other());
+    moved(&api);
+    let rows = "SELECT state AS row FROM agent_approvals";
+    assert_eq!(api.world.texts(rows), Vec::<String>::new());
+    let response = api.send(&request);
+    assert_eq!(response.status, 200, "{response:?}");
+    assert_eq!(api.world.within(other(), || api.world.texts(rows)), ["done"]);
+    // The old address of the request is that of a decided call now.
+    assert_eq!(api.send(&request).status, 410);
+    assert_eq!(api.world.sent.take().len(), 1);
+}

@@ -15,7 +15,15 @@ const file = join(folder, "vault-keys.txt");
 const keys = () => readFileSync(file, "utf8");
 const KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const place = ["--file", file, "--persist-to", state.path];
-const NOTHING = { agentSignIns: 0, connections: 0, oauthClients: 0, attempts: 0, revocations: 0, webhooks: 0 };
+const NOTHING = {
+  agentCalls: 0,
+  agentSignIns: 0,
+  connections: 0,
+  oauthClients: 0,
+  attempts: 0,
+  revocations: 0,
+  webhooks: 0,
+};
 
 /** Runs `vault-keys …`: { status, stdout, stderr }. Asserts that no key is shown. */
 function vaultKeys(...args) {

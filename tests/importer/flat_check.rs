@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use connector_vault::catalog::action::render::render;
 use connector_vault::catalog::action::unit::{Unit, inflate};
 use connector_vault::catalog::write::Platform;
+use connector_vault::mcp::outline::{MOST_BYTES, outline};
 use connector_vault::platform_calls::flat::Flat;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -25,6 +26,12 @@ pub struct Counted {
     pub prefixed: usize,
     pub spread: usize,
     pub whole: usize,
+    /// Whose outline leaves something out.
+    pub cut: usize,
+    /// The longest outline, in bytes.
+    pub longest: usize,
+    /// Parts that were asked for and are still not shown in full, without a way to what is missing.
+    pub stuck: usize,
 }
 
 /// Checks all actions of a platform.
@@ -42,7 +49,61 @@ pub fn check_all(platform: &Platform, counted: &mut Counted) {
             let json = render(&unit, &action, name, &connector, schemes, false).unwrap();
             let detail: Value = serde_json::from_slice(&json).unwrap();
             check(&format!("{name}/{key}"), &detail["input"], counted);
+            check_outline(&format!("{name}/{key}"), detail, counted);
         }
+    }
+}
+
+/// The maximum number of tokens of a description.
+const MOST_TOKENS: usize = 3_000;
+/// How many omitted parts of an outline are asked for.
+const FOLLOWED: usize = 5;
+
+/// An estimate of a text's tokens: JSON has more than three bytes in a token.
+fn tokens(text: &str) -> usize {
+    text.len().div_ceil(3)
+}
+
+/// Checks that `describe_action` stays short, in both forms, and leads to what it leaves out.
+fn check_outline(what: &str, mut detail: Value, counted: &mut Counted) {
+    let shown = outline(&detail, None).unwrap();
+    let text = shown.to_string();
+    counted.longest = counted.longest.max(text.len());
+    assert!(text.len() <= MOST_BYTES && tokens(&text) < MOST_TOKENS, "{what}: {}", text.len());
+    let mut omitted = Vec::new();
+    each_omitted(&shown["input"], &mut omitted);
+    counted.cut += usize::from(!omitted.is_empty());
+    for path in omitted.iter().take(FOLLOWED) {
+        let part = outline(&detail, Some(path)).unwrap_or_else(|| panic!("{what}: {path}"));
+        assert!(tokens(&part.to_string()) < MOST_TOKENS, "{what}: {path}");
+        let mut deeper = Vec::new();
+        each_omitted(&part["input"], &mut deeper);
+        counted.stuck +=
+            usize::from(deeper.contains(path) && part["input"].get("omittedProperties").is_none());
+    }
+    detail["input"] = Flat::new(&detail["input"].clone()).schema();
+    let flat = outline(&detail, None).unwrap().to_string();
+    counted.longest = counted.longest.max(flat.len());
+    assert!(tokens(&flat) < MOST_TOKENS, "{what}, flat: {}", flat.len());
+}
+
+/// The values of `omitted` in a schema.
+fn each_omitted(schema: &Value, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Value::String(path)
+                        if name == "omitted" && (path.is_empty() || path.starts_with('/')) =>
+                    {
+                        found.push(path.clone());
+                    }
+                    value => each_omitted(value, found),
+                }
+            }
+        }
+        Value::Array(all) => all.iter().for_each(|one| each_omitted(one, found)),
+        _ => {}
     }
 }
 

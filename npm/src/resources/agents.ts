@@ -22,6 +22,8 @@ export interface AgentSignIn {
   identityClaim: string | null;
   /** The type of the users' identities; null for any. */
   identityType: IdentityType | null;
+  /** The calls that each user must approve, at least; null for none, and with `app`. */
+  confirm: "write" | "destructive" | null;
   /** The redirect URI to register at the provider; null with `app`. */
   redirectUri: string | null;
   /** Where your app authenticates users; null with `oidc`. */
@@ -46,6 +48,8 @@ export interface NewAgentSignIn {
   identityClaim?: string | undefined;
   /** The type of the users' identities. Default: any. */
   identityType?: IdentityType | undefined;
+  /** The calls that each user must approve, at least. Only with `oidc`. */
+  confirm?: "write" | "destructive" | undefined;
   /** The page of your app that authenticates users. Required with `app`. */
   url?: string | undefined;
 }

@@ -26,6 +26,7 @@ use crate::http::form::Form;
 use crate::http::handle::handle;
 use crate::http::message::{Body, Request, Response};
 use crate::http::problem::Problem;
+use crate::platform_calls::endpoints::download;
 use crate::platform_calls::headers::SOURCE;
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, first_row};
 use crate::util::invisible::visible;
@@ -95,8 +96,12 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok((first_row(&sets, 0)?, first_row(&sets, 1)?))
     }
 
-    /// Shows a pending call.
+    /// Shows a pending call, or returns the file of a download.
     pub(super) async fn approval_page(&self, waiting: &Approval) -> Result<Response, Problem> {
+        if waiting.state == State::Download {
+            let call = (&waiting.place(), &waiting.sealed);
+            return download::repeat(self.service, self.ports, self.base, call).await;
+        }
         let (account, grant) = self.account_and_grant(waiting).await?;
         let (Some(account), Some(grant)) = (account, grant) else {
             return Ok(self.nothing_to_approve_page());
@@ -122,7 +127,7 @@ impl<P: Ports> AgentContext<'_, P> {
             let _ = writeln!(html, "<dt>{name}</dt><dd>{}</dd>", escape(value));
         }
         let _ = writeln!(html, "</dl>\n<h2>Input</h2>\n<pre>{}</pre>", escape(&readable(&plain)));
-        for (name, value) in [("approval", &waiting.id), ("shown", &fingerprint(waiting, &account))]
+        for (name, value) in [("approval", &waiting.id), ("shown", &fingerprint(&plain, &account))]
         {
             let value = escape(value);
             let _ = writeln!(html, "<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
@@ -175,7 +180,9 @@ impl<P: Ports> AgentContext<'_, P> {
         let approves = form.get("decision") == Some("approve");
         if approves {
             let (account, _) = self.account_and_grant(&waiting).await?;
-            let now = account.as_ref().map(|account| fingerprint(&waiting, account));
+            let keys = &self.service.config().vault_keys;
+            let plain = keys.open(&waiting.place(), &waiting.sealed).map_err(decrypt_error)?;
+            let now = account.as_ref().map(|account| fingerprint(&plain, account));
             if now.as_deref() != form.get("shown") {
                 // The connection now belongs to a different account than the page showed.
                 return self.approval_page(&waiting).await;
@@ -283,10 +290,11 @@ impl<P: Ports> AgentContext<'_, P> {
 }
 
 /// A hash of the input and the account that the page shows.
-fn fingerprint(waiting: &Approval, account: &Account) -> String {
+fn fingerprint(plain: &[u8], account: &Account) -> String {
     let id = account.platform_account_id.as_deref().unwrap_or_default();
     let name = account.platform_account_name.as_deref().unwrap_or_default();
-    hash(&format!("{} {id} {name} {}", account.platform, waiting.sealed.as_str()))
+    let input = String::from_utf8_lossy(plain);
+    hash(&format!("{} {id} {name} {input}", account.platform))
 }
 
 /// Formats an input for people. Invisible characters are escaped, so that nothing is hidden.

@@ -95,7 +95,7 @@ impl<P: Ports> AgentContext<'_, P> {
             access: requested.access,
             actions: None,
             connections: None,
-            confirm: None,
+            confirm: endpoint.confirm,
             secret_hash: &secret_hash,
             claimed_by: self.request_id,
             now: self.now,

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::agents::Confirm;
 use crate::agents::sign_in::{Endpoint, SignInType, place};
 use crate::agents::statements::{self, NewSignIn};
 use crate::auth::endpoints::session::new::no_session_secret;
@@ -90,7 +91,8 @@ pub fn put<'a, P: Ports>(
 fn check(body: &mut BodyReader, context: &Context<'_>) {
     let Some(kind) = body.peek("type").map(str::to_owned) else { return };
     let (needed, foreign): (&[&str], &[&str]) = if kind == SignInType::App.as_str() {
-        let foreign = ["issuer", "clientId", "clientSecret", "identityClaim", "identityType"];
+        let foreign =
+            ["issuer", "clientId", "clientSecret", "identityClaim", "identityType", "confirm"];
         (&["url"], &foreign.map(|name| name))
     } else if kind == SignInType::Oidc.as_str() {
         (&["issuer", "clientId"], &["url"])
@@ -143,6 +145,7 @@ async fn store<P: Ports>(
     let issuer = body.text("issuer");
     let (client_id, url) = (body.text("clientId"), body.text("url"));
     let claim = body.text("identityClaim");
+    let confirm = body.text("confirm").and_then(|text| Confirm::parse(&text));
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     if let Some(issuer) = &issuer {
         let relying_party = RelyingParty {
@@ -182,6 +185,7 @@ async fn store<P: Ports>(
         identity_claim: issuer.as_ref().map(|_| claim.as_deref().unwrap_or("sub")),
         issuer: issuer.as_deref(),
         identity_type,
+        confirm,
         url: url.as_deref(),
         now,
     };

@@ -312,6 +312,11 @@ impl Platform {
     pub const fn is_empty(&self) -> bool {
         self.first >= self.end
     }
+
+    /// Whether a row is one of its actions.
+    pub fn has_row(&self, row: u32) -> bool {
+        (self.first..self.end).contains(&(row as usize))
+    }
 }
 
 /// The loaded part with platforms and features.

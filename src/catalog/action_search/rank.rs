@@ -31,8 +31,8 @@ pub fn rank(
     Ok(Ranking::new(len, best(matches, query, platforms, limit)?))
 }
 
-/// The numbers of the platforms without actions that the query names in full.
-pub fn named_without_actions(
+/// The numbers of the platforms that the query names in full: those without actions, and well-known ones.
+pub fn named_in_full(
     query: &ActionQuery,
     vocabulary: &Vocabulary<'_>,
     platforms: &Platforms<'_>,
@@ -50,7 +50,8 @@ pub fn named_without_actions(
     let all = platforms.all().into_iter().zip(named).enumerate();
     let is_named = |(index, (platform, named)): &(usize, (Platform, u8))| {
         let is_whole = *named > 0 && *named >= platform.name_words;
-        platform.is_empty() && (is_whole || query.has_name(platforms.name(*index)))
+        let may_be_meant = platform.is_empty() || platform.is_well_known;
+        may_be_meant && (is_whole || query.has_name(platforms.name(*index)))
     };
     Ok(all.filter(is_named).map(|(index, _)| index).collect())
 }

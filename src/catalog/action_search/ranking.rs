@@ -10,6 +10,8 @@ pub struct PlatformNotes {
     pub unknown: Vec<String>,
     /// Requested platforms that have no actions.
     pub empty: Vec<String>,
+    /// Well-known platforms that the query names, of which no action is among the best matches.
+    pub unmatched: Vec<String>,
 }
 
 /// The rows that match a query, of which the best are kept. They are sorted only as far as pages are requested, since
@@ -27,13 +29,14 @@ impl Ranking {
     pub const ROW_BYTES: usize = size_of::<ScoredRow>();
 
     pub(super) const fn new(len: usize, places: Vec<ScoredRow>) -> Self {
-        let platform_notes = PlatformNotes { unknown: Vec::new(), empty: Vec::new() };
+        let platform_notes =
+            PlatformNotes { unknown: Vec::new(), empty: Vec::new(), unmatched: Vec::new() };
         Self { platform_notes, len, kept: places.len(), places: RefCell::new((places, 0)) }
     }
 
     pub fn bytes(&self) -> usize {
-        let names =
-            self.platform_notes.unknown.iter().chain(&self.platform_notes.empty).map(String::len);
+        let PlatformNotes { unknown, empty, unmatched } = &self.platform_notes;
+        let names = unknown.iter().chain(empty).chain(unmatched).map(String::len);
         let rows = self.kept.saturating_mul(Self::ROW_BYTES);
         names.fold(rows, usize::saturating_add)
     }

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::auth::limits::Limits;
 use crate::auth::restriction::has_platform;
+use crate::catalog::action_search::ranking::PlatformNotes;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
 use crate::catalog::format::list::ListRef;
@@ -224,7 +225,7 @@ async fn found<P: Ports>(
     };
     let total = page.total as u64;
     let body = paging.envelope_up_to(MAX_COUNTED as u64, &page.rows, total);
-    let mut notes = notes(&platform_notes.empty, filter, total);
+    let mut notes = notes(&platform_notes, filter, total);
     if !platform_notes.unknown.is_empty() {
         let known = catalog.platforms().await?;
         let unknown = platform_notes.unknown.iter().take(NEAREST);
@@ -273,8 +274,9 @@ fn shown_of(platforms: Option<&Names>, limits: &Limits) -> String {
 }
 
 /// Explains results that a reader might misunderstand: actions of other platforms than the requested one, or none.
-fn notes(empty: &[String], filter: &SearchFilter, total: u64) -> Vec<String> {
-    let mut notes: Vec<String> = empty
+fn notes(platform_notes: &PlatformNotes, filter: &SearchFilter, total: u64) -> Vec<String> {
+    let mut notes: Vec<String> = platform_notes
+        .empty
         .iter()
         .take(NEAREST)
         .map(|name| {
@@ -282,6 +284,10 @@ fn notes(empty: &[String], filter: &SearchFilter, total: u64) -> Vec<String> {
             format!("The catalog has no actions of `{name}`.{others} Its API can still be called as a connected account: with the tool `call_platform`, or the proxy of a connection.")
         })
         .collect();
+    notes.extend(platform_notes.unmatched.iter().take(NEAREST).map(|name| {
+        let others = if total > 0 { " These are actions of other platforms." } else { "" };
+        format!("`{name}` has no action that does this.{others} With `platform`, the search covers its actions only, and with the tool `call_platform`, or the proxy of a connection, the rest of its API can be called.")
+    }));
     if notes.is_empty() && total == 0 && filter.platforms.is_some() {
         notes.push("These platforms have actions, but none that matches. Ask in other words, or list the actions of one platform.".to_owned());
     }

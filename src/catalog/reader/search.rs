@@ -3,7 +3,7 @@
 use super::{Catalog, Page, Positions};
 use crate::catalog::action_search::index::{Platform, Platforms, Vocabulary};
 use crate::catalog::action_search::query::{ActionQuery, Term};
-use crate::catalog::action_search::rank::{self, named_without_actions, rank};
+use crate::catalog::action_search::rank::{self, named_in_full, rank};
 use crate::catalog::action_search::ranking::{PlatformNotes, Ranking};
 use crate::catalog::action_search::score;
 use crate::catalog::filter::{Constraint, RowFilter, Selection};
@@ -30,6 +30,9 @@ pub struct SearchFilter {
     pub visible: Option<Names>,
 }
 
+/// The number of matches among which a platform is expected that the query names.
+const BEST: usize = 10;
+
 /// Limits of spelling correction: words per query, and bytes per word.
 const MAX_CORRECTED_WORDS: usize = 3;
 
@@ -45,12 +48,13 @@ fn vocabulary(loaded: &List) -> Vocabulary<'_> {
     Vocabulary(loaded.parts(Role::Words).map(|(_, section)| section).collect())
 }
 
-/// Which platforms of the filter do not exist, and which requested platforms have no actions.
+/// Which platforms of the filter do not exist, and which requested platforms have no actions, or none among the best.
 fn platform_notes(
     filter: &SearchFilter,
     query: &ActionQuery,
     vocabulary: &Vocabulary<'_>,
     platforms: &Platforms<'_>,
+    ranking: &Ranking,
 ) -> Result<PlatformNotes, StorageError> {
     let mut platform_notes = PlatformNotes::default();
     if let Some(names) = &filter.platforms {
@@ -65,12 +69,20 @@ fn platform_notes(
             }
         }
     } else {
-        let named_platforms = named_without_actions(query, vocabulary, platforms)?;
-        platform_notes.empty =
-            named_platforms.into_iter().map(|index| platforms.name(index).to_owned()).collect();
+        let all = platforms.all();
+        for index in named_in_full(query, vocabulary, platforms)? {
+            let Some(platform) = all.get(index) else { continue };
+            let name = platforms.name(index).to_owned();
+            if platform.is_empty() {
+                platform_notes.empty.push(name);
+            } else if !ranking.page(0..BEST).iter().any(|row| platform.has_row(*row)) {
+                platform_notes.unmatched.push(name);
+            }
+        }
     }
     let is_seen = |name: &String| filter.visible.as_ref().is_none_or(|visible| visible.has(name));
     platform_notes.empty.retain(is_seen);
+    platform_notes.unmatched.retain(is_seen);
     Ok(platform_notes)
 }
 
@@ -193,7 +205,6 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
             .next()
             .ok_or_else(|| StorageError::new("the list of all actions has no features"))?;
         let platforms = Platforms::open(features, list.rows)?;
-        let platform_notes = platform_notes(filter, query, &vocabulary, &platforms)?;
         let mut allowed: Option<Vec<bool>> = None;
         for names in [&filter.platforms, &filter.visible].into_iter().flatten() {
             let named_platforms = platforms.with_names(names)?;
@@ -203,9 +214,9 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
                 allowed.map_or_else(|| named_platforms.clone(), |known| both(known).collect()),
             );
         }
-        let filter = score::Filter { method: filter.method, platforms: allowed.as_deref() };
-        let mut ranking = rank(query, &vocabulary, &platforms, list.rows, &filter, limit)?;
-        ranking.platform_notes = platform_notes;
+        let wanted = score::Filter { method: filter.method, platforms: allowed.as_deref() };
+        let mut ranking = rank(query, &vocabulary, &platforms, list.rows, &wanted, limit)?;
+        ranking.platform_notes = platform_notes(filter, query, &vocabulary, &platforms, &ranking)?;
         Ok(ranking)
     }
 }

@@ -136,6 +136,10 @@ endpoints! {
         AgentApproval: get("/mcp/{endpointId}/approval");
         /// The user's decision about that call.
         AgentDecision: post("/mcp/{endpointId}/approval");
+        /// The link to a file that an agent with a grant found. The user signs in first.
+        AgentDownload: get("/mcp/{endpointId}/download");
+        /// The link to a file that an agent with a key or a session token found.
+        Download: get("/download/{secret}");
         /// Exchanges codes and refresh tokens.
         AgentToken: post("/mcp/{endpointId}/token");
         /// Revokes a grant at the request of its client (RFC 7009).

@@ -118,6 +118,7 @@ fn whole(value: &Value) -> Option<u64> {
 /// The sentence of [`RUN_ACTION`]'s description, and its replacement for callers that may only read.
 const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
 const ONLY_READS: &str = "You may only read: other methods than GET and HEAD are refused.";
+pub const DESCRIBE_ACTION: &str = "describe_action";
 pub const LIST_CONNECTIONS: &str = "list_connections";
 pub const RUN_ACTION: &str = "run_action";
 /// The arguments of [`RUN_ACTION`] with the action's input: in its structured form, or flat.
@@ -135,7 +136,7 @@ pub const TOOLS: [Tool; 6] = [
     Tool {
         name: "search_actions",
         title: "Search actions",
-        about: "Find actions of platforms by what they do. Returns platform, key, title and method of each, the best match first.",
+        about: "Find which actions of platforms do something, such as sending an email or deleting a contact. Returns the platform, key, title and method of each, the best match first.",
         arguments: &[
             ("query", Text, true, "What to do, such as `create github issue`"),
             ("platform", Text, false, "Only these platforms, comma-separated"),
@@ -147,9 +148,9 @@ pub const TOOLS: [Tool; 6] = [
         is_open_world: false,
     },
     Tool {
-        name: "describe_action",
+        name: DESCRIBE_ACTION,
         title: "Describe an action",
-        about: "Get what an action takes: `input` is the JSON Schema of run_action's `input`.",
+        about: "Get what an action takes: `input` is the JSON Schema of run_action's `input`. Long schemas are shown in part: `omitted` is the `path` of what is missing.",
         arguments: &[
             ("platform", Text, true, "The action's platform"),
             ("key", Text, true, "The action's key"),
@@ -159,6 +160,7 @@ pub const TOOLS: [Tool; 6] = [
                 false,
                 "`model`: `input` is one flat object, for run_action's `arguments`",
             ),
+            ("path", Text, false, "Only this part of `input`, as `omitted` names it"),
         ],
         scope: Scope::CatalogRead,
         is_read_only: true,
@@ -168,7 +170,7 @@ pub const TOOLS: [Tool; 6] = [
     Tool {
         name: LIST_CONNECTIONS,
         title: "List connections",
-        about: "List the connected accounts, with their ids and states; `account` is whose account at the platform it is. One in state `failed` must be connected again, by start_connect.",
+        about: "List which accounts are connected, with their ids and states; `account` is whose account at the platform it is. One in state `failed` must be connected again, by start_connect.",
         arguments: &[
             ("platform", Text, false, "Only of this platform"),
             ("identity", Text, false, "Only of this identity"),
@@ -188,7 +190,7 @@ pub const TOOLS: [Tool; 6] = [
     Tool {
         name: RUN_ACTION,
         title: "Run an action",
-        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body; `omitted` names what is left out of a long body. If the account must be connected first, the error has the user's link as `authorizationUrl`. Another error lists everything that is wrong with the input.",
+        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body; `omitted` names what is left out of a long body; a file is a link for the user. If the account must be connected first, the error has the user's link as `authorizationUrl`. Another error lists everything that is wrong with the input.",
         arguments: &[
             ("connection", Text, true, "The connection's id"),
             ("key", Text, true, "The action's key"),
@@ -226,7 +228,7 @@ pub const TOOLS: [Tool; 6] = [
     Tool {
         name: CALL_PLATFORM,
         title: "Call a platform",
-        about: "Send a request to a platform's own API as a connected account, if no action does it. Returns the same as run_action.",
+        about: "Send a request to a platform's own API as a connected account, if no action does it, or for the next page of a result, whose path is `next`. Returns the same as run_action.",
         arguments: &[
             ("connection", Text, true, "The connection's id"),
             (
@@ -249,7 +251,7 @@ pub const TOOLS: [Tool; 6] = [
     Tool {
         name: START_CONNECT,
         title: "Connect an account",
-        about: "Start to connect an account. Give the returned `authorizationUrl` to the user, who signs in or enters a key there within 10 minutes; never ask for a key yourself. Then call this with the returned `id` as `attempt`, which waits for the user and returns how it ended.",
+        about: "Start to connect an account, or to connect it again. Give the returned `authorizationUrl` to the user, who signs in or enters a key there within 10 minutes; never ask for a key yourself. Then call this with the returned `id` as `attempt`, which waits for the user and returns how it ended.",
         arguments: &[
             ("platform", Text, false, "The platform"),
             ("connection", Text, false, "Instead: the id of a connection to connect again"),
@@ -409,7 +411,7 @@ impl Tool {
                 add("limit", &limit(10));
                 ("GET", "/v1/available-actions".to_owned(), query, None, none)
             }
-            "describe_action" => {
+            DESCRIBE_ACTION => {
                 let (platform, key) = (encode(text("platform")), encode(text("key")));
                 add("for", text("for"));
                 ("GET", format!("/v1/available-actions/{platform}/{key}"), query, None, none)

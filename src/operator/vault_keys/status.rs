@@ -88,8 +88,15 @@ fn table(all: &[KeyStatus], file: Option<&str>, storage_target: &str) -> String 
         let _ = writeln!(text, "{there}othing is sealed {storage_target}.");
         return text;
     }
-    let kinds =
-        ["CONNECTIONS", "OAUTH CLIENTS", "ATTEMPTS", "REVOCATIONS", "WEBHOOKS", "AGENT SIGN-INS"];
+    let kinds = [
+        "CONNECTIONS",
+        "OAUTH CLIENTS",
+        "ATTEMPTS",
+        "REVOCATIONS",
+        "WEBHOOKS",
+        "AGENT SIGN-INS",
+        "AGENT CALLS",
+    ];
     text += &line("KEY", kinds, "");
     for KeyStatus { id, role, needed } in all {
         let counts = needed.counts().map(|count| count.to_string());
@@ -130,9 +137,9 @@ fn table(all: &[KeyStatus], file: Option<&str>, storage_target: &str) -> String 
     text
 }
 
-fn line(id: &str, counts: [&str; 6], role: &str) -> String {
+fn line(id: &str, counts: [&str; 7], role: &str) -> String {
     let mut line = format!("{id:<32}");
-    for (count, width) in counts.into_iter().zip([11, 13, 8, 11, 8, 14]) {
+    for (count, width) in counts.into_iter().zip([11, 13, 8, 11, 8, 14, 11]) {
         let _ = write!(line, "  {count:>width$}");
     }
     let _ = write!(line, "  {role}");
@@ -166,17 +173,18 @@ mod tests {
                     revocations: 6,
                     webhooks: 7,
                     agent_sign_ins: 8,
+                    agent_calls: 9,
                 },
             ),
         ]);
         let all = key_statuses(Some(&keys), needs.clone());
         let text = table(&all, Some("keys.txt"), "at Cloudflare");
-        let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS  WEBHOOKS  AGENT SIGN-INS
-new                                         1              4         5            6         7               8  seals
-spare                                       0              0         0            0         0               0  opens
-old                                         3              0         0            2         0               0  opens
-brief                                       0              0         2            0         0               0  opens
-gone\u{1b}                                  0              0         0            2         0               0  missing
+        let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS  WEBHOOKS  AGENT SIGN-INS  AGENT CALLS
+new                                         1              4         5            6         7               8            9  seals
+spare                                       0              0         0            0         0               0            0  opens
+old                                         3              0         0            2         0               0            0  opens
+brief                                       0              0         2            0         0               0            0  opens
+gone\u{1b}                                  0              0         0            2         0               0            0  missing
 
 No row needs `spare`: you can remove it from keys.txt.
 
@@ -188,7 +196,7 @@ Keep `brief` for 10 more minutes: only attempts to connect need it, which end by
 ";
         assert_eq!(text, expected);
         let json = serde_json::to_value(all.first()).unwrap();
-        let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6, "webhooks": 7, "agentSignIns": 8});
+        let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6, "webhooks": 7, "agentSignIns": 8, "agentCalls": 9});
         assert_eq!(json, serde_json::json!({"id": "new", "role": "seals", "needed": needed}));
 
         let unknown = key_statuses(None, needs);

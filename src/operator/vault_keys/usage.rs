@@ -26,11 +26,13 @@ pub struct KeyUsage {
     pub webhooks: u64,
     /// Secrets of the OAuth clients for agent sign-in.
     pub agent_sign_ins: u64,
+    /// Calls of agents: inputs and responses of approvals, and requests of downloads.
+    pub agent_calls: u64,
 }
 
 impl KeyUsage {
     /// In the order of the columns of `status`.
-    pub const fn counts(&self) -> [u64; 6] {
+    pub const fn counts(&self) -> [u64; 7] {
         [
             self.connections,
             self.oauth_clients,
@@ -38,6 +40,7 @@ impl KeyUsage {
             self.revocations,
             self.webhooks,
             self.agent_sign_ins,
+            self.agent_calls,
         ]
     }
 
@@ -61,6 +64,7 @@ impl KeyUsage {
             "revocations" => Some(&mut self.revocations),
             "webhooks" => Some(&mut self.webhooks),
             "agent_endpoints" => Some(&mut self.agent_sign_ins),
+            "agent_approvals" => Some(&mut self.agent_calls),
             _ => None,
         }
     }
@@ -86,6 +90,7 @@ fn count(now: Moment) -> String {
         ("revocations", ""),
         ("webhooks", ""),
         ("agent_endpoints", ""),
+        ("agent_approvals", unexpired.as_str()),
     ]
     .map(|(table, and)| {
         format!(

@@ -8,15 +8,19 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::download;
 use super::paged::{add_next, is_page};
 use super::run::invalid_input;
+use crate::auth::Principal;
 use crate::catalog::detail::Pagination;
+use crate::connections::model::Connection;
+use crate::http::context::Context;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
 use crate::platform_calls::budget::{MOST_POINTER_BYTES, MOST_STEPS, Part, Work, cut, selected};
 use crate::platform_calls::charset;
 use crate::platform_calls::client::PlatformResponse;
-use crate::platform_calls::headers::{SOURCE, to_caller};
+use crate::platform_calls::headers::{AGENT, NEXT, RETRY_AT, SOURCE, to_caller};
 use crate::platform_calls::json_cursor::minified;
 use crate::platform_calls::pages::MAX_BODY;
 use crate::platform_calls::schema;
@@ -43,6 +47,11 @@ struct CallResult {
     /// What was left out to respect `maxBytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<Omitted>,
+    /// For agents, which see no headers of this service: the path of the next page, and when the request can be retried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_at: Option<String>,
 }
 
 impl CallResult {
@@ -192,17 +201,39 @@ struct BinaryBody<'a> {
     content_type: &'a str,
 }
 
-/// Renders a platform's response as a JSON document.
+/// The call whose response is rendered.
+pub(super) struct RenderedCall<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) principal: &'a Principal,
+    pub(super) connection: &'a Connection,
+    pub(super) server: &'a str,
+    pub(super) method: &'a str,
+    pub(super) pagination: &'a [Pagination],
+    pub(super) options: &'a ResponseOptions,
+}
+
+/// Renders a platform's response as a JSON document. An agent gets a link in place of a file.
 pub(super) async fn render_response<P: Ports>(
     answer: PlatformResponse,
-    server: &str,
-    method: &str,
-    pagination: &[Pagination],
-    options: &ResponseOptions,
+    call: &RenderedCall<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
+    let RenderedCall { context, principal, connection, server, method, pagination, options } =
+        *call;
     let (mut continuation, url) = (answer.continuation(server), answer.url);
-    let (result, is_bytes) = read_response(answer.incoming, ports).await?;
+    let (mut result, mut file) = read_response(answer.incoming, ports).await?;
+    if let Some((content_type, size)) =
+        file.take_if(|_| method == "GET" && (200..300).contains(&result.status))
+    {
+        let described = (content_type.clone(), size);
+        match download::link(context, principal, connection, described, ports).await? {
+            Some(link) => {
+                result.body = RawValue::from_string(json::text(&link)).unwrap_or(result.body);
+                result.body_too_large = false;
+            }
+            None => file = Some((content_type, size)),
+        }
+    }
     let json = result.body.get();
     if is_page(pagination, method, result.status, &continuation)
         && json.len() <= MAX_BODY
@@ -210,7 +241,14 @@ pub(super) async fn render_response<P: Ports>(
     {
         add_next(&mut continuation, pagination, server, &url, &body);
     }
-    let result = options.apply(result, is_bytes);
+    if context.request.header(AGENT).is_some() {
+        let value = |header: &str| {
+            let found = continuation.iter().find(|(name, _)| *name == header);
+            found.map(|(_, value)| value.clone())
+        };
+        (result.next, result.retry_at) = (value(NEXT), value(RETRY_AT));
+    }
+    let result = options.apply(result, file.is_some());
     let mut response = Response::json(json::bytes(&result), NO_STORE);
     for (name, value) in continuation {
         response.add(name, value);
@@ -219,11 +257,14 @@ pub(super) async fn render_response<P: Ports>(
     Ok(response)
 }
 
-/// Reads a platform's response. The flag is whether its body is not text.
+/// The media type of a file, and its size in bytes, if it is known.
+type File = (String, Option<u64>);
+
+/// Reads a platform's response. It is a file if its body is not text, or is too large to be returned.
 async fn read_response<P: Ports>(
     answer: StreamingResponse,
     ports: &Metered<'_, P>,
-) -> Result<(CallResult, bool), Problem> {
+) -> Result<(CallResult, Option<File>), Problem> {
     let content_type = answer.header("content-type").unwrap_or_default().to_owned();
     let StreamingResponse { status, headers, body } = answer;
     let (bytes, body_too_large) = match ports.read(body, MAX_ANSWER).await {
@@ -237,8 +278,23 @@ async fn read_response<P: Ports>(
         }
     };
     let (body, is_bytes) = document(&content_type, &bytes, ports);
-    let headers = to_caller(headers).into_iter().collect();
-    Ok((CallResult { status, headers, body, body_too_large, omitted: None }, is_bytes))
+    let headers: BTreeMap<String, String> = to_caller(headers).into_iter().collect();
+    let size = if body_too_large {
+        headers.get("content-length").and_then(|length| length.parse().ok())
+    } else {
+        u64::try_from(bytes.len()).ok()
+    };
+    let file = (is_bytes || body_too_large).then_some((content_type, size));
+    let result = CallResult {
+        status,
+        headers,
+        body,
+        body_too_large,
+        omitted: None,
+        next: None,
+        retry_at: None,
+    };
+    Ok((result, file))
 }
 
 /// A body as JSON: itself, a string, bytes in base64, or null if empty. The flag is whether it is in base64.

@@ -76,10 +76,7 @@ impl RequestedApproval {
         loop {
             let is_own =
                 |found: &Approval| found.connection_id == connection && found.action == key;
-            let Some(row) = found.filter(is_own) else {
-                let what = "There is no such approval, or it has expired. If the user approved the call, it may have run: check its effect before you run the action again.";
-                return Err(Problem::new(Code::InvalidBody, what));
-            };
+            let Some(row) = found.filter(is_own) else { return Err(no_such_approval()) };
             match row.state {
                 State::Done => {
                     let keys = &context.config().vault_keys;
@@ -89,6 +86,7 @@ impl RequestedApproval {
                     return Ok(Response { status, ..Response::json(body, NO_STORE) });
                 }
                 State::Declined => return Ok(shown(context, &row, "declined", DECLINED)),
+                State::Download => return Err(no_such_approval()),
                 State::Pending | State::Approved if left > 0 => {
                     ports.sleep(PAUSE_MS).await;
                     left = left.saturating_sub(PAUSE_MS);
@@ -101,6 +99,11 @@ impl RequestedApproval {
             }
         }
     }
+}
+
+fn no_such_approval() -> Problem {
+    let what = "There is no such approval, or it has expired. If the user approved the call, it may have run: check its effect before you run the action again.";
+    Problem::new(Code::InvalidBody, what)
 }
 
 /// Renders the status of a call.

@@ -2,6 +2,7 @@
 
 pub mod action_response;
 mod approval;
+pub mod download;
 mod paged;
 pub mod proxy;
 pub mod run;

@@ -1,6 +1,7 @@
 //! `/v1/vault/connections/{id}/proxy/{path}`: forwards a request to a connection's platform, and returns its response.
 
-use super::action_response::{ResponseOptions, render_response};
+use super::action_response::{RenderedCall, ResponseOptions, render_response};
+use super::download;
 use super::paged::{add_next, is_page, short_json};
 use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
@@ -89,17 +90,22 @@ impl ProxyCall<'_> {
         let call = Call { method: request.method.clone(), url, headers, payload };
         let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
+        let connection = client.usable.connection.clone();
         let platform_response = client.send(call).await?;
+        if download::is_requested(request) {
+            return Ok(download::file(platform_response));
+        }
         if let Some(options) = options {
-            return render_response(
-                platform_response,
-                &server,
-                &request.method,
-                &pagination,
-                &options,
-                ports,
-            )
-            .await;
+            let call = RenderedCall {
+                context,
+                principal,
+                connection: &connection,
+                server: &server,
+                method: &request.method,
+                pagination: &pagination,
+                options: &options,
+            };
+            return render_response(platform_response, &call, ports).await;
         }
         let mut continuation = platform_response.continuation(&server);
         if is_page(&pagination, &request.method, platform_response.incoming.status, &continuation)

@@ -6,8 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::action_response::{ResponseOptions, render_response};
+use super::action_response::{RenderedCall, ResponseOptions, render_response};
 use super::approval::{self, ApprovalRequest, RequestedApproval};
+use super::download;
 use crate::auth::Principal;
 use crate::catalog::action::render::ACCEPT;
 use crate::catalog::endpoints::respond::no_action;
@@ -178,16 +179,21 @@ impl RunAction<'_> {
         let call = Call { method, url, headers, payload: Payload::Bytes(&built.body) };
         let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
+        let connection = client.usable.connection.clone();
         let platform_response = client.send(call).await?;
-        render_response(
-            platform_response,
-            &server,
-            action.method.as_str(),
-            &pagination,
-            &options,
-            ports,
-        )
-        .await
+        if download::is_requested(context.request) {
+            return Ok(download::file(platform_response));
+        }
+        let call = RenderedCall {
+            context,
+            principal,
+            connection: &connection,
+            server: &server,
+            method: action.method.as_str(),
+            pagination: &pagination,
+            options: &options,
+        };
+        render_response(platform_response, &call, ports).await
     }
 }
 

@@ -158,6 +158,35 @@ pub fn callback_request() -> (Api, Request) {
 }
 
 #[test]
+fn a_provider_can_require_that_users_approve_calls() {
+    for (required, chosen, expected) in [
+        (json!({}), "", json!(null)),
+        (json!({"confirm": "destructive"}), "", json!("destructive")),
+        (json!({"confirm": "destructive"}), "write", json!("write")),
+        (json!({"confirm": "write"}), "destructive", json!("write")),
+    ] {
+        let (api, id) = oidc(&required);
+        assert_eq!(body(&api.get("/v1/agent-sign-in")).get("confirm"), Some(&required["confirm"]));
+        let signer = Signer::ec();
+        let (browser, _, asked) = at_provider(&api, &id);
+        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &asked));
+        provide(&api, &token, &[key("k", &signer)]);
+        let page = browser.open(&api, &callback(&id, &asked));
+        let grant = hidden(&page, "grant");
+        let own = [("grant", grant.as_str()), ("decision", "allow"), ("confirm", chosen)];
+        assert_eq!(browser.decide(&api, &id, &[&own[..], &ALL].concat()).status, 303);
+        let rows = api.world.texts("SELECT json_object('c', confirm) AS row FROM agent_grants");
+        let stored: Value = serde_json::from_str(&rows[0]).unwrap();
+        assert_eq!(stored["c"], expected, "{required} {chosen}");
+    }
+    // An app decides for each user.
+    let (api, _) = oidc(&json!({}));
+    let sent = json!({"type": "app", "url": "https://app.example", "confirm": "write"});
+    let response = send(&api, "PUT", "/v1/agent-sign-in", &sent);
+    assert_eq!(body(&response)["errors"][0]["pointer"], "/confirm");
+}
+
+#[test]
 fn signs_in_with_rs256_and_es256_tokens() {
     for (signer, algorithm) in [(Signer::rsa(), "RS256"), (Signer::ec(), "ES256")] {
         let (api, id) = oidc(&json!({"identityClaim": "email", "identityType": "user"}));

@@ -22,7 +22,7 @@ fn a_sign_in_keeps_its_endpoint_when_replaced() {
         shown,
         json!({
             "endpoint": format!("{ORIGIN}/mcp/{id}"), "type": "app", "issuer": null, "clientId": null, "hasSecret": false,
-            "identityClaim": null, "identityType": null, "redirectUri": null, "url": "https://app.example/agents",
+            "identityClaim": null, "identityType": null, "confirm": null, "redirectUri": null, "url": "https://app.example/agents",
             "createdAt": shown["createdAt"], "updatedAt": shown["updatedAt"],
         })
     );

@@ -11,14 +11,14 @@ use crate::support::{ORIGIN, anonymous, with_body};
 
 /// An account whose user ann has granted an agent access on the condition that each change needs her approval: the
 /// service, the id of its endpoint, the agent, and the path of ann's connection.
-struct Story {
-    api: Api,
-    id: String,
-    agent: Agent,
+pub(super) struct Story {
+    pub(super) api: Api,
+    pub(super) id: String,
+    pub(super) agent: Agent,
     path: String,
 }
 
-fn story_with(fields: &[(&str, &str)]) -> Story {
+pub(super) fn story_with(fields: &[(&str, &str)]) -> Story {
     let api = api_with(&[("BASE_URL", ORIGIN), ("APP_NAME", "Sample App")]);
     let response = send(&api, "PUT", "/v1/agent-sign-in", &json!({"type": "app", "url": APP}));
     assert_eq!(response.status, 201, "{}", text(&response));
@@ -30,12 +30,12 @@ fn story_with(fields: &[(&str, &str)]) -> Story {
     Story { api, id, agent, path }
 }
 
-fn story() -> Story {
+pub(super) fn story() -> Story {
     story_with(&[("confirm", "write")])
 }
 
 impl Story {
-    fn connection(&self) -> &str {
+    pub(super) fn connection(&self) -> &str {
         self.path.rsplit('/').next().unwrap()
     }
 
@@ -50,7 +50,7 @@ impl Story {
     }
 
     /// A call that waits for approval. Returns its id and its link.
-    fn waiting(&self) -> (String, String) {
+    pub(super) fn waiting(&self) -> (String, String) {
         let input = json!({"path": {"owner": "bob"}, "body": {"name": "<b>n\u{202e}", "size": 3}});
         let asked = self.run("createThing", &json!({"input": input}));
         let of = |name: &str| asked["approval"][name].as_str().unwrap_or_default().to_owned();
@@ -59,7 +59,7 @@ impl Story {
     }
 
     /// A browser that opened the link and in which `identity` then signed in at the app, and the page that it shows.
-    fn opened_by(&self, url: &str, identity: &str) -> (Browser, Response) {
+    pub(super) fn opened_by(&self, url: &str, identity: &str) -> (Browser, Response) {
         let (browser, request) = self.sent_to_app(url);
         let sent = json!({"request": request, "identity": identity});
         let response = send(&self.api, "POST", "/v1/agent-grants", &sent);
@@ -89,11 +89,11 @@ impl Story {
         with_form(with_header(request, "sec-fetch-site", "same-origin"), &form(&fields))
     }
 
-    fn decide(&self, browser: &Browser, page: &Response, decision: &str) -> Response {
+    pub(super) fn decide(&self, browser: &Browser, page: &Response, decision: &str) -> Response {
         self.api.send(&self.decision(browser, page, decision))
     }
 
-    fn outcome(&self, id: &str) -> Value {
+    pub(super) fn outcome(&self, id: &str) -> Value {
         self.run("createThing", &json!({"approval": id}))
     }
 

@@ -1,6 +1,7 @@
 //! Calls to platforms: over real `SQLite` and a scripted platform.
 
 pub mod approvals;
+pub mod downloads;
 mod events;
 mod flat;
 mod limits;
@@ -10,6 +11,8 @@ mod platform_tool;
 mod proxy;
 mod refusals;
 mod run;
+mod tasks;
+mod waiting;
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::write::{Platform, Sizes};

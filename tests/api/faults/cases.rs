@@ -5,7 +5,7 @@ use connector_vault::http::{Config, Request};
 use serde_json::{Value, json};
 
 use crate::agents;
-use crate::call::approvals;
+use crate::call::{approvals, downloads};
 use crate::connect::{
     self, Browser, begin, code, connected, exchange, of_ann, script, set_client, value_of,
 };
@@ -138,6 +138,10 @@ fn of_agents(open: Open) -> Option<Case> {
         let case = of_connect("AgentDecision", Endpoint::Open(open), api, request);
         // The user has already decided.
         return Some(Case { ends: &[410], ..case });
+    }
+    if matches!(open, Open::AgentDownload | Open::Download) {
+        let (api, request) = downloads::opened(open == Open::AgentDownload);
+        return Some(of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request));
     }
     let (api, id) = agents::app();
     let get = |path: String| anonymous("GET", &path);

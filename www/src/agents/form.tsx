@@ -26,6 +26,12 @@ const IDENTITY_TYPE_OPTIONS: readonly (readonly [type: string, word: string])[] 
   ["project", "Project"],
 ];
 
+const CONFIRM_OPTIONS: readonly (readonly [confirm: string, words: string])[] = [
+  ["", "Only what they choose themselves"],
+  ["destructive", "At least each deletion"],
+  ["write", "Each change"],
+];
+
 /** Form for the OpenID provider or app that authenticates agents' users. */
 export const SignInForm = ({ signIn, onClose, onSaved, fallbackFocus }: Props) => (
   <Modal title="Sign-in for agents" kind="form" onClose={onClose} fallbackFocus={fallbackFocus}>
@@ -42,6 +48,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   const [clientSecret, setClientSecret] = useState("");
   const [identityClaim, setIdentityClaim] = useState(signIn?.identityClaim ?? "sub");
   const [identityType, setIdentityType] = useState<string>(signIn?.identityType ?? "");
+  const [confirm, setConfirm] = useState<string>(signIn?.confirm ?? "");
   const [url, setUrl] = useState(signIn?.url ?? "");
   const oidcSignIn: NewAgentSignIn = {
     type: "oidc",
@@ -50,6 +57,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
     ...(clientSecret === "" ? {} : { clientSecret }),
     identityClaim: identityClaim.trim(),
     ...(identityType === "" ? {} : { identityType: identityType as IdentityType }),
+    ...(confirm === "write" || confirm === "destructive" ? { confirm } : {}),
   };
   const request: NewAgentSignIn = type === "oidc" ? oidcSignIn : { type: "app", url: url.trim() };
   const saving = useSingleFlight({
@@ -115,6 +123,13 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
             options={IDENTITY_TYPE_OPTIONS}
             fault={faultAt(faults, "/identityType")}
             onChange={(value) => edit(() => setIdentityType(value))}
+          />
+          <Select
+            label="Users must approve"
+            value={confirm}
+            options={CONFIRM_OPTIONS}
+            fault={faultAt(faults, "/confirm")}
+            onChange={(value) => edit(() => setConfirm(value))}
           />
         </>
       ) : (

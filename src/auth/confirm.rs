@@ -1,0 +1,235 @@
+//! Which calls of an agent need its user's approval.
+
+use super::limits::Access;
+
+/// The calls that need approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confirm {
+    /// All but `GET` and `HEAD`.
+    Write,
+    /// `DELETE`, and each other writing method whose action deletes, ends or takes away something, or moves money, as a word
+    /// of its key or title shows: see [`is_destructive`].
+    Destructive,
+}
+
+impl Confirm {
+    /// The values in the API.
+    pub const NAMES: [&str; 2] = ["write", "destructive"];
+
+    /// The value in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Destructive => "destructive",
+        }
+    }
+
+    /// Parses the value of the API.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Write, Self::Destructive].into_iter().find(|own| own.as_str() == name)
+    }
+
+    /// Whether an action with this method, key and title needs approval.
+    pub fn is_about(self, method: &str, key: &str, title: &str) -> bool {
+        if Access::Read.allows(method) {
+            return false;
+        }
+        self == Self::Write || method == "DELETE" || is_destructive(key) || is_destructive(title)
+    }
+}
+
+/// Words that contain one of these are destructive: some keys join their words, as in `batchdelete`.
+const PARTS: [&str; 2] = ["delete", "remove"];
+/// Words that begin with one of these are destructive, in all their forms: `cancels`, `cancelling`, `cancellation`.
+const STEMS: [&str; 60] = [
+    "abort",
+    "anonymis",
+    "anonymiz",
+    "archiv",
+    "blacklist",
+    "blocklist",
+    "cancel",
+    "deactivat",
+    "dealloc",
+    "decommission",
+    "deletion",
+    "delist",
+    "demot",
+    "deprecat",
+    "deprovision",
+    "deregist",
+    "destroy",
+    "destruct",
+    "detach",
+    "disabl",
+    "disassociat",
+    "discard",
+    "disconnect",
+    "dissociat",
+    "dissolv",
+    "erase",
+    "erasing",
+    "evict",
+    "expung",
+    "forget",
+    "invalidat",
+    "liquidat",
+    "obliterat",
+    "overwrit",
+    "payout",
+    "purg",
+    "reclaim",
+    "refund",
+    "regenerat",
+    "reimag",
+    "removal",
+    "removing",
+    "retir",
+    "revoc",
+    "revok",
+    "rollback",
+    "shutdown",
+    "suspend",
+    "terminat",
+    "transfer",
+    "trash",
+    "truncat",
+    "unassign",
+    "undeploy",
+    "unenrol",
+    "uninstall",
+    "unpublish",
+    "unregist",
+    "unsubscrib",
+    "withdraw",
+];
+/// These words are destructive. Longer words may begin with them: `ban` and `bank`.
+const WORDS: [&str; 61] = [
+    "abandon", "ban", "bans", "block", "charge", "charges", "clear", "clears", "close", "closes",
+    "closing", "decline", "declines", "del", "deny", "drop", "drops", "eject", "empty", "exclude",
+    "expel", "expire", "expires", "flush", "freeze", "halt", "kick", "kill", "kills", "merge",
+    "nuke", "pay", "payment", "payments", "prune", "rebuild", "recreate", "reject", "rejects",
+    "reset", "resets", "revert", "reverts", "rm", "rotate", "stop", "stops", "strip", "swap",
+    "unban", "unbind", "undo", "unfollow", "unlink", "unset", "unshare", "untag", "void", "voids",
+    "wipe", "wipes",
+];
+/// Destructive as the first word, where they are verbs. Elsewhere they name things, as in `create a release`.
+const FIRST: [&str; 8] =
+    ["buy", "end", "leave", "purchase", "release", "return", "reverse", "roll"];
+
+/// Whether a key or a title names something that can't be undone or takes something away. Many platforms delete by `POST`, so
+/// the method is not enough. A participle describes a thing, as in `restore a deleted item`, and a prefix reverses a word, as
+/// in `undelete`. Sending and publishing are not destructive.
+fn is_destructive(text: &str) -> bool {
+    let words = words(text);
+    // Some keys begin with the method.
+    let methods = ["post", "put", "patch"];
+    let first = words.iter().find(|word| !methods.contains(&word.as_str()));
+    first.is_some_and(|word| FIRST.contains(&word.as_str()))
+        || words.iter().any(|word| is_destructive_word(word))
+}
+
+fn is_destructive_word(word: &str) -> bool {
+    if word.ends_with("ed") || PARTS.iter().any(|part| word.starts_with(&format!("un{part}"))) {
+        return false;
+    }
+    WORDS.contains(&word)
+        || STEMS.iter().any(|stem| word.starts_with(stem))
+        || PARTS.iter().any(|part| word.contains(part))
+}
+
+/// Splits a title or a camel-case name into words, in lower case.
+fn words(text: &str) -> Vec<String> {
+    let mut apart = String::new();
+    let mut was_lower = false;
+    for letter in text.chars() {
+        if was_lower && letter.is_uppercase() {
+            apart.push(' ');
+        }
+        was_lower = letter.is_lowercase() || letter.is_numeric();
+        apart.push(if letter.is_alphanumeric() { letter } else { ' ' });
+    }
+    apart.split_whitespace().map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Confirm;
+
+    #[test]
+    fn writes_and_destructive_actions_need_approval() {
+        for (method, key, title, write, destructive) in [
+            ("GET", "deleteThing", "Delete a thing", false, false),
+            ("HEAD", "x", "X", false, false),
+            ("POST", "issuesCreate", "Create an issue", true, false),
+            ("PUT", "thingsReplace", "Replace a thing", true, false),
+            ("DELETE", "things", "Things", true, true),
+            ("POST", "chatDelete", "Delete a message", true, true),
+            ("POST", "chat.delete", "Chat", true, true),
+            ("POST", "bulk_remove_members", "Members", true, true),
+            ("POST", "x", "Remove members", true, true),
+            ("POST", "issuesUndelete", "Restore an issue", true, false),
+            ("PATCH", "OAuthTokensREVOKE", "Tokens", true, true),
+            ("PATCH", "oauthTokensRevoke", "Tokens", true, true),
+        ] {
+            let requested = [Confirm::Write, Confirm::Destructive]
+                .map(|confirm| confirm.is_about(method, key, title));
+            assert_eq!(requested, [write, destructive], "{method} {key}");
+        }
+    }
+
+    /// Keys and titles of the public directory of `OpenAPI` documents.
+    #[test]
+    fn destructive_actions_are_recognized_by_their_words() {
+        let is_destructive =
+            |key: &str, title: &str| Confirm::Destructive.is_about("POST", key, title);
+        for (key, title) in [
+            ("adminConversationsArchive", "Archive a channel"),
+            ("batchdelete", "Batch"),
+            ("EnterpriseTeamBulkdelete", "Members"),
+            ("cancelreservation", "Reservation"),
+            ("startPaymentInitiationCancellationAuthorisation", "Start the authorisation"),
+            ("DeregisterScalableTarget", "Scalable target"),
+            ("DisassociateVehicleFleet", "Vehicle fleet"),
+            ("DisableUser", "User"),
+            ("sites.contentTypes.unpublish", "Invoke action unpublish"),
+            ("Unsubscribe", "Unsubscribe"),
+            ("post-payments-paymentPspReference-refunds", "Refund a captured payment"),
+            ("post-balanceTransfer", "Start a balance transfer"),
+            ("PostPayouts", "Create a payout"),
+            ("PostChargesChargeRefund", "Refund a charge"),
+            ("postCampaignsIdActionsCancelSend", "Cancel campaign"),
+            ("VirtualMachineScaleSets_Deallocate", "Deallocate"),
+            ("ContainerKill", "Kill a container"),
+            ("teamsStop", "Stop a task"),
+            ("POST_ReleaseAddress", "Address"),
+            ("LeaveOrganization", "Organization"),
+            ("voidInvoice", "Void an invoice"),
+            ("closeAccount", "Close an account"),
+            ("users.user.invalidateAllRefreshTokens", "Invoke action invalidateAllRefreshTokens"),
+            ("userDeletionRequest.upsert", "Request a deletion"),
+            ("WipeDevice", "Wipe a device"),
+            ("purgeCache", "Purge the cache"),
+            ("dismantle", "Terminate a session"),
+        ] {
+            assert!(is_destructive(key, title), "{key}: {title}");
+        }
+        for (key, title) in [
+            ("chatPostMessage", "Send a message"),
+            ("PublishMessage", "Publish a message"),
+            ("untrashThread", "Untrash a thread"),
+            ("unarchiveChannel", "Unarchive a channel"),
+            ("restoreDeleted", "Restore a deleted item"),
+            ("listRemovedItems", "List removed items"),
+            ("reposCreateRelease", "Create a release"),
+            ("createBank", "Create a bank account"),
+            ("enableUser", "Enable a user"),
+            ("subscribe", "Subscribe"),
+            ("createWeekend", "Create a weekend"),
+            ("createDropbox", "Connect Dropbox"),
+        ] {
+            assert!(!is_destructive(key, title), "{key}: {title}");
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! What `describe_action` returns: an action's detail without repetitions, at most [`MOST_BYTES`] long. Optional parts that lie
+//! deep are left out; `omitted` has the path with which an agent asks for them.
+
+use serde_json::{Map, Value};
+
+/// The maximum length of a description in bytes. Tokens of JSON have more than three bytes on average, so this is less than
+/// 3,000 tokens.
+pub const MOST_BYTES: usize = 8_800;
+/// The maximum length of the action's own description, in characters.
+const MOST_DESCRIPTION: usize = 1_200;
+/// The maximum number of references that are followed at one place.
+const MOST_REFERENCES: usize = 16;
+/// The members of an action that repeat its `input`, or that an agent does not need to run it.
+const REPEATED: [&str; 5] = ["auth", "modelName", "parameters", "requestBody", "responseTypes"];
+/// The keywords of a schema that say nothing about what to send.
+const DROPPED: [&str; 8] =
+    ["$comment", "$defs", "$ref", "$schema", "example", "examples", "externalDocs", "xml"];
+/// Keywords with an array of schemas, an object of schemas, and a schema.
+const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const MAPS: [&str; 2] = ["patternProperties", "properties"];
+const SINGLE: [&str; 7] =
+    ["additionalProperties", "contains", "else", "if", "items", "not", "then"];
+const HINT: &str = "A part with `omitted` is not shown in full: to see it, call describe_action again with its value as `path`.";
+
+/// How much of a schema is shown.
+#[derive(Debug, Clone, Copy)]
+struct Detail {
+    /// The levels of optional parts.
+    optional: usize,
+    /// The levels of all parts.
+    levels: usize,
+    /// The characters of a description.
+    description: usize,
+    /// The values of an `enum`, the alternatives of a combination, and the members of an object that are shown.
+    items: usize,
+}
+
+/// Tried in turn until the result is short enough.
+const DETAILS: [Detail; 15] = [
+    Detail { optional: 8, levels: 12, description: 400, items: 200 },
+    Detail { optional: 5, levels: 10, description: 300, items: 100 },
+    Detail { optional: 3, levels: 10, description: 200, items: 100 },
+    Detail { optional: 2, levels: 10, description: 200, items: 80 },
+    Detail { optional: 2, levels: 8, description: 100, items: 80 },
+    Detail { optional: 1, levels: 8, description: 160, items: 80 },
+    Detail { optional: 1, levels: 6, description: 80, items: 80 },
+    Detail { optional: 1, levels: 6, description: 30, items: 120 },
+    Detail { optional: 1, levels: 6, description: 0, items: 200 },
+    Detail { optional: 0, levels: 10, description: 100, items: 200 },
+    Detail { optional: 0, levels: 8, description: 20, items: 200 },
+    Detail { optional: 0, levels: 4, description: 40, items: 200 },
+    Detail { optional: 0, levels: 3, description: 0, items: 200 },
+    Detail { optional: 0, levels: 2, description: 0, items: 100 },
+    Detail { optional: 0, levels: 1, description: 0, items: 20 },
+];
+
+/// The outline of an action's detail, or of the part of its `input` at `path`. Returns `None` if there is no such part.
+pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
+    let root = action.get("input")?;
+    let part = at(root, path.unwrap_or_default())?;
+    let mut kept = Map::new();
+    for (name, value) in action.as_object()? {
+        let is_kept = path.is_none() || matches!(name.as_str(), "platform" | "key");
+        if !is_kept || name == "input" || REPEATED.contains(&name.as_str()) {
+            continue;
+        }
+        let value = match value.as_str() {
+            Some(text) => cut(text, MOST_DESCRIPTION).into(),
+            None => value.clone(),
+        };
+        kept.insert(name.clone(), value);
+    }
+    if let Some(path) = path {
+        kept.insert("path".to_owned(), path.into());
+    }
+    let mut shortest = Value::Object(kept.clone());
+    for detail in DETAILS {
+        let start = path.unwrap_or_default();
+        let mut writer = Writer { root, start, detail, left: MOST_BYTES, has_omitted: false };
+        let mut pointer = start.to_owned();
+        let input = writer.schema(part, &mut pointer, detail.optional, detail.levels);
+        if writer.left == 0 {
+            continue;
+        }
+        let mut whole = kept.clone();
+        whole.insert("input".to_owned(), input);
+        if writer.has_omitted {
+            whole.insert("hint".to_owned(), HINT.into());
+        }
+        shortest = Value::Object(whole);
+        if shortest.to_string().len() <= MOST_BYTES {
+            break;
+        }
+    }
+    Some(shortest)
+}
+
+/// The part of a schema at a pointer, which may lead through references.
+fn at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
+    let mut schema = followed(root, root);
+    if pointer.is_empty() {
+        return Some(schema);
+    }
+    for token in pointer.strip_prefix('/')?.split('/') {
+        let name = token.replace("~1", "/").replace("~0", "~");
+        let next = match schema {
+            Value::Array(all) => all.get(name.parse::<usize>().ok()?)?,
+            _ => schema.get(&name)?,
+        };
+        schema = followed(root, next);
+    }
+    Some(schema)
+}
+
+/// The schema that a reference leads to.
+fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+    let mut schema = schema;
+    for _ in 0..MOST_REFERENCES {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        let target = reference.and_then(|text| root.pointer(text.strip_prefix('#')?));
+        match target {
+            Some(target) => schema = target,
+            None => break,
+        }
+    }
+    schema
+}
+
+/// The first characters of a text.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
+    }
+}
+
+struct Writer<'s> {
+    root: &'s Value,
+    /// The pointer of the part that is shown.
+    start: &'s str,
+    detail: Detail,
+    /// The bytes that may still be written; 0 when the result is too long.
+    left: usize,
+    has_omitted: bool,
+}
+
+impl Writer<'_> {
+    /// Copies a schema, with `optional` levels of optional parts.
+    fn schema(
+        &mut self,
+        schema: &Value,
+        pointer: &mut String,
+        optional: usize,
+        levels: usize,
+    ) -> Value {
+        let target = followed(self.root, schema);
+        let (Some(own), Some(members)) = (schema.as_object(), target.as_object()) else {
+            return target.clone();
+        };
+        let mut copy = Map::new();
+        let is_reference = own.contains_key("$ref");
+        let beside = own.iter().filter(|_| is_reference);
+        let (mut is_cut, mut unseen) = (false, Vec::new());
+        for (name, value) in members.iter().chain(beside) {
+            if DROPPED.contains(&name.as_str()) || name.starts_with("x-") {
+                continue;
+            }
+            match self.keyword(name, value) {
+                Keyword::Kept(value) => {
+                    copy.insert(name.clone(), value);
+                }
+                Keyword::Dropped => {}
+                Keyword::Left => is_cut = true,
+                Keyword::Nested if levels == 0 => is_cut = true,
+                Keyword::Nested => {
+                    let (value, is_part, names) =
+                        self.nested(target, (name, value), pointer, optional, levels);
+                    is_cut |= is_part;
+                    unseen.extend(names);
+                    copy.insert(name.clone(), value);
+                }
+            }
+        }
+        if is_cut {
+            self.has_omitted = true;
+            copy.insert("omitted".to_owned(), pointer.as_str().into());
+        }
+        // Their paths are this one, `/properties/` and the name.
+        if pointer.as_str() == self.start && !unseen.is_empty() {
+            unseen.truncate(self.detail.items.saturating_mul(4));
+            copy.insert("omittedProperties".to_owned(), unseen.into());
+        }
+        let written: usize = copy
+            .iter()
+            .filter(|(name, _)| !is_nested(name))
+            .map(|(name, value)| name.len().saturating_add(value.to_string().len()))
+            .fold(4, usize::saturating_add);
+        self.left = self.left.saturating_sub(written);
+        Value::Object(copy)
+    }
+
+    fn keyword(&self, name: &str, value: &Value) -> Keyword {
+        let Detail { description, items, .. } = self.detail;
+        match (name, value) {
+            ("description" | "title", Value::String(text)) => match description {
+                0 => Keyword::Dropped,
+                most => Keyword::Kept(cut(text, most).into()),
+            },
+            ("enum", Value::Array(all)) if all.len() > items => Keyword::Left,
+            _ if is_nested(name) && (value.is_object() || value.is_array()) => Keyword::Nested,
+            ("required" | "enum", _) => Keyword::Kept(value.clone()),
+            _ if value.to_string().len() > 200 => Keyword::Left,
+            _ => Keyword::Kept(value.clone()),
+        }
+    }
+
+    /// Copies the schemas of a keyword. Also returns whether some were left out, and the names of properties among them.
+    fn nested(
+        &mut self,
+        schema: &Value,
+        (keyword, value): (&str, &Value),
+        pointer: &mut String,
+        optional: usize,
+        levels: usize,
+    ) -> (Value, bool, Vec<String>) {
+        let length = pointer.len();
+        let below = levels.saturating_sub(1);
+        let (mut is_cut, mut unseen) = (false, Vec::new());
+        let mut step = |writer: &mut Self, name: Option<&str>, part: &Value, optional: usize| {
+            for name in [Some(keyword), name].into_iter().flatten() {
+                pointer.push('/');
+                pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            }
+            let copy = if writer.left == 0 {
+                Value::Null
+            } else {
+                writer.schema(part, pointer, optional, below)
+            };
+            pointer.truncate(length);
+            copy
+        };
+        let copy = match value {
+            Value::Array(all) => {
+                let few = all.iter().enumerate().take(self.detail.items);
+                is_cut = all.len() > self.detail.items;
+                few.map(|(nth, part)| step(self, Some(&nth.to_string()), part, optional)).collect()
+            }
+            Value::Object(all) if MAPS.contains(&keyword) => {
+                let required = schema.get("required").and_then(Value::as_array);
+                let is_required = |name: &str| {
+                    keyword == "properties"
+                        && required.is_some_and(|all| all.iter().any(|one| one == name))
+                };
+                let mut copies = Map::new();
+                let mut shown = 0_usize;
+                for (name, part) in all {
+                    if is_required(name) {
+                        copies.insert(name.clone(), step(self, Some(name), part, optional));
+                    } else if optional > 0 && shown < self.detail.items {
+                        shown = shown.saturating_add(1);
+                        let deeper = optional.saturating_sub(1);
+                        copies.insert(name.clone(), step(self, Some(name), part, deeper));
+                    } else {
+                        is_cut = true;
+                        unseen.push(name.clone());
+                    }
+                }
+                Value::Object(copies)
+            }
+            part => step(self, None, part, optional),
+        };
+        (copy, is_cut, unseen)
+    }
+}
+
+/// What is done with a keyword of a schema.
+enum Keyword {
+    Kept(Value),
+    Dropped,
+    /// Too long.
+    Left,
+    /// It contains schemas.
+    Nested,
+}
+
+fn is_nested(keyword: &str) -> bool {
+    [&LISTS[..], &MAPS, &SINGLE].iter().any(|all| all.contains(&keyword))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{MOST_BYTES, outline};
+
+    fn action(input: &Value) -> Value {
+        json!({
+            "title": "T", "key": "k", "platform": "acme", "method": "POST", "description": "D", "input": input,
+            "requestBody": {"schema": {}}, "parameters": [], "auth": [],
+        })
+    }
+
+    /// A schema whose objects have 12 optional members on each of several levels, and a required one.
+    fn large(levels: usize) -> Value {
+        let mut schema = json!({"type": "string", "description": "d".repeat(90)});
+        for _ in 0..levels {
+            let mut properties = serde_json::Map::new();
+            for nth in 0..12 {
+                properties.insert(format!("member{nth}"), schema.clone());
+            }
+            schema = json!({"type": "object", "properties": properties, "required": ["member3"]});
+        }
+        schema
+    }
+
+    #[test]
+    fn a_short_action_is_shown_in_full_without_repetitions() {
+        let input =
+            json!({"type": "object", "properties": {"body": large(1)}, "required": ["body"]});
+        let shown = outline(&action(&input), None).unwrap();
+        assert_eq!(
+            shown,
+            json!({
+                "title": "T", "key": "k", "platform": "acme", "method": "POST", "description": "D", "input": input,
+            })
+        );
+    }
+
+    #[test]
+    fn optional_depth_is_left_out_and_can_be_asked_for() {
+        let action = action(
+            &json!({"type": "object", "properties": {"body": large(4)}, "required": ["body"]}),
+        );
+        let shown = outline(&action, None).unwrap();
+        assert!(shown.to_string().len() <= MOST_BYTES && shown["hint"].is_string());
+        // What is required stays, on all levels.
+        let member = |at: &Value| at["properties"]["member3"].clone();
+        let deepest =
+            (0..4).fold(shown["input"]["properties"]["body"].clone(), |at, _| member(&at));
+        assert_eq!(deepest["type"], "string", "{shown}");
+        let path = "/properties/body/properties/member7/properties/member1";
+        let part = outline(&action, Some(path)).unwrap();
+        assert_eq!((&part["path"], &part["title"]), (&json!(path), &Value::Null));
+        assert!(part["input"]["properties"]["member11"]["properties"].is_object(), "{part}");
+        assert!(part.to_string().len() <= MOST_BYTES);
+        for wrong in ["/properties/none", "x", "/properties/body/properties/member7/0", "/"] {
+            assert_eq!(outline(&action, Some(wrong)), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_is_followed_on_demand() {
+        let input = json!({
+            "type": "object", "properties": {"body": {"$ref": "#/$defs/node"}},
+            "$defs": {"node": {"type": "object", "description": "N".repeat(500), "properties": {
+                "left": {"$ref": "#/$defs/node"}, "right": {"$ref": "#/$defs/node", "description": "R"},
+            }}},
+        });
+        let action = action(&input);
+        let mut path = String::from("/properties/body");
+        for _ in 0..20 {
+            let part = outline(&action, Some(&path)).unwrap();
+            assert!(part.to_string().len() <= MOST_BYTES);
+            assert_eq!(part["input"]["properties"]["right"]["description"], "R", "{part}");
+            path.push_str("/properties/left");
+        }
+    }
+
+    #[test]
+    fn many_members_and_long_lists_of_values_are_named() {
+        let mut properties = serde_json::Map::new();
+        for nth in 0..400 {
+            properties.insert(
+                format!("a{nth}"),
+                json!({"type": "object", "properties": {"x": {"description": "d".repeat(99)}}}),
+            );
+        }
+        let values: Vec<String> = (0..900).map(|nth| format!("value{nth}")).collect();
+        properties.insert("kind".into(), json!({"enum": values}));
+        let action =
+            action(&json!({"type": "object", "properties": {"body": {"properties": properties}}}));
+        let part = outline(&action, Some("/properties/body")).unwrap();
+        assert!(part.to_string().len() <= MOST_BYTES);
+        let shown = part["input"]["properties"].as_object().unwrap();
+        let named = part["input"]["omittedProperties"].as_array().map_or(&[][..], Vec::as_slice);
+        assert_eq!(shown.len() + named.len(), 401, "{part}");
+        let kind = outline(&action, Some("/properties/body/properties/kind")).unwrap();
+        assert!(kind.to_string().len() <= MOST_BYTES);
+    }
+}

@@ -1,0 +1,324 @@
+//! Files that calls of agents return: the link, and `GET /download/{secret}`. For its security, see
+//! [`crate::agents::download`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::approval::place;
+use crate::agents::download::{LIFETIME_MS, NewDownload, select};
+use crate::agents::hash;
+use crate::auth::endpoints::session::new::no_session_secret;
+use crate::auth::limits::{Access, Limits};
+use crate::auth::restriction::TokenRestriction;
+use crate::auth::token::Token;
+use crate::auth::{Caller, Principal, Shard};
+use crate::connect::endpoints::pages::Page;
+use crate::connect::endpoints::{decrypt_error, encrypt_error, no_vault_keys};
+use crate::connections::model::Connection;
+use crate::credentials::minted::Purpose;
+use crate::credentials::{SealContext, Sealed};
+use crate::http::config::{Config, SECRET_HEADER};
+use crate::http::context::Context;
+use crate::http::handle::handle;
+use crate::http::message::{Body, NO_STORE, Proxied, Request, Response};
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+use crate::platform_calls::client::PlatformResponse;
+use crate::platform_calls::headers::{AGENT, DOWNLOAD, SOURCE, to_caller};
+use crate::ports::{Clock as _, Db as _, Ports, Random as _, RateLimit as _, first_row};
+use crate::storage::metering::Metered;
+use crate::terms::Scope;
+use crate::util::json;
+use crate::util::name_set::Names;
+use crate::util::rfc3339::rfc3339;
+
+/// The path of links whose agent has no grant.
+const PREFIX: &str = "/download/";
+/// The headers of a file that a browser needs. It navigates to this host, so it must not interpret any other.
+const FILE_HEADERS: [&str; 4] =
+    ["content-encoding", "content-length", "content-type", "last-modified"];
+/// The maximum length of a file's name, in characters.
+const MAX_NAME: usize = 100;
+
+/// The shard of a download.
+pub fn shard_of_download(path: &str) -> Option<Shard> {
+    path.strip_prefix(PREFIX).map(Shard::from_secret)
+}
+
+/// The request that a link repeats.
+#[derive(Serialize, Deserialize)]
+struct StoredRequest {
+    token: String,
+    /// The MCP endpoint at which the token is valid, if it belongs to a grant.
+    endpoint: Option<String>,
+    method: String,
+    path: String,
+    query: String,
+    body: String,
+}
+
+/// What an agent gets in place of a file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileLink {
+    content_type: String,
+    /// In bytes; null if the platform did not send it.
+    size: Option<u64>,
+    url: String,
+    expires_at: Option<String>,
+    hint: &'static str,
+}
+
+const HINT: &str = "This is a file. Give the user this link, which downloads it until it expires.";
+
+/// Creates the link to the file that a call of an agent returns. Returns `None` if the caller is not an agent, the service
+/// can't sign tokens, or too many links are open.
+pub async fn link<P: Ports>(
+    context: &Context<'_>,
+    principal: &Principal,
+    connection: &Connection,
+    (content_type, size): (String, Option<u64>),
+    ports: &Metered<'_, P>,
+) -> Result<Option<FileLink>, Problem> {
+    let (config, request) = (context.config(), context.request);
+    let Body::Whole(body) = &request.body else { return Ok(None) };
+    if request.header(AGENT).is_none()
+        || context.capacity_error.is_some()
+        || !config.sessions.can_sign()
+    {
+        return Ok(None);
+    }
+    let shard = Shard::new(ports.number()).unwrap_or_default();
+    let token = narrowed(context, principal, connection, shard);
+    let grant = context.caller.grant();
+    let stored = StoredRequest {
+        token: config.sessions.sign(&token).ok_or_else(no_session_secret)?,
+        endpoint: grant.map(|grant| grant.endpoint.clone()),
+        method: request.method.clone(),
+        path: request.path.clone(),
+        query: request.query.clone(),
+        body: String::from_utf8_lossy(body).into_owned(),
+    };
+    let base = config.base_url.as_deref().unwrap_or(&request.origin);
+    let (id, url) = if let Some(grant) = grant {
+        let id = ports.uuid();
+        let url = format!("{base}/mcp/{}/download?id={id}", grant.endpoint);
+        (id, url)
+    } else {
+        let secret = config.vault_keys.mint(Purpose::Download, ports).ok_or_else(no_vault_keys)?;
+        let secret = shard.mark(secret);
+        (hash(&secret), format!("{base}{PREFIX}{secret}"))
+    };
+    let place = place(&principal.account, principal.environment, &id);
+    let sealed = config.vault_keys.seal(&place, &json::bytes(&stored), ports);
+    let new = NewDownload {
+        id: &id,
+        grant,
+        principal,
+        identity: &token.restriction.identity,
+        identity_type: token.restriction.identity_type,
+        connection_id: &connection.id,
+        sealed: &sealed.map_err(encrypt_error)?,
+        now: context.now,
+        expires_at: token.expires_at,
+    };
+    let is_stored = ports.batch(vec![new.insert()]).await?;
+    if first_row::<serde_json::Value>(&is_stored, 0)?.is_none() {
+        return Ok(None);
+    }
+    let expires_at = rfc3339(token.expires_at);
+    Ok(Some(FileLink { content_type, size, url, expires_at, hint: HINT }))
+}
+
+/// The token with which a link repeats a call: as the caller's, but only for reading from this connection.
+fn narrowed(
+    context: &Context<'_>,
+    principal: &Principal,
+    connection: &Connection,
+    shard: Shard,
+) -> Token {
+    let expires_at = context.now.saturating_add(LIFETIME_MS);
+    let own = match context.caller {
+        Caller::Token(token) => token.clone(),
+        Caller::Key(_) => Token {
+            environment: principal.environment,
+            shard,
+            key_id: principal.key_id.clone(),
+            restriction: TokenRestriction {
+                identity: connection.identity.clone(),
+                identity_type: Some(connection.identity_type),
+                ..TokenRestriction::default()
+            },
+            scopes: principal.scopes,
+            limits: Limits::default(),
+            origins: None,
+            expires_at,
+            grant: None,
+        },
+    };
+    let only = Names::new(std::slice::from_ref(&connection.id));
+    Token {
+        restriction: TokenRestriction { connections: Some(only), ..own.restriction },
+        scopes: [Scope::ConnectionsCall].into_iter().collect(),
+        limits: Limits { access: Access::Read, confirm: None, ..own.limits },
+        // A browser that opens a link sends no origin.
+        origins: None,
+        expires_at: own.expires_at.min(expires_at),
+        ..own
+    }
+}
+
+/// Whether a request repeats a call for its link.
+pub fn is_requested(request: &Request) -> bool {
+    request.header(AGENT) == Some(DOWNLOAD)
+}
+
+/// The platform's response itself, with the headers of a file.
+pub fn file(answer: PlatformResponse) -> Response {
+    let disposition = answer.incoming.header("content-disposition").unwrap_or_default();
+    let name = file_name(disposition, &answer.url);
+    let mut response = Response::empty(answer.incoming.status);
+    response.add("content-disposition", format!("attachment; filename=\"{name}\""));
+    response.add("content-security-policy", "default-src 'none'; sandbox");
+    response.add("cache-control", NO_STORE);
+    response.add("referrer-policy", "no-referrer");
+    response.add(SOURCE, "platform");
+    let mut headers = to_caller(answer.incoming.headers);
+    headers.retain(|(name, _)| FILE_HEADERS.contains(&name.as_str()));
+    response.proxied = Some(Proxied { headers, body: answer.incoming.body });
+    response
+}
+
+/// A name for a file: the platform's, or else the last segment of the URL, without characters that have a meaning in a header,
+/// a path or a shell.
+fn file_name(disposition: &str, url: &str) -> String {
+    let given = disposition.split(';').find_map(|part| part.trim().strip_prefix("filename="));
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let safe = |text: &str| {
+        let letter = |letter: char| {
+            if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' }
+        };
+        let name: String = text.trim_matches('"').chars().map(letter).take(MAX_NAME).collect();
+        Some(name.trim_start_matches(['.', '_']).to_owned()).filter(|name| !name.is_empty())
+    };
+    given.and_then(safe).or_else(|| safe(last)).unwrap_or_else(|| "download".to_owned())
+}
+
+/// Handles a link that is a secret.
+pub(crate) async fn respond<P: Ports>(
+    service: &Service,
+    ports: &Metered<'_, P>,
+    request: &Request,
+    secret: &str,
+) -> Result<Response, Problem> {
+    let config = service.config();
+    if !config.vault_keys.has_minted(Purpose::Download, secret) {
+        return Ok(gone(config));
+    }
+    let id = hash(secret);
+    let allowed = ports.allow(&format!("download {id}")).await;
+    allowed.map_err(|wait| Problem::too_often("link", wait))?;
+    let sets = ports.batch(vec![select(&id, ports.now())]).await?;
+    let found = first_row::<crate::agents::download::Download>(&sets, 0)?;
+    match found {
+        // Link scanners send `HEAD`, for which the platform is not called.
+        Some(_) if request.method == "HEAD" => {
+            let mut response = Response::empty(200);
+            response.add("cache-control", NO_STORE);
+            Ok(response)
+        }
+        Some(found) => {
+            repeat(service, ports, &request.origin, (&found.place(), &found.sealed)).await
+        }
+        None => Ok(gone(config)),
+    }
+}
+
+/// Repeats the call of a link, with everything checked again, and returns the file.
+pub(crate) async fn repeat<P: Ports>(
+    service: &Service,
+    ports: &Metered<'_, P>,
+    origin: &str,
+    (place, sealed): (&SealContext<'_>, &Sealed),
+) -> Result<Response, Problem> {
+    let config = service.config();
+    let plain = config.vault_keys.open(place, sealed).map_err(decrypt_error)?;
+    let stored: StoredRequest = serde_json::from_slice(&plain)
+        .map_err(|_| Problem::unavailable("a stored request is damaged"))?;
+    let headers = [
+        (SECRET_HEADER, stored.token.as_str()),
+        (AGENT, DOWNLOAD),
+        ("content-type", "application/json"),
+    ];
+    let request = Request {
+        method: stored.method,
+        origin: origin.to_owned(),
+        path: stored.path,
+        query: stored.query,
+        headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        body: Body::Whole(stored.body.into_bytes()),
+        endpoint: stored.endpoint,
+    };
+    let answered = Box::pin(handle(service, ports.inner(), &request)).await;
+    let own =
+        ["content-disposition", "content-security-policy", "cache-control", "referrer-policy"];
+    Ok(match (answered.status, answered.proxied) {
+        (200..=299, Some(proxied)) => {
+            let mut headers = answered.headers;
+            headers.retain(|(name, _)| own.contains(name));
+            Response { headers, proxied: Some(proxied), ..Response::empty(200) }
+        }
+        (status, Some(_)) => {
+            let what = format!("The platform responded with status {status}.");
+            page(config, 502, "The file can't be downloaded", &what)
+        }
+        (502 | 504, None) => {
+            page(config, 502, "The file can't be downloaded", "The platform did not respond.")
+        }
+        (429, None) => {
+            page(config, 429, "Too many requests", "Wait a minute, then open the link again.")
+        }
+        _ => gone(config),
+    })
+}
+
+/// The page of a link that downloads nothing.
+pub(crate) fn gone(config: &Config) -> Response {
+    let what =
+        "It has expired, or the agent no longer has access. Ask your agent for the file again.";
+    page(config, 410, "This link no longer works", what)
+}
+
+fn page(config: &Config, status: u16, heading: &str, what: &str) -> Response {
+    let page = Page {
+        heading: heading.to_owned(),
+        paragraphs: vec![what.to_owned()],
+        app: config.app_name.clone(),
+        status,
+        ..Page::default()
+    };
+    page.response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn a_file_has_a_harmless_name() {
+        for (disposition, url, name) in [
+            ("", "https://a.example/v2/files/report.pdf?x=1", "report.pdf"),
+            ("attachment; filename=\"my photo.png\"", "https://a.example/x", "my_photo.png"),
+            ("inline; filename=a.png; size=3", "https://a.example/x", "a.png"),
+            ("attachment; filename=\"../../etc/passwd\"", "https://a.example/x", "etc_passwd"),
+            ("attachment; filename=\"a\\\"; b\"", "https://a.example/x", "a__"),
+            ("attachment; filename=\".bashrc\"", "https://a.example/x", "bashrc"),
+            ("attachment; filename=\"\"", "https://a.example/x", "x"),
+            ("attachment; filename=\"ä\"", "https://a.example/", "download"),
+            ("", "https://a.example/", "download"),
+        ] {
+            assert_eq!(file_name(disposition, url), name, "{disposition} {url}");
+        }
+        assert_eq!(file_name("", &format!("https://a.example/{}", "a".repeat(300))).len(), 100);
+    }
+}
