@@ -36,6 +36,10 @@ const PREFIX: &str = "/download/";
 /// The headers of a file that a browser needs. It navigates to this host, so it must not interpret any other.
 const FILE_HEADERS: [&str; 4] =
     ["content-encoding", "content-length", "content-type", "last-modified"];
+/// The headers of this service in the response.
+const OWN_HEADERS: [&str; 5] =
+    ["cache-control", "content-disposition", "content-security-policy", "referrer-policy", SOURCE];
+const CAN_NOT: &str = "The file can't be downloaded";
 /// The maximum length of a file's name, in characters.
 const MAX_NAME: usize = 100;
 
@@ -260,23 +264,22 @@ pub(crate) async fn repeat<P: Ports>(
         endpoint: stored.endpoint,
     };
     let answered = Box::pin(handle(service, ports.inner(), &request)).await;
-    let own =
-        ["content-disposition", "content-security-policy", "cache-control", "referrer-policy"];
+    let mut headers = answered.headers;
     Ok(match (answered.status, answered.proxied) {
         (200..=299, Some(proxied)) => {
-            let mut headers = answered.headers;
-            headers.retain(|(name, _)| own.contains(name));
+            headers.retain(|(name, _)| OWN_HEADERS.contains(name));
             Response { headers, proxied: Some(proxied), ..Response::empty(200) }
         }
         (status, Some(_)) => {
             let what = format!("The platform responded with status {status}.");
-            page(config, 502, "The file can't be downloaded", &what)
+            page(config, 502, CAN_NOT, &what)
         }
-        (502 | 504, None) => {
-            page(config, 502, "The file can't be downloaded", "The platform did not respond.")
-        }
-        (429, None) => {
-            page(config, 429, "Too many requests", "Wait a minute, then open the link again.")
+        (502 | 504, None) => page(config, 502, CAN_NOT, "The platform did not respond."),
+        // The link still works, but not at the moment.
+        (status @ (429 | 500..), None) => {
+            let kept = ["content-type", "cache-control", "retry-after"];
+            headers.retain(|(name, _)| kept.contains(name));
+            Response { headers, body: answered.body, log: answered.log, ..Response::empty(status) }
         }
         _ => gone(config),
     })

@@ -31,6 +31,10 @@ fn api() -> Api {
     api
 }
 
+fn session(api: &Api, identity: &str) -> String {
+    token(api, &json!({"identity": identity, "scopes": ["connections:call"]}))
+}
+
 fn image(status: u16) -> HttpResponse {
     let headers = [
         ("content-type", "image/png"),
@@ -89,7 +93,7 @@ fn assert_is_file(response: Response) {
 /// A link that is about to be opened. `signs_in`: in the browser in which its user has just signed in.
 pub fn opened(signs_in: bool) -> (Api, Request) {
     if signs_in {
-        let (api, id, agent, path) = with_agent(&[]);
+        let (api, id, agent, path) = with_agent(&agents::ALL);
         let link = link_in(&run(&api, &id, &agent, &get_file(&path)));
         return (api, anonymous("GET", &link));
     }
@@ -103,7 +107,7 @@ pub fn opened(signs_in: bool) -> (Api, Request) {
 fn a_file_is_a_link_that_repeats_the_call() {
     let api = api();
     let path = acme(&api);
-    let secrets = [api.key.reveal().to_owned(), token(&api, &json!({"identity": "ann"}))];
+    let secrets = [api.key.reveal().to_owned(), session(&api, "ann")];
     for secret in &secrets {
         for (tool, arguments) in [
             ("run_action", get_file(&path)),
@@ -175,7 +179,7 @@ fn a_download_ends_with_what_it_needs() {
     for ends in ["key", "connection", "platform", "unreachable", "reconnected", "expired token"] {
         let api = api();
         let path = acme(&api);
-        let short = json!({"identity": "ann", "ttlSeconds": 60});
+        let short = json!({"identity": "ann", "ttlSeconds": 60, "scopes": ["connections:call"]});
         let secret = token(&api, &short);
         let link = link_in(&called(&api, &secret, "run_action", &get_file(&path)));
         sent(&api);
@@ -228,7 +232,7 @@ fn a_forged_link_costs_no_query() {
 fn a_caller_has_at_most_a_hundred_open_links() {
     let api = api();
     let path = acme(&api);
-    let secret = token(&api, &json!({"identity": "ann"}));
+    let secret = session(&api, "ann");
     let mut last = String::new();
     for _ in 0..100 {
         last = link_in(&called(&api, &secret, "run_action", &get_file(&path)));
@@ -239,7 +243,7 @@ fn a_caller_has_at_most_a_hundred_open_links() {
     // Another user of the same key has links of their own.
     let other = held_by(&api, "bearer", "bob", &json!({"type": "bearer", "token": "t"}));
     let arguments = json!({"connection": id_in(&other), "path": "/x"});
-    let bob = token(&api, &json!({"identity": "bob"}));
+    let bob = session(&api, "bob");
     link_in(&called(&api, &bob, "call_platform", &arguments));
 }
 
@@ -248,7 +252,7 @@ fn with_agent(fields: &[(&str, &str)]) -> (Api, String, Agent, String) {
     let response = send(&api, "PUT", "/v1/agent-sign-in", &json!({"type": "app", "url": APP}));
     let id = id_of(&body(&response));
     let path = acme(&api);
-    let agent = Agent::new(&api, &id, &[&agents::ALL[..], fields].concat());
+    let agent = Agent::new(&api, &id, fields);
     (api, id, agent, path)
 }
 
@@ -275,7 +279,12 @@ fn signed_in(api: &Api, link: &str, identity: &str) -> Response {
 
 #[test]
 fn a_file_of_a_grant_needs_the_sign_in_of_its_user() {
-    for fields in [&[][..], &[("access", "read")], &[("confirm", "write")]] {
+    let all = ("accounts", "all");
+    for fields in [
+        &agents::ALL[..],
+        &[("access", "read"), all],
+        &[("access", "write"), all, ("confirm", "write")],
+    ] {
         let (api, id, agent, path) = with_agent(fields);
         let link = link_in(&run(&api, &id, &agent, &get_file(&path)));
         assert!(link.starts_with(&format!("/mcp/{id}/download?id=")), "{link}");
@@ -304,11 +313,11 @@ fn a_file_of_a_grant_needs_the_sign_in_of_its_user() {
 
 #[test]
 fn a_download_of_one_endpoint_is_unknown_at_another() {
-    let (api, id, agent, path) = with_agent(&[]);
+    let (api, id, agent, path) = with_agent(&agents::ALL);
     let link = link_in(&run(&api, &id, &agent, &get_file(&path)));
     let secret = link.rsplit('=').next().unwrap();
     assert_eq!(open(&api, &format!("/download/{secret}")).status, 410);
-    let session = token(&api, &json!({"identity": "ann"}));
+    let session = session(&api, "ann");
     let own = link_in(&called(&api, &session, "run_action", &get_file(&path)));
     let at_endpoint = format!("/mcp/{id}/download?id={}", own.rsplit('/').next().unwrap());
     assert_eq!(open(&api, &at_endpoint).status, 410);

@@ -312,6 +312,7 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
         // The platform's own response is marked as such.
         (Call::Platform, _) if response.header("x-vault-source") == Some("platform") => true,
         (Call::Platform, 503) if text.contains("You can&#39;t sign in at the moment") => true,
+        (Call::Platform, 502) if text.contains("The file can&#39;t be downloaded") => true,
         (_, 503) => {
             ["unavailable", "refresh_failed"].contains(&code)
                 && response.header("retry-after").is_some()

@@ -269,7 +269,9 @@ impl Agents {
         let wish = json!({"platform": "acme", "key": "getThing"});
         let Some(result) = self.call(who, "describe_action", &wish, &Value::Null) else { return };
         if self.callers[who].has("acme") {
-            assert_eq!(result["structuredContent"]["key"], "getThing");
+            let text = result["content"][0]["text"].as_str().unwrap();
+            let described: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(described["key"], "getThing");
             self.seen[0] += 1;
         } else {
             self.refused(&result, "platform_not_found", None);
