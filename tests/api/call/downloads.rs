@@ -290,7 +290,7 @@ fn a_file_of_a_grant_needs_the_sign_in_of_its_user() {
         assert!(link.starts_with(&format!("/mcp/{id}/download?id=")), "{link}");
         sent(&api);
         // Another user gets nothing.
-        assert_eq!(signed_in(&api, &link, "bob").status, 400);
+        assert_eq!(signed_in(&api, &link, "bob").status, 410);
         assert_eq!(sent(&api).len(), 0);
         for _ in 0..2 {
             assert_is_file(signed_in(&api, &link, "ann"));
