@@ -22,9 +22,9 @@
 //! # Which rows
 //!
 //! Attempts to connect are left alone: they expire within minutes, and an old key must stay for longer than that anyway.
-//! Calls of agents expire as fast, but an approved one has happened, and its response must not be lost. A row that no key opens is counted as damaged and skipped, so that it can't
-//! stop the rotation. Before the first row is written, all running services must have the new key, see
-//! [`super::reports`].
+//! Calls of agents expire as fast, but an approved one has happened, and its response must not be lost. A row that no key
+//! opens is counted as damaged and skipped, so that it can't stop the rotation. Before the first row is written, all
+//! running services must have the new key, see [`super::reports`].
 
 use serde::Deserialize;
 
@@ -32,8 +32,8 @@ use super::{Kind, SealContext, Sealed, VaultKeys};
 use crate::ports::{Db, Param, Random, Statement, StorageError};
 use crate::terms::Environment;
 
-/// The tables with encrypted rows that are re-encrypted: the table, its key column within an account and environment, and the
-/// kind of its rows. Tokens that wait for revocation are encrypted as the credentials of their connection.
+/// The tables with encrypted rows that are re-encrypted: the table, its key column within an account and environment,
+/// and the kind of its rows. Tokens that wait for revocation are encrypted as the credentials of their connection.
 const TABLES: [(&str, &str, Kind); 6] = [
     ("credentials", "connection_id", Kind::Connection),
     ("oauth_clients", "platform", Kind::OauthClient),

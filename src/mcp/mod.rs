@@ -90,13 +90,11 @@ fn is_own(page: &str, service: &str) -> bool {
 fn described(action: &[u8], arguments: &Value) -> (String, bool) {
     let action: Value = serde_json::from_slice(action).unwrap_or_default();
     let path = arguments.get("path").and_then(Value::as_str);
-    match outline::outline(&action, path) {
-        Some(outline) => (outline.to_string(), false),
-        None => {
-            let what = "`path` must be a JSON Pointer below the action's `input`, such as a value of `omitted`.";
-            (what.to_owned(), true)
-        }
-    }
+    let Some(outline) = outline::outline(&action, path) else {
+        let what = "`path` must be a JSON Pointer below the action's `input`, such as a value of `omitted`.";
+        return (what.to_owned(), true);
+    };
+    (outline.to_string(), false)
 }
 
 struct Caller<'a, P> {

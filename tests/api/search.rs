@@ -382,3 +382,40 @@ fn notes_requested_platforms_without_actions() {
         assert!(told.contains("has no platform") && told.contains(suggestion), "{query}: {told}");
     }
 }
+
+#[test]
+fn notes_well_known_platforms_without_an_action_among_the_best_matches() {
+    let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
+    let letter = |key: &'static str| (Method::Post, "Deliver a letter", key, "/letters", "");
+    let keys = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let actions = [(Method::Get, "Read the weather", "weather", "/weather", "")];
+    let known = |mut platform: Platform| {
+        platform.connector.image = format!("/logos/{}.svg", platform.connector.platform);
+        platform
+    };
+    let all = [
+        known(platform("courier", "Courier", &[], &keys.map(letter))),
+        known(platform("acme", "Acme", &[], &actions)),
+        platform("lesser", "Lesser", &[], &actions),
+    ];
+    api.world.publish_platforms(Sizes::PUBLISHED, &all);
+    let notes = |query: &str| {
+        let response = api.get(&format!("{SEARCH}?{query}"));
+        assert_eq!(response.status, 200, "{query}: {}", body(&response));
+        body(&response).get("notes").cloned().unwrap_or_default()
+    };
+    let note = notes("q=deliver+a+letter+with+acme").to_string();
+    let expected = "`acme` has no action that does this. These are actions of other platforms.";
+    assert!(note.contains(expected), "{note}");
+    for query in [
+        // It has one.
+        "q=read+the+weather+with+acme",
+        // The query names no platform, or only one that is not well known.
+        "q=deliver+a+letter",
+        "q=deliver+a+letter+lesser",
+        // All matches are its own.
+        "q=deliver+a+letter+with+courier",
+    ] {
+        assert_eq!(notes(query), Value::Null, "{query}");
+    }
+}

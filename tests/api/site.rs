@@ -1,5 +1,6 @@
 //! Public responses, and the headers for browsers in every response.
 
+use connector_vault::http::endpoint::Endpoint;
 use connector_vault::http::{Request, Service};
 
 use crate::support::{Api, anonymous, as_key, body, config, with_header};
@@ -79,4 +80,19 @@ fn a_key_that_comes_twice_is_told_so() {
     }
     assert_eq!(twice(&[("x-key", &key)]).0, 200);
     assert_eq!(api.world.db_calls.get(), 1);
+}
+
+#[test]
+fn the_site_leaves_the_path_of_every_endpoint_to_the_worker() {
+    let configuration = include_str!("../../wrangler.toml");
+    let patterns = configuration.lines().find_map(|line| line.strip_prefix("run_worker_first = "));
+    let patterns: Vec<String> = serde_json::from_str(patterns.unwrap()).unwrap();
+    let covers = |pattern: &str, path: &str| match pattern.strip_suffix('*') {
+        Some(folder) => path.starts_with(folder),
+        None => path == pattern,
+    };
+    for endpoint in Endpoint::ALL {
+        let path = endpoint.spec().path;
+        assert!(patterns.iter().any(|pattern| covers(pattern, path)), "{path}");
+    }
 }

@@ -231,17 +231,15 @@ impl<P: Ports> Import<'_, P> {
         let platform = fold(&body.text("platform").ok_or_else(internal_missing_field)?);
         let connector = match known.get(&platform) {
             Some(connector) => Rc::clone(connector),
-            None => match connector(catalog, &platform).await? {
-                Some(connector) => {
-                    let connector = Rc::new(connector);
-                    known.insert(platform, Rc::clone(&connector));
-                    connector
-                }
-                None => {
+            None => {
+                let Some(found) = connector(catalog, &platform).await? else {
                     no_platform(self.context, body, &platform, self.ports).await?;
                     return Err(internal_missing_field());
-                }
-            },
+                };
+                let found = Rc::new(found);
+                known.insert(platform, Rc::clone(&found));
+                found
+            }
         };
         let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
         let new = NewConnection {

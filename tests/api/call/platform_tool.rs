@@ -95,3 +95,32 @@ fn a_long_proxy_response_is_cut_like_that_of_an_action() {
     assert!(text.len() <= 600, "{}", text.len());
     assert_eq!(content(&got)["omitted"]["parts"][0]["pointer"], "/body/text");
 }
+
+#[test]
+fn a_result_names_the_next_page_and_the_time_of_a_retry() {
+    let api = api();
+    let path = acme(&api);
+    let id = path.rsplit('/').next().unwrap();
+    platform(&api, |request| {
+        Ok(if request.url.ends_with("/tickets?page=2") {
+            answered(200, &[("content-type", "application/json")], "[2]")
+        } else {
+            let link = "<https://api.acme.example/v2/tickets?page=2>; rel=\"next\"";
+            answered(200, &[("content-type", "application/json"), ("link", link)], "[1]")
+        })
+    });
+    let first = content(&call(&api, id, &json!({})));
+    assert_eq!((&first["body"], &first["next"]), (&json!([1]), &json!("tickets?page=2")));
+    let second = content(&call(&api, id, &json!({"path": first["next"]})));
+    assert_eq!((&second["body"], second.get("next")), (&json!([2]), None));
+    assert_eq!(second.get("retryAt"), None);
+    platform(&api, |_| Ok(answered(429, &[("retry-after", "60")], "")));
+    let refused = content(&call(&api, id, &json!({})));
+    let time = connector_vault::util::rfc3339::rfc3339(api.world.now.get() + 60_000);
+    assert_eq!((&refused["status"], &refused["retryAt"]), (&json!(429), &json!(time.unwrap())));
+    // A caller that is no agent finds them in the headers.
+    let response =
+        send(&api, "POST", &format!("{path}/actions/getThing"), &json!({"path": {"id": 1}}));
+    assert!(response.header("x-vault-retry-at").is_some());
+    assert_eq!(body(&response).get("retryAt"), None);
+}
