@@ -830,8 +830,8 @@ CREATE TABLE agent_approvals (
   action            TEXT    NOT NULL,
   title             TEXT    NOT NULL,
   method            TEXT    NOT NULL,
-  -- pending: waits for the user. approved: is being run. done: has run. declined: does not run. download: a call by `GET`
-  -- that is repeated when its link is opened, because its response is a file.
+  -- pending: waits for the user. approved: is being run. done: has run. declined: does not run. download: a call by
+  -- `GET` that is repeated when its link is opened, because its response is a file.
   state             TEXT    NOT NULL CHECK (state IN ('pending', 'approved', 'done', 'declined', 'download')),
   -- The input of the call; once it has run, the response. Of a download, the request.
   sealed            TEXT    NOT NULL,

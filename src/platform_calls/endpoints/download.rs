@@ -195,17 +195,38 @@ pub fn file(answer: PlatformResponse) -> Response {
 /// A name for a file: the platform's, or else the last segment of the URL, without characters that have a meaning in a header,
 /// a path or a shell.
 fn file_name(disposition: &str, url: &str) -> String {
-    let given = disposition.split(';').find_map(|part| part.trim().strip_prefix("filename="));
+    let given = given_name(disposition);
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let last = path.rsplit('/').next().unwrap_or_default();
     let safe = |text: &str| {
         let letter = |letter: char| {
             if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' }
         };
-        let name: String = text.trim_matches('"').chars().map(letter).take(MAX_NAME).collect();
+        let name: String = text.chars().map(letter).take(MAX_NAME).collect();
         Some(name.trim_start_matches(['.', '_']).to_owned()).filter(|name| !name.is_empty())
     };
-    given.and_then(safe).or_else(|| safe(last)).unwrap_or_else(|| "download".to_owned())
+    given
+        .and_then(|name| safe(&name))
+        .or_else(|| safe(last))
+        .unwrap_or_else(|| "download".to_owned())
+}
+
+/// The `filename` of a `Content-Disposition` header (RFC 6266): a token or a quoted string.
+fn given_name(disposition: &str) -> Option<String> {
+    let (_, value) = disposition.split_once("filename=")?;
+    let Some(quoted) = value.strip_prefix('"') else {
+        return value.split(';').next().map(|token| token.trim().to_owned());
+    };
+    let mut letters = quoted.chars();
+    let mut name = String::new();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => break,
+            '\\' => name.extend(letters.next()),
+            _ => name.push(letter),
+        }
+    }
+    Some(name)
 }
 
 /// Handles a link that is a secret.
@@ -314,7 +335,12 @@ mod tests {
             ("attachment; filename=\"my photo.png\"", "https://a.example/x", "my_photo.png"),
             ("inline; filename=a.png; size=3", "https://a.example/x", "a.png"),
             ("attachment; filename=\"../../etc/passwd\"", "https://a.example/x", "etc_passwd"),
-            ("attachment; filename=\"a\\\"; b\"", "https://a.example/x", "a__"),
+            ("attachment; filename=\"a\\\"; b\"", "https://a.example/x", "a___b"),
+            (
+                "attachment; filename=\"Q3; final.pdf\"; size=3",
+                "https://a.example/x",
+                "Q3__final.pdf",
+            ),
             ("attachment; filename=\".bashrc\"", "https://a.example/x", "bashrc"),
             ("attachment; filename=\"\"", "https://a.example/x", "x"),
             ("attachment; filename=\"ä\"", "https://a.example/", "download"),
