@@ -1949,6 +1949,10 @@ class AgentSignIn(Model):
     """
     The type of the users' identities; `null` for any.
     """
+    confirm: str | None = None
+    """
+    The calls that each user must approve, at least: `write` or `destructive`; `null` for none, and with `app`.
+    """
     redirect_uri: str | None = Field(None, alias='redirectUri')
     """
     The redirect URI to register at the provider; `null` with `app`.
