@@ -229,17 +229,16 @@ impl<P: Ports> Import<'_, P> {
             .map_err(|problem| problem.within("/credentials"))?;
         credentials.finish().map_err(|problem| problem.within("/credentials"))?;
         let platform = fold(&body.text("platform").ok_or_else(internal_missing_field)?);
-        let connector = match known.get(&platform) {
-            Some(connector) => Rc::clone(connector),
-            None => {
-                let Some(found) = connector(catalog, &platform).await? else {
-                    no_platform(self.context, body, &platform, self.ports).await?;
-                    return Err(internal_missing_field());
-                };
-                let found = Rc::new(found);
-                known.insert(platform, Rc::clone(&found));
-                found
-            }
+        let connector = if let Some(connector) = known.get(&platform) {
+            Rc::clone(connector)
+        } else {
+            let Some(found) = connector(catalog, &platform).await? else {
+                no_platform(self.context, body, &platform, self.ports).await?;
+                return Err(internal_missing_field());
+            };
+            let found = Rc::new(found);
+            known.insert(platform, Rc::clone(&found));
+            found
         };
         let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
         let new = NewConnection {

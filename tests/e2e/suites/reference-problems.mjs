@@ -68,6 +68,7 @@ export function problemExamples(world) {
       const without = CODES.filter((code) => !(code in EXAMPLES));
       assert.deepEqual(without, [
         "connection_failed",
+        "awaiting_cut_over",
         "not_checkable",
         "not_refreshable",
         "connection_limit",
