@@ -70,8 +70,9 @@ fn the_words_of_the_tools_lead_to_the_right_one() {
         .map(|tool| (tool["name"].as_str().unwrap(), document(tool)))
         .collect();
     let rarity = |word: &str| {
-        let having = tools.iter().filter(|(_, document)| document.contains_key(word)).count();
-        (1.0 + tools.len() as f64 / having.max(1) as f64).ln()
+        let all = tools.iter().map(|_| 1.0).sum::<f64>();
+        let having = tools.iter().filter(|(_, document)| document.contains_key(word)).map(|_| 1.0);
+        (1.0 + all / having.sum::<f64>().max(1.0)).ln()
     };
     let score = |document: &BTreeMap<String, f64>, task: &BTreeSet<String>| {
         let all: f64 = document.iter().map(|(word, weight)| (weight * rarity(word)).powi(2)).sum();

@@ -343,6 +343,6 @@ fn the_request_as_a_whole_has_limits() {
     // Tokens can't import, nor can keys without the scope.
     let session = token(&api, &json!({"identity": "ann", "scopes": ["connections:write"]}));
     let refused = api.send(&as_token(&session, "POST", IMPORT, &json!({"connections": [one]})));
-    assert_eq!(refused.status, 403, "{}", text);
+    assert_eq!(refused.status, 403, "{text}");
     assert_eq!(rows(&api, "connections"), 1);
 }
