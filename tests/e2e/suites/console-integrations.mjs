@@ -131,7 +131,7 @@ export function consoleIntegrations(world) {
           await save(page);
           await expectFocus(dialog.getByLabel("Client ID"));
           await dialog.getByText("This is required.").waitFor();
-          await dialog.getByText("state: Is set by the service and can't be overridden.").waitFor();
+          await dialog.getByText("state: This is set by the service and can't be overridden.").waitFor();
           await dialog.getByLabel("Authorization parameters (optional)").fill("");
           await dialog.getByLabel("Client ID").fill("an-id");
           await page.keyboard.press("Enter");
