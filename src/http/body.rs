@@ -286,6 +286,14 @@ impl BodyReader {
         }
     }
 
+    /// Whether a fault of the value at `path` was added.
+    pub fn has_fault(&self, path: &[&str]) -> bool {
+        let pointer = pointer(path);
+        let is_here =
+            |fault: &Fault| matches!(&fault.location, Location::Pointer(it) if *it == pointer);
+        self.faults.iter().any(is_here)
+    }
+
     /// Takes a field's value. Returns `None` when it was not sent.
     pub fn value(&mut self, field: &str) -> Option<Value> {
         self.fields.iter_mut().find(|(name, _)| *name == field)?.1.take()

@@ -936,8 +936,12 @@ class AsyncAgentSignIns:
         identity_claim: str | None = None,
         identity_type: IdentityType | None = None,
         url: str | None = None,
+        confirm: Literal["write", "destructive"] | None = None,
     ) -> AgentSignIn:
-        """Configures an OpenID provider (`oidc`) or your app (`app`) to authenticate the users of agents."""
+        """Configures an OpenID provider (`oidc`) or your app (`app`) to authenticate the users of agents.
+
+        With `confirm`, users signed in by an OpenID provider approve each call that it names.
+        """
         body = json_body(
             dict(
                 type=type,
@@ -947,6 +951,7 @@ class AsyncAgentSignIns:
                 identity_claim=or_omitted(identity_claim),
                 identity_type=or_omitted(identity_type),
                 url=or_omitted(url),
+                confirm=or_omitted(confirm),
             )
         )
         return await self._sender.result(Call("PUT", api_path("agent-sign-in"), AgentSignIn, body=body))

@@ -462,13 +462,11 @@ impl ConnectRequest<'_> {
                 None
             }
             Err(error) => {
-                // Missing values were already reported.
-                if !matches!(&error, FillError::Missing(_)) {
-                    let field = error.field().unwrap_or_default();
-                    let what = format!("can't be used: {error}");
-                    let path: &[&str] =
-                        if field.is_empty() { &["fields"] } else { &["fields", field] };
-                    body.invalid(path, &what);
+                let field = error.field().unwrap_or_default();
+                let path: &[&str] = if field.is_empty() { &["fields"] } else { &["fields", field] };
+                // Missing values, and most invalid ones, were already reported.
+                if !matches!(&error, FillError::Missing(_)) && !body.has_fault(path) {
+                    body.invalid(path, &format!("can't be used: {error}"));
                 }
                 None
             }

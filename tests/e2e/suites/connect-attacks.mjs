@@ -323,7 +323,7 @@ export function connectAttacks(world) {
       }
       // In a path, a value remains one segment.
       for (const [shop, path] of [
-        ["a/../../evil", "/a%2F..%2F..%2Fevil/authorize"],
+        ["a/evil", "/a%2Fevil/authorize"],
         ["@evil.example", "/%40evil.example/authorize"],
         ["x?y#z", "/x%3Fy%23z/authorize"],
       ]) {
@@ -331,7 +331,7 @@ export function connectAttacks(world) {
         const address = new URL(await agree(new Visitor(), link));
         assert.deepEqual([address.origin, address.pathname], [world.stub.origin, path]);
       }
-      for (const shop of ["..", "."])
+      for (const shop of ["..", ".", "a/../../evil"])
         assert.equal((await app.connect({ platform: "in-path", identity: "p", fields: { shop } })).status, 400);
     });
 

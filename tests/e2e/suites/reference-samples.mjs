@@ -142,7 +142,7 @@ export function referenceSamples(world) {
           bodies += 1;
         }
       }
-      assert.equal(bodies, 9 + 6 + 6 + 2 + 2 + 1);
+      assert.equal(bodies, 9 + 6 + 6 + 2 + 2 + 1 + 2);
       await world.reference.connection(keys.examples, {
         identity: "ann@example.com",
         label: "tagged",
