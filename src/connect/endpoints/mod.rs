@@ -28,6 +28,8 @@ use crate::catalog::reader::Catalog;
 use crate::connect::method::Connector;
 use crate::credentials::minted::Purpose;
 use crate::credentials::{OpenError, SealError, VaultKeys};
+use crate::http::body::BodyReader;
+use crate::http::context::Context;
 use crate::http::message::Request;
 use crate::http::problem::Problem;
 use crate::ports::{Ports, StorageError};
@@ -38,6 +40,17 @@ const COOKIE: &str = "__Host-connect";
 /// The redirect URI of this service.
 pub fn redirect_uri(origin: &str) -> String {
     format!("{origin}/connect/callback")
+}
+
+/// Reads the checked body of a request without parameters whose secrets are encrypted when they are stored.
+pub(crate) fn body_with_secrets(context: &Context<'_>) -> Result<BodyReader, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    body.finish()?;
+    if context.config().vault_keys.is_empty() {
+        return Err(no_vault_keys());
+    }
+    Ok(body)
 }
 
 /// The error if the service has no key to encrypt with.

@@ -9,7 +9,7 @@ use crate::catalog::detail::{AuthMethod, Server, TokenAuth};
 use crate::catalog::endpoints::respond::no_platform;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
-use crate::connect::endpoints::{connector, encrypt_error, no_vault_keys, redirect_uri};
+use crate::connect::endpoints::{body_with_secrets, connector, encrypt_error, redirect_uri};
 use crate::connect::method::objection;
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::http::body::BodyReader;
@@ -139,23 +139,12 @@ fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> 
     PrivateKey::parse(secret).is_none().then_some(what)
 }
 
-/// Reads the body, which [`store`] also checks against the catalog.
-pub fn checked_body(context: &Context<'_>) -> Result<BodyReader, Problem> {
-    context.no_query()?;
-    let mut body = context.body()?;
-    body.finish()?;
-    if context.config().vault_keys.is_empty() {
-        return Err(no_vault_keys());
-    }
-    Ok(body)
-}
-
 /// `PUT /v1/oauth-clients/{platform}`
 pub fn put<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    let body = checked_body(context)?;
+    let body = body_with_secrets(context)?;
     Ok(Handler::new(Statements::default(), move |_, principal| async move {
         store(context, body, &principal, ports).await
     }))

@@ -17,7 +17,7 @@ use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::endpoints::store::{ConnectedAccount, StoreOutcome, StoreTarget, store};
-use crate::connect::endpoints::{connector, no_vault_keys};
+use crate::connect::endpoints::{body_with_secrets, connector};
 use crate::connect::method::Connector;
 use crate::connect::statements::{select_client, select_credentials_by_key};
 use crate::connections::draft::NewConnection;
@@ -49,12 +49,7 @@ pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
-    let mut body = context.body()?;
-    body.finish()?;
-    if context.config().vault_keys.is_empty() {
-        return Err(no_vault_keys());
-    }
+    let mut body = body_with_secrets(context)?;
     let cut_over = body.boolean("cutOver").unwrap_or(false);
     let items = body.array("connections").unwrap_or_default();
     Ok(Handler::new(Statements::default(), move |_, principal| async move {

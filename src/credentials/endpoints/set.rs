@@ -9,7 +9,7 @@ use crate::connect::endpoints::start::platform_removed;
 use crate::connect::endpoints::store::{
     ConnectedAccount, InconclusiveCheck, StoreOutcome, StoreTarget, store,
 };
-use crate::connect::endpoints::{connector, no_vault_keys};
+use crate::connect::endpoints::{body_with_secrets, connector};
 use crate::connect::statements::select_client_for;
 use crate::connections::model::Connection;
 use crate::connections::statements::one;
@@ -28,12 +28,7 @@ pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
-    let mut body = context.body()?;
-    body.finish()?;
-    if context.config().vault_keys.is_empty() {
-        return Err(no_vault_keys());
-    }
+    let body = body_with_secrets(context)?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let id = context.connection_id();
     let connection = statements.ask(one::select(&guard, &id));

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::{ClientRef, base, secret, url};
 use crate::audit::statements::by_operator;
 use crate::auth::{Caller, Principal, Shard};
-use crate::connect::endpoints::oauth_clients;
+use crate::connect::endpoints::{body_with_secrets, oauth_clients};
 use crate::http::context::Context;
 use crate::http::endpoint::Keyed;
 use crate::http::message::{Body, Request, Response};
@@ -180,7 +180,7 @@ fn put(
 ) -> Result<Response, Problem> {
     let metered = Metered::new(ports);
     metered.set_actor(by_operator());
-    wait(oauth_clients::store(context, oauth_clients::checked_body(context)?, principal, &metered))
+    wait(oauth_clients::store(context, body_with_secrets(context)?, principal, &metered))
 }
 
 /// An error as shown in a terminal, with all faults.

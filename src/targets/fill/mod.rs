@@ -157,7 +157,7 @@ pub fn fill_text<'v>(
     Ok(text)
 }
 
-/// The rule that a field's value breaks in a template, whatever the values of other fields are.
+/// The rule that a field's value breaks in a template, regardless of the other fields.
 #[must_use]
 pub fn broken_rule(template: &str, field: &str, value: &str) -> Option<Rule> {
     // `1` is valid in every position.
