@@ -4,14 +4,17 @@
 //! - `refresh`: it answers refreshes with `answers`, which carry the refresh tokens of `sends`, and the connection ends in `state`.
 //! - `authorize`: the user is sent to the platform with these `scopes`, by a URL that `has` this.
 //! - `token request`: the exchange with a platform of the catalog `has` this.
-//! - `operation`: an operation with `parameters` is run with `input`, and the platform gets this decoded `url`.
+//! - `operation`: an operation with `parameters`, and `shared` ones of its path, is run with `input`, and the platform gets
+//!   this decoded `url` and these `headers`.
+//! - `agent operation`: an agent runs it, with the input `text`.
+//! - `message`: an agent sends this `text`, and the response `has` this.
 //! - `wait`: the platform answers a refresh with 429 and `retry_after`, and the next attempt is this many seconds later.
 //! - `client`: the exchange and a refresh have this `header` `Authorization`, and a body that `has` and `lacks` this.
 //! - `client token`: a client gets its own tokens, the `answers`, and the last one is in the `header` of a call.
 //! - `callback`: the redirect has these parameters, and the exchange `has` this, or the attempt ends with this `error`.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::Path;
 use std::rc::Rc;
@@ -75,7 +78,9 @@ pub struct Report {
     fields: Option<Value>,
     server: Option<String>,
     path: String,
+    shared: Vec<Value>,
     parameters: Vec<Value>,
+    headers: BTreeMap<String, String>,
     body: Option<Value>,
     input: Option<Value>,
     url: String,
@@ -197,6 +202,12 @@ impl Service {
 
     fn get(&self, path: &str) -> Response {
         self.api.get(path)
+    }
+
+    /// An agent's message. Returns the response.
+    fn message(&self, text: &str) -> Value {
+        let request = with_body(self.api.request("POST", "/mcp"), text);
+        body(&self.api.send(&request))
     }
 
     /// Registers the client, and begins to connect.
@@ -419,8 +430,8 @@ fn callback(report: &Report) {
     assert!(text.contains(&report.has), "{text}");
 }
 
-/// Runs an operation that a document describes.
-fn operation(report: &Report, nth: usize) {
+/// The platform of a document with the report's operation.
+fn platform_with_operation(report: &Report, nth: usize) -> Platform {
     let mut operation = json!({
         "operationId": "op", "summary": "Run it", "parameters": report.parameters,
         "responses": {"200": {"description": "Done"}},
@@ -436,18 +447,24 @@ fn operation(report: &Report, nth: usize) {
         "servers": [{"url": server}],
         "security": [{"key": []}],
         "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
-        "paths": {&report.path: {verb: operation}},
+        "paths": {&report.path: {verb: operation, "parameters": report.shared}},
     });
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("platforms-report-{nth}"));
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("reports.json"), document.to_string()).unwrap();
     let job = Import { sources: vec![folder], licence: Wanted::Any, ..Import::default() };
-    let (summary, platforms) = gather(&job, &Silent).unwrap();
-    let [platform] = &platforms[..] else { panic!("{}", summary.full()) };
-    let service = Service::new(platform);
-    let name = &platform.connector.platform;
+    let (summary, mut platforms) = gather(&job, &Silent).unwrap();
+    assert_eq!(platforms.len(), 1, "{}", summary.full());
+    platforms.remove(0)
+}
+
+/// Runs an operation that a document describes, through the API or as an agent.
+fn operation(report: &Report, nth: usize) {
+    let platform = platform_with_operation(report, nth);
+    let service = Service::new(&platform);
     let sent = json!({
-        "platform": name, "identity": "ann", "identityType": "user", "fields": {"token": "t"},
+        "platform": platform.connector.platform, "identity": "ann", "identityType": "user",
+        "fields": {"token": "t"},
     });
     let connected = service.send("POST", "/v1/vault/connect", &sent);
     assert_eq!(connected.status, 201, "{}", body(&connected));
@@ -455,23 +472,44 @@ fn operation(report: &Report, nth: usize) {
     service.answers(json_answer(200, &json!({})));
     service.api.world.sent.borrow_mut().clear();
     let key = &platform.actions[0].key;
-    let path = format!("/v1/vault/connections/{id}/actions/{key}");
-    let run = service.send("POST", &path, report.input.as_ref().unwrap());
-    if report.refuses {
-        assert_eq!(run.status, 400, "{}", body(&run));
-        assert!(service.api.world.sent.borrow().is_empty());
-        return;
+    if let Some(text) = &report.text {
+        let input: Value = serde_json::from_str(text).unwrap();
+        let arguments = json!({"connection": id, "key": key, "input": input});
+        let params = json!({"name": "run_action", "arguments": arguments});
+        let ran = service.message(
+            &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+                .to_string(),
+        );
+        assert_eq!(ran["result"]["isError"], false, "{ran}");
+    } else {
+        let path = format!("/v1/vault/connections/{id}/actions/{key}");
+        let run = service.send("POST", &path, report.input.as_ref().unwrap());
+        if report.refuses {
+            assert_eq!(run.status, 400, "{}", body(&run));
+            assert!(service.api.world.sent.borrow().is_empty());
+            return;
+        }
+        assert_eq!(run.status, 200, "{}", body(&run));
     }
-    assert_eq!(run.status, 200, "{}", body(&run));
     let sent = service.api.world.sent.borrow();
     let url = &sent[0].url;
     assert_eq!(decode_form(url).unwrap(), report.url, "{url}");
     if let Some(slashes) = report.slashes {
         assert_eq!(url.matches('/').count(), slashes, "{url}");
     }
+    for (name, value) in &report.headers {
+        let found = sent[0].headers.iter().find(|(of, _)| of.eq_ignore_ascii_case(name));
+        assert_eq!(found.map(|(_, value)| value), Some(value), "{name}");
+    }
     if let Some(expected) = &report.sent {
         assert_eq!(std::str::from_utf8(&sent[0].body).unwrap(), expected);
     }
+}
+
+fn message(report: &Report) {
+    let service = Service::of(report);
+    let answer = service.message(report.text.as_ref().unwrap()).to_string();
+    assert!(answer.contains(&report.has), "{answer}");
 }
 
 fn wait(report: &Report) {
@@ -499,7 +537,8 @@ fn reports_of_other_projects_do_not_hold_here() {
             "refresh" => refresh(report),
             "authorize" => authorize(report),
             "token request" => token_request(report),
-            "operation" => operation(report, nth),
+            "operation" | "agent operation" => operation(report, nth),
+            "message" => message(report),
             "wait" => wait(report),
             "client" => client(report),
             "client token" => client_token(report),
