@@ -45,6 +45,18 @@ impl HttpResponse {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
+
+    /// The body as text, without a byte order mark. Bytes that are invalid in the stated charset are those of Windows-1252,
+    /// which older servers send without saying so.
+    pub fn text(&self) -> String {
+        let (charset, from) =
+            charset::detect(self.header("content-type").unwrap_or(""), &self.body);
+        let bytes = self.body.get(from..).unwrap_or_default();
+        [charset.as_str(), "utf-8", "windows-1252"]
+            .into_iter()
+            .find_map(|charset| charset::decode(charset, bytes))
+            .unwrap_or_default()
+    }
 }
 
 impl fmt::Debug for HttpResponse {

@@ -177,7 +177,7 @@ fn verdict(verify: &Verify, response: &HttpResponse, now: u64) -> Verdict {
     };
     let says_rejected = || {
         verify.rejected_when.as_ref().is_some_and(|when| {
-            let body: Option<Value> = serde_json::from_slice(&response.body).ok();
+            let body: Option<Value> = serde_json::from_str(&response.text()).ok();
             body.is_some_and(|body| when.matches(&body))
         })
     };
@@ -219,7 +219,7 @@ pub async fn fetch_account<P: Http + Patterns>(
     }) else {
         return;
     };
-    let Ok(body) = serde_json::from_slice::<Value>(&response.body) else { return };
+    let Ok(body) = serde_json::from_str::<Value>(&response.text()) else { return };
     let text = |pointer: &str| match body.pointer(pointer) {
         Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.is_empty()),
         Some(Value::Number(number)) => Some(json::text(number)),

@@ -7,10 +7,16 @@ use serde_json::{Map, Value};
 use crate::oauth::error::{is_code, is_known};
 use crate::util::percent::decode_form;
 
-/// Parses JSON or a form, regardless of the content type.
-pub fn parse(body: &[u8]) -> Option<Value> {
-    let text = std::str::from_utf8(body).ok()?;
-    let text = text.trim_start_matches('\u{feff}').trim();
+/// Parses JSON or a form, regardless of the content type. Some servers put the object into an array, or its JSON into a string.
+pub fn parse(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if text.starts_with('[') {
+        return serde_json::from_str::<Vec<Value>>(text).ok()?.into_iter().find(Value::is_object);
+    }
+    if text.starts_with('"') {
+        let inner: String = serde_json::from_str(text).ok()?;
+        return Some(inner.trim()).filter(|inner| inner.starts_with('{')).and_then(parse);
+    }
     if text.starts_with('{') {
         return serde_json::from_str(text).ok();
     }
@@ -28,8 +34,8 @@ pub fn parse(body: &[u8]) -> Option<Value> {
 
 /// The text of a body that is neither JSON nor a form, such as `Invalid refresh token`. Returns `None` for HTML, which comes
 /// from a proxy in front of the authorization server.
-pub fn plain_text(body: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(body).ok()?.trim_start_matches('\u{feff}').trim();
+pub fn plain_text(text: &str) -> Option<&str> {
+    let text = text.trim();
     let is_words = !text.is_empty() && text.len() <= 400 && !text.contains(['<', '{']);
     is_words.then_some(text)
 }
@@ -166,9 +172,9 @@ mod tests {
 
     #[test]
     fn html_and_text_are_not_forms() {
-        assert_eq!(parse(b"a=b&c=d%20e"), Some(json!({"a": "b", "c": "d e"})));
+        assert_eq!(parse("a=b&c=d%20e"), Some(json!({"a": "b", "c": "d e"})));
         for body in ["<a=b>", "<html>", "a=b c=d", "a=b\tc", "a=b\nc=d", "text", "", "a=%ff"] {
-            assert_eq!(parse(body.as_bytes()), None, "{body:?}");
+            assert_eq!(parse(body), None, "{body:?}");
         }
     }
 

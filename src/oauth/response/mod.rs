@@ -68,7 +68,7 @@ pub fn read(
     let status = response.as_ref().map(|response| response.status).ok();
     let unreadable = || TokenError::from_kind(TokenErrorKind::Unreadable, status);
     let success = response.as_ref().ok().filter(|response| is_success(response));
-    if let Some(body) = success.and_then(|response| body::parse(&response.body))
+    if let Some(body) = success.and_then(|response| body::parse(&response.text()))
         && !body::is_refusal(&body)
         && let Some(grant) = grant(oauth, &body)
     {
@@ -88,12 +88,13 @@ pub fn failure(response: &Result<HttpResponse, HttpError>, now_ms: u64) -> Optio
             return Some(TokenError::from_kind(TokenErrorKind::Unreadable, None));
         }
     };
-    let parsed = body::parse(&response.body);
+    let text = response.text();
+    let parsed = body::parse(&text);
     let body = parsed.clone().unwrap_or_default();
     if is_success(response) && !body::says_error(&body) {
         return None;
     }
-    let words = if parsed.is_none() { body::plain_text(&response.body) } else { None };
+    let words = if parsed.is_none() { body::plain_text(&text) } else { None };
     let description = body::description(&body).or(words);
     // Some platforms write the code as the description.
     let code = body::code(&body).or_else(|| description.filter(|text| is_known(text)));
@@ -135,7 +136,8 @@ fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
 }
 
 /// JSON Pointers to the usual places of nested tokens.
-const USUAL_POINTERS: [&str; 4] = ["/data", "/data/0", "/authed_user", "/body"];
+const USUAL_POINTERS: [&str; 8] =
+    ["/data", "/data/0", "/authed_user", "/body", "/result", "/response", "/token", "/tokens"];
 
 const ACCESS_TOKEN: [&str; 2] = ["access_token", "accessToken"];
 

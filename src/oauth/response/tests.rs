@@ -64,6 +64,8 @@ fn bodies_come_in_many_forms() {
         ("access_token=a%2Fb&token_type=bearer&scope=x", "a/b"),
         ("access_token=a&expires_in=5\n", "a"),
         (r#"{"accessToken":"a"}"#, "a"),
+        (r#"[{"access_token":"a"}]"#, "a"),
+        (r#""{\"access_token\":\"a\"}""#, "a"),
         (r#"{"access_token":" a "}"#, "a"),
         (r#"{"ok":true,"access_token":"a","error":null}"#, "a"),
         (r#"{"access_token":"a","error":"scope_missing"}"#, "a"),
@@ -77,6 +79,34 @@ fn bodies_come_in_many_forms() {
         assert_eq!((tokens.refresh_token, tokens.subject), (None, None), "{body}");
     }
     assert_eq!(read_from(&platform(), 201, r#"{"access_token":"a"}"#).unwrap().access_token, "a");
+}
+
+fn latin_1(text: &str) -> Vec<u8> {
+    text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect()
+}
+
+#[test]
+fn bodies_come_in_many_charsets() {
+    let json = r#"{"access_token":"a","name":"é"}"#;
+    let utf_16 = json.encode_utf16().flat_map(u16::to_le_bytes);
+    for (content_type, body) in [
+        ("application/json; charset=utf-8", json.as_bytes().to_vec()),
+        // Latin-1, though nothing says so.
+        ("application/json", latin_1(json)),
+        ("application/json; charset=ISO-8859-1", latin_1(json)),
+        ("application/json; charset=utf-16le", utf_16.clone().collect()),
+        ("application/json", [0xff, 0xfe].into_iter().chain(utf_16).collect()),
+        ("application/json; charset=nothing", json.as_bytes().to_vec()),
+    ] {
+        let headers = vec![("content-type".to_owned(), content_type.to_owned())];
+        let answer = Ok(HttpResponse { status: 200, headers, body });
+        let tokens = read(&platform(), &answer, NOW).unwrap();
+        assert_eq!(tokens.access_token, "a", "{content_type}");
+    }
+    let refused = r#"{"error":"invalid_grant","error_description":"expiré"}"#;
+    let error = read_from(&platform(), 400, latin_1(refused)).unwrap_err();
+    assert_eq!(error.kind, TokenErrorKind::GrantRejected);
+    assert_eq!(error.description.as_deref(), Some("expiré"));
 }
 
 #[test]
@@ -120,6 +150,12 @@ fn times_come_in_many_forms() {
         (json!({ "expires": "2026-11-22T13:00:00Z" }), later),
         (json!({ "expires": 5, "expires_in": 3600 }), later),
         (json!({ "expires_at": "soon" }), None),
+        (json!({ "expires_at": "2026-11-22T13:00:00" }), later),
+        (json!({ "expires_at": "2026-11-22 13:00:00.25" }), later),
+        (json!({ "expires": "Sun, 22 Nov 2026 13:00:00 GMT" }), later),
+        (json!({ "expires_in": "2026-11-22T13:00:00Z" }), later),
+        (json!({ "expires_in": "never", "expires_at": "2026-11-22T13:00:00Z" }), later),
+        (json!({ "expires_in": "2026-11-22" }), None),
         // A lifetime is more exact than a time, since clocks differ.
         (json!({ "expires_in": 3600, "expires_at": 1 }), later),
     ] {
@@ -231,6 +267,7 @@ fn finds_tokens_in_usual_places_unless_the_catalog_names_one() {
         (json!({ "data": [{ "access_token": "a" }] }), Some("a")),
         (json!({ "ok": true, "authed_user": { "access_token": "user" } }), Some("user")),
         (json!({ "access_token": "top", "data": { "access_token": "a" } }), Some("top")),
+        (json!({ "code": 0, "result": { "access_token": "a" } }), Some("a")),
         (json!({ "other": { "access_token": "a" } }), None),
     ] {
         let read = |oauth: &OAuth2| {
@@ -479,6 +516,9 @@ fn finds_errors_in_all_known_places() {
         (502, "<!doctype html><title>Bad gateway</title>", Temporary, None, None),
         (503, "", Temporary, None, None),
         (200, r#"{"error":""}"#, Unreadable, None, None),
+        (400, r#"[{"message":"expired access/refresh token","errorCode":"invalid_grant"}]"#,
+            GrantRejected, Some("invalid_grant"), Some("expired access/refresh token")),
+        (400, r#""{\"error\":\"invalid_client\"}""#, ClientRejected, Some("invalid_client"), None),
     ];
     for (status, body, kind, code, description) in cases {
         let error = error(status, body);

@@ -13,11 +13,12 @@ const MAX_WAIT_MS: u64 = 604_800_000;
 const FIRST_MOMENT: u64 = 1_000_000_000;
 
 /// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. Returns `None` for a lifetime of zero or
-/// less, and for a time in the past. `unit` is that of the lifetime.
+/// less, and for a time in the past. `unit` is that of the lifetime. Some servers write a time where a lifetime belongs.
 pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> {
     let member = |names: [&str; 2]| names.into_iter().find_map(|name| grant.get(name));
     let expires = grant.get("expires");
-    let life = member(["expires_in", "expiresIn"]).and_then(whole);
+    let stated = member(["expires_in", "expiresIn"]);
+    let life = stated.and_then(whole);
     // An older name for the lifetime (Facebook, Stack Exchange). Other platforms use it for a time.
     let life = life.or_else(|| expires.and_then(whole).filter(|number| *number < FIRST_MOMENT));
     if let Some(life) = life {
@@ -28,16 +29,21 @@ pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> 
         let is_life = (1..=MAX_SECONDS.saturating_mul(1000)).contains(&life);
         return is_life.then(|| now_ms.saturating_add(life));
     }
-    let moment =
-        member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on")).or(expires)?;
+    let moment = member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on"));
+    let moment = moment.or(expires).or(stated)?;
     let moment = match whole(moment) {
         // Seconds, or milliseconds if seconds would be in the far future.
         Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),
         Some(number) => number,
-        None => parse(moment.as_str()?.trim())?,
+        None => date(moment.as_str()?.trim())?,
     };
     let last = now_ms.saturating_add(MAX_SECONDS.saturating_mul(1000));
     (now_ms < moment && moment <= last).then_some(moment)
+}
+
+/// A time as text. Without a time zone it is UTC: with another one, the platform rejects the token earlier, and it is refreshed.
+fn date(text: &str) -> Option<u64> {
+    parse(text).or_else(|| parse(&format!("{text}Z"))).or_else(|| http_date(text))
 }
 
 /// A JSON number, or a string with one, truncated. Negative numbers count as 0.
