@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::error::TokenError;
+use super::error::{TokenError, TokenErrorKind};
 use crate::catalog::detail::Parameters;
 use crate::targets::origin;
-use crate::util::percent::decode_form;
+use crate::util::percent::{decode_form, decode_form_lossy};
 
 /// The maximum length of the query, in bytes.
 const MAX_QUERY: usize = 32_768;
@@ -104,6 +104,15 @@ impl std::error::Error for CallbackError {}
 
 const KNOWN: [&str; 6] = ["state", "code", "iss", "error", "error_description", "error_uri"];
 
+/// The parameters that only people read, in whatever encoding the platform's pages have.
+const TEXTS: [&str; 4] = ["error_description", "error_uri", "error_message", "errorMessage"];
+
+/// Names that platforms use for the parameter `error`.
+const ERROR_NAMES: [&str; 4] = ["error_code", "errorCode", "error_reason", "oauth_problem"];
+
+/// Parameters with which platforms say that the user refused, without an error: Dropbox and Twitter.
+const REFUSALS: [&str; 2] = ["not_approved", "denied"];
+
 /// Parses the query of a redirect, without its question mark.
 pub fn read(query: &str) -> Result<Callback, CallbackError> {
     if query.len() > MAX_QUERY {
@@ -114,7 +123,11 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let name = decode_form(name).ok_or(CallbackError::Encoding)?;
-        let value = decode_form(value).ok_or(CallbackError::Encoding)?;
+        let value = match decode_form(value) {
+            Some(value) => value,
+            None if TEXTS.contains(&&*name) => decode_form_lossy(value).into(),
+            None => return Err(CallbackError::Encoding),
+        };
         match KNOWN.iter().zip(&mut known).find(|(known, _)| **known == name) {
             Some((name, Some(_))) => return Err(CallbackError::Duplicate(name)),
             Some((_, slot)) => *slot = Some(value.into_owned()),
@@ -129,19 +142,31 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     let code = limited(code, MAX_CODE)?;
     let iss = limited(iss, MAX_TEXT)?;
     let filled = |value: Option<String>| value.filter(|text| !text.is_empty());
-    let other =
-        |names: [&str; 2]| names.into_iter().find_map(|name| filled(others.get(name).cloned()));
-    // Facebook uses other names for some errors.
-    let said =
-        filled(error).or_else(|| other(["error_code", "errorCode"]).filter(|_| code.is_none()));
+    let other = |names: &[&str]| names.iter().find_map(|name| filled(others.get(*name).cloned()));
+    let refused = || {
+        let said = other(&REFUSALS).filter(|said| !matches!(said.as_str(), "0" | "false"));
+        said.map(|_| "access_denied".to_owned())
+    };
+    let otherwise = || other(&ERROR_NAMES).or_else(refused).filter(|_| code.is_none());
+    let said = filled(error).or_else(otherwise);
     if code.is_some() == said.is_some() && (code.is_some() || others.is_empty()) {
         return Err(CallbackError::NoOutcome);
     }
     let error = said.map(|said| {
-        let description = filled(description).or_else(|| other(["error_message", "errorMessage"]));
-        TokenError::new(None, Some(&said), description.as_deref())
+        let description = filled(description).or_else(|| other(&["error_message", "errorMessage"]));
+        let mut error = TokenError::new(None, Some(&said), description.as_deref());
+        if error.kind == TokenErrorKind::RequestRejected && says_refused(&said) {
+            error.kind = TokenErrorKind::Denied;
+        }
+        error
     });
     Ok(Callback { state, error, code, iss, others })
+}
+
+/// Whether an unknown error code says that the user refused, such as `user_denied` and `user_canceled_login`.
+fn says_refused(code: &str) -> bool {
+    let code = code.to_ascii_lowercase();
+    ["denied", "cancel", "refused", "declined"].iter().any(|word| code.contains(word))
 }
 
 /// Checks the length and the characters of a parameter. Empty parameters count as missing.
@@ -195,6 +220,7 @@ mod tests {
             ("&code=c&&state=s&", "c", "s", None),
             ("code=c&state=s&error=", "c", "s", None),
             ("code=c&state=s&iss=&x&x=1", "c", "s", None),
+            ("code=c&state=s&denied=false&error_reason=none", "c", "s", None),
         ] {
             let callback = code(query);
             assert_eq!(callback.outcome("code"), Some(Outcome::Code(expected)), "{query}");
@@ -263,6 +289,34 @@ mod tests {
                 "error=access_denied&error_code=200",
                 TokenErrorKind::Denied,
                 Some("access_denied"),
+                None,
+            ),
+            // In Latin-1, as the platform's pages are.
+            (
+                "error=access_denied&error_description=Acc%E8s+refus%E9&state=s",
+                TokenErrorKind::Denied,
+                Some("access_denied"),
+                Some("Acc\u{fffd}s refus\u{fffd}"),
+            ),
+            (
+                "error=server_error&error_description=100%&state=s",
+                TokenErrorKind::Temporary,
+                Some("server_error"),
+                Some("100%"),
+            ),
+            ("not_approved=true&state=s", TokenErrorKind::Denied, Some("access_denied"), None),
+            ("denied=a-token", TokenErrorKind::Denied, Some("access_denied"), None),
+            ("error_reason=user_denied&state=s", TokenErrorKind::Denied, Some("user_denied"), None),
+            (
+                "oauth_problem=permission_denied&state=s",
+                TokenErrorKind::Denied,
+                Some("permission_denied"),
+                None,
+            ),
+            (
+                "error=user_canceled_login&state=s",
+                TokenErrorKind::Denied,
+                Some("user_canceled_login"),
                 None,
             ),
         ] {

@@ -20,6 +20,26 @@ pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
+/// As [`decode_form`], for text that only people read. What is invalid becomes U+FFFD, or stays as it is.
+pub fn decode_form_lossy(text: &str) -> String {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let mut escape = bytes.clone();
+        let escaped = match byte {
+            b'%' => escape.next().and_then(hex).zip(escape.next().and_then(hex)),
+            _ => None,
+        };
+        if let Some((high, low)) = escaped {
+            decoded.push(high << 4 | low);
+            bytes = escape;
+        } else {
+            decoded.push(if byte == b'+' { b' ' } else { byte });
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
 fn decoded(text: &str, plus: u8) -> Option<Cow<'_, str>> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -55,7 +75,7 @@ fn hex(digit: u8) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{decode, decode_form, encode};
+    use super::{decode, decode_form, decode_form_lossy, encode};
 
     #[test]
     fn decodes_once_and_strictly() {
@@ -76,6 +96,19 @@ mod tests {
             assert_eq!(decode(text).as_deref(), expected, "{text}");
         }
         assert_eq!(decode_form("a+b%2B").as_deref(), Some("a b+"));
+    }
+
+    #[test]
+    fn invalid_escapes_remain_in_text() {
+        for (text, expected) in [
+            ("a+b%20%C3%A9", "a b é"),
+            ("refus%E9+ici", "refus\u{fffd} ici"),
+            ("100%", "100%"),
+            ("%zz%4", "%zz%4"),
+            ("%%41", "%A"),
+        ] {
+            assert_eq!(decode_form_lossy(text), expected, "{text}");
+        }
     }
 
     #[test]
