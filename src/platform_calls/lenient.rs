@@ -1,5 +1,6 @@
-//! Input of clients that write values as strings. A string is parsed as JSON where the schema allows no string, but
-//! allows the parsed value. MCP clients send objects and numbers that way.
+//! Input of clients that write values as strings, or null for what they do not send. A string is parsed as JSON where the
+//! schema allows no string, but allows the parsed value. A member that is null is dropped where the schema neither
+//! requires it nor allows null. MCP clients send objects, numbers and optional values that way.
 
 use serde_json::{Map, Value};
 
@@ -37,10 +38,13 @@ impl<'s> Lenient<'s> {
         match value {
             Value::Object(members) => {
                 let member = |(name, value): (String, Value)| {
-                    let value = self.value(&of_member(&leaves, &name), value);
-                    (name, value)
+                    let schemas = of_member(&leaves, &name);
+                    if !is_required(&leaves, &name) && self.is_absent(&schemas, &value) {
+                        return None;
+                    }
+                    Some((name, self.value(&schemas, value)))
                 };
-                Value::Object(members.into_iter().map(member).collect())
+                Value::Object(members.into_iter().filter_map(member).collect())
             }
             Value::Array(items) => {
                 let item = |(nth, item)| self.value(&of_item(&leaves, nth), item);
@@ -48,6 +52,23 @@ impl<'s> Lenient<'s> {
             }
             other => other,
         }
+    }
+
+    /// Whether a value is null, or the word, although the schemas allow neither.
+    fn is_absent(&self, schemas: &[&'s Value], value: &Value) -> bool {
+        if !value.is_null() && value.as_str().map(str::trim) != Some("null") {
+            return false;
+        }
+        let mut leaves = Leaves::default();
+        for schema in schemas {
+            self.gather(schema, false, &mut leaves);
+        }
+        let allowed: Vec<&str> = leaves.schemas.iter().flat_map(|schema| types(schema)).collect();
+        let fits = if value.is_null() { "null" } else { "string" };
+        !leaves.allow_anything
+            && !allowed.is_empty()
+            && !allowed.contains(&"null")
+            && !allowed.contains(&fits)
     }
 
     fn gather(&self, schema: &'s Value, is_alternative: bool, leaves: &mut Leaves<'s>) {
@@ -127,6 +148,11 @@ fn read(leaves: &Leaves<'_>, text: String) -> Value {
     if fits { value } else { Value::String(text) }
 }
 
+fn is_required(leaves: &Leaves<'_>, name: &str) -> bool {
+    let required = leaves.schemas.iter().filter_map(|schema| schema.get("required")?.as_array());
+    required.flatten().any(|required| required == name)
+}
+
 fn of_member<'s>(leaves: &Leaves<'s>, name: &str) -> Vec<&'s Value> {
     let own = |schema: &&'s Map<String, Value>| schema.get("properties")?.get(name);
     let found: Vec<&Value> = leaves.schemas.iter().filter_map(own).collect();
@@ -183,6 +209,14 @@ mod tests {
             (json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "integer"}}), json!({"a": "1", "b": "1"}), json!({"a": "1", "b": 1})),
             (json!({"$ref": "#/$defs/n", "$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}, "v": {"type": "integer"}}}}}), json!({"n": "{\"v\": \"1\"}"}), json!({"n": {"v": 1}})),
             (json!({"$ref": "#"}), json!("1"), json!("1")),
+            (json!({"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}), json!({"a": null, "b": null}), json!({})),
+            (json!({"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}), json!({"a": "null", "b": "null"}), json!({"b": "null"})),
+            (json!({"properties": {"a": {"type": "integer"}}, "required": ["a"]}), json!({"a": null}), json!({"a": null})),
+            (json!({"properties": {"a": {"type": ["integer", "null"]}, "b": {}}}), json!({"a": null, "b": null}), json!({"a": null, "b": null})),
+            (json!({"properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}}), json!({"a": "null"}), json!({"a": null})),
+            (json!({"properties": {"a": {"enum": [1, null]}}}), json!({"a": null}), json!({"a": null})),
+            (json!({"additionalProperties": {"type": "integer"}}), json!({"a": null}), json!({})),
+            (json!({"type": "array", "items": {"type": "integer"}}), json!([null, 1]), json!([null, 1])),
             (json!({"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {"type": "boolean"}}}]}), json!({"a": "1", "b": "true"}), json!({"a": 1, "b": true})),
         ] {
             assert_eq!(coerced(&schema, given.clone()), expected, "{schema} {given}");
