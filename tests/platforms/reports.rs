@@ -188,7 +188,10 @@ impl Service {
     }
 
     pub fn auth_method(&self) -> &AuthMethod {
-        self.methods.iter().find(|method| method.id == self.method).unwrap()
+        self.methods
+            .iter()
+            .find(|method| method.id == self.method)
+            .unwrap_or_else(|| panic!("{} has no method {}", self.platform, self.method))
     }
 
     pub fn answers(&self, answer: HttpResponse) {
