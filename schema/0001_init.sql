@@ -312,11 +312,13 @@ END;
 -- OAuth clients
 ------------------------------------------------------------------------------------------------------------------------
 
--- The OAuth client that a tenant registered at a platform.
+-- An OAuth client that a tenant registered at a platform.
 CREATE TABLE oauth_clients (
   account                  TEXT    NOT NULL,
   environment              TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
   platform                 TEXT    NOT NULL,
+  -- Distinguishes the clients of a platform.
+  name                     TEXT    NOT NULL DEFAULT 'default',
   -- The id of the connector's auth method that the client is for. NULL: any OAuth 2.0 method.
   auth_method              TEXT,
   client_id                TEXT    NOT NULL,
@@ -342,7 +344,7 @@ CREATE TABLE oauth_clients (
   start_url                TEXT,
   -- Whether authorization requests use PKCE: 'S256' or 'none'. NULL: as the catalog says.
   pkce                     TEXT,
-  PRIMARY KEY (account, environment, platform)
+  PRIMARY KEY (account, environment, platform, name)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX oauth_clients_by_sealed_key ON oauth_clients (sealed_key) WHERE sealed IS NOT NULL;
@@ -364,6 +366,8 @@ CREATE TABLE credentials (
   connection_id   TEXT    NOT NULL,
   -- The id of the connector's auth method.
   auth_method     TEXT    NOT NULL,
+  -- The name of the OAuth client that obtained them, which alone can refresh and revoke them.
+  client          TEXT    NOT NULL DEFAULT 'default',
   type            TEXT    NOT NULL CHECK (type IN ('oauth2', 'api_key', 'basic', 'bearer', 'aws_sigv4')),
   sealed          TEXT    NOT NULL,
   sealed_key      TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
@@ -435,6 +439,8 @@ CREATE TABLE revocations (
   connection_id   TEXT    NOT NULL,
   platform        TEXT    NOT NULL,
   auth_method     TEXT    NOT NULL,
+  -- The name of the OAuth client.
+  client          TEXT    NOT NULL DEFAULT 'default',
   sealed          TEXT    NOT NULL,
   sealed_key      TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
   created_at      INTEGER NOT NULL,
@@ -454,8 +460,8 @@ CREATE INDEX revocations_due ON revocations (next_attempt_at);
 
 -- Deleting a connection deletes its credentials, and keeps what a revocation needs.
 CREATE TRIGGER connections_deleted_credentials AFTER DELETE ON connections BEGIN
-  INSERT INTO revocations (account, environment, connection_id, platform, auth_method, sealed, created_at)
-    SELECT account, environment, connection_id, OLD.platform, auth_method, sealed,
+  INSERT INTO revocations (account, environment, connection_id, platform, auth_method, client, sealed, created_at)
+    SELECT account, environment, connection_id, OLD.platform, auth_method, client, sealed,
       CAST(unixepoch('subsec') * 1000 AS INTEGER)
     FROM credentials
     WHERE account = OLD.account AND environment = OLD.environment AND connection_id = OLD.id AND revocable = 1
@@ -485,6 +491,8 @@ CREATE TABLE connect_attempts (
   platform_version    TEXT    NOT NULL,
   description         TEXT    NOT NULL,
   auth_method         TEXT    NOT NULL,
+  -- The name of the OAuth client.
+  client              TEXT    NOT NULL DEFAULT 'default',
   identity            TEXT    NOT NULL,
   identity_type       TEXT    NOT NULL,
   label               TEXT    NOT NULL,
@@ -631,7 +639,7 @@ CREATE TRIGGER oauth_clients_rejected_event AFTER UPDATE OF rejected_since ON oa
 WHEN OLD.rejected_since IS NULL AND NEW.rejected_since IS NOT NULL BEGIN
   INSERT INTO events (account, environment, type, occurred_at, subject, reason) VALUES (
     NEW.account, NEW.environment, 'oauth_client.rejected', CAST(unixepoch('subsec') * 1000 AS INTEGER),
-    json_object('oauthClient', json_object('platform', NEW.platform, 'clientId', NEW.client_id)),
+    json_object('oauthClient', json_object('platform', NEW.platform, 'name', NEW.name, 'clientId', NEW.client_id)),
     json_object('code', 'client_rejected', 'detail', NULL, 'httpStatus', NULL));
 END;
 
@@ -952,7 +960,9 @@ WHEN NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL AND NEW.replaced_by I
 END;
 
 CREATE TRIGGER oauth_clients_inserted_audit AFTER INSERT ON oauth_clients BEGIN
-  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'oauth_client.created', 'oauth_client', NEW.platform);
+  INSERT INTO audited
+    VALUES (NEW.account, NEW.environment, 'oauth_client.created', 'oauth_client',
+      NEW.platform || iif(NEW.name = 'default', '', '/' || NEW.name));
 END;
 
 -- OF client_id, because only a statement that replaces the client sets it: the circuit breaker and a rotation of
@@ -962,11 +972,15 @@ WHEN (NEW.auth_method, NEW.client_id, NEW.sealed, NEW.scopes, NEW.authorization_
     NEW.start_url, NEW.pkce, NEW.updated_at)
   IS NOT (OLD.auth_method, OLD.client_id, OLD.sealed, OLD.scopes, OLD.authorization_parameters, OLD.variables,
     OLD.start_url, OLD.pkce, OLD.updated_at) BEGIN
-  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'oauth_client.updated', 'oauth_client', NEW.platform);
+  INSERT INTO audited
+    VALUES (NEW.account, NEW.environment, 'oauth_client.updated', 'oauth_client',
+      NEW.platform || iif(NEW.name = 'default', '', '/' || NEW.name));
 END;
 
 CREATE TRIGGER oauth_clients_deleted_audit AFTER DELETE ON oauth_clients BEGIN
-  INSERT INTO audited VALUES (OLD.account, OLD.environment, 'oauth_client.deleted', 'oauth_client', OLD.platform);
+  INSERT INTO audited
+    VALUES (OLD.account, OLD.environment, 'oauth_client.deleted', 'oauth_client',
+      OLD.platform || iif(OLD.name = 'default', '', '/' || OLD.name));
 END;
 
 CREATE TRIGGER webhooks_inserted_audit AFTER INSERT ON webhooks BEGIN
@@ -1146,17 +1160,20 @@ END;
 
 CREATE TRIGGER oauth_clients_inserted_in_move AFTER INSERT ON oauth_clients
 WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
-  INSERT INTO account_changed VALUES (NEW.account, 'oauth_clients', json_array(NEW.environment, NEW.platform));
+  INSERT INTO account_changed
+    VALUES (NEW.account, 'oauth_clients', json_array(NEW.environment, NEW.platform, NEW.name));
 END;
 
 CREATE TRIGGER oauth_clients_updated_in_move AFTER UPDATE ON oauth_clients
 WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
-  INSERT INTO account_changed VALUES (NEW.account, 'oauth_clients', json_array(NEW.environment, NEW.platform));
+  INSERT INTO account_changed
+    VALUES (NEW.account, 'oauth_clients', json_array(NEW.environment, NEW.platform, NEW.name));
 END;
 
 CREATE TRIGGER oauth_clients_deleted_in_move AFTER DELETE ON oauth_clients
 WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
-  INSERT INTO account_changed VALUES (OLD.account, 'oauth_clients', json_array(OLD.environment, OLD.platform));
+  INSERT INTO account_changed
+    VALUES (OLD.account, 'oauth_clients', json_array(OLD.environment, OLD.platform, OLD.name));
 END;
 
 CREATE TRIGGER webhooks_inserted_in_move AFTER INSERT ON webhooks

@@ -120,6 +120,7 @@ impl Grant {
                 identity_type: self.identity_type,
                 platforms: self.platforms(),
                 connections: self.connections(),
+                client: None,
             },
             limits: Limits { access: self.access, actions: self.actions(), confirm: self.confirm },
             scopes: self.access.scopes(),

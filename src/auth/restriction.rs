@@ -17,6 +17,8 @@ pub struct TokenRestriction {
     pub platforms: Option<Names>,
     /// The ids of the allowed connections; `None` allows all.
     pub connections: Option<Names>,
+    /// The name of the OAuth client with which it connects accounts. `None`: the connection's own, or the default one.
+    pub client: Option<String>,
 }
 
 impl TokenRestriction {

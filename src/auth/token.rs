@@ -36,6 +36,8 @@ const VERSION: u64 = 1;
 const VERSION_WITH_LIMITS: u64 = 2;
 /// The version of claims that require approval of calls.
 const VERSION_WITH_CONFIRM: u64 = 3;
+/// The version of claims that choose an OAuth client.
+const VERSION_WITH_CLIENT: u64 = 4;
 
 /// The claims of a token. `Debug` shows none of them.
 #[derive(Clone, PartialEq, Eq)]
@@ -84,7 +86,9 @@ impl Token {
 
     const fn version(&self) -> u64 {
         let is_limited = !self.limits.is_none() || self.restriction.connections.is_some();
-        if self.limits.confirm.is_some() {
+        if self.restriction.client.is_some() {
+            VERSION_WITH_CLIENT
+        } else if self.limits.confirm.is_some() {
             VERSION_WITH_CONFIRM
         } else if is_limited {
             VERSION_WITH_LIMITS
@@ -94,7 +98,7 @@ impl Token {
     }
 
     fn claims(&self) -> Claims<'_> {
-        let TokenRestriction { identity, identity_type, platforms, connections } =
+        let TokenRestriction { identity, identity_type, platforms, connections, client } =
             &self.restriction;
         Claims {
             version: self.version(),
@@ -110,6 +114,7 @@ impl Token {
             actions: self.limits.actions.as_ref().map(|names| names.as_str().into()),
             connections: connections.as_ref().map(|names| names.as_str().into()),
             confirm: self.limits.confirm,
+            client: client.as_ref().map(Into::into),
             grant: self.grant.as_ref().map(|grant| grant.id.as_str().into()),
             endpoint: self.grant.as_ref().map(|grant| grant.endpoint.as_str().into()),
         }
@@ -132,6 +137,7 @@ impl Token {
                 identity_type: claims.identity_type,
                 platforms: names(claims.platforms),
                 connections: names(claims.connections),
+                client: claims.client.map(Cow::into_owned),
             },
             limits: Limits {
                 access: claims.access.unwrap_or_default(),
@@ -179,6 +185,8 @@ struct Claims<'a> {
     connections: Option<Cow<'a, str>>,
     #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
     confirm: Option<Confirm>,
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
+    client: Option<Cow<'a, str>>,
     /// In access tokens only.
     #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
     grant: Option<Cow<'a, str>>,

@@ -283,26 +283,32 @@ impl Call {
 
     /// `GET /v1/oauth-clients/{platform}`
     #[wasm_bindgen(js_name = getOauthClient)]
-    pub fn get_oauth_client(platform: &str) -> Result<Call, JsValue> {
-        Ok(Self::to(Keyed::GetOauthClient, &[platform_segment(platform)?]))
+    pub fn get_oauth_client(platform: &str, query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::GetOauthClient;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[platform_segment(platform)?]).with_query(query))
     }
 
     /// `PUT /v1/oauth-clients/{platform}`. `body` is sent, `parsed` is its value.
     #[wasm_bindgen(js_name = setOauthClient)]
     pub fn set_oauth_client(
         platform: &str,
+        query: &str,
         body: String,
         parsed: &JsValue,
     ) -> Result<Call, JsValue> {
         let endpoint = Keyed::SetOauthClient;
+        read(endpoint, query).finish().map_err(Failure::from)?;
         let body = checked(endpoint, body, parsed)?;
-        Ok(Self::to(endpoint, &[platform_segment(platform)?]).with_body(body))
+        Ok(Self::to(endpoint, &[platform_segment(platform)?]).with_query(query).with_body(body))
     }
 
     /// `DELETE /v1/oauth-clients/{platform}`
     #[wasm_bindgen(js_name = deleteOauthClient)]
-    pub fn delete_oauth_client(platform: &str) -> Result<Call, JsValue> {
-        Ok(Self::to(Keyed::DeleteOauthClient, &[platform_segment(platform)?]))
+    pub fn delete_oauth_client(platform: &str, query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::DeleteOauthClient;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[platform_segment(platform)?]).with_query(query))
     }
 
     /// `GET /v1/agent-sign-in`

@@ -55,6 +55,8 @@ pub struct Attempt {
     pub platform_version: String,
     pub description: String,
     pub auth_method: String,
+    /// The name of the OAuth client.
+    pub client: String,
     pub identity: String,
     pub identity_type: IdentityType,
     /// Distinguishes connections of one identity to one platform.

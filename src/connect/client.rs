@@ -12,12 +12,17 @@ use crate::oauth::Client;
 use crate::terms::Environment;
 use crate::util::rfc3339::rfc3339;
 
-/// A row of `oauth_clients`. `Debug` shows only the platform.
+/// The name of the OAuth client that is used unless another one is chosen.
+pub const DEFAULT_CLIENT: &str = "default";
+
+/// A row of `oauth_clients`. `Debug` shows only the platform and the name.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct OauthClient {
     pub account: String,
     pub environment: Environment,
     pub platform: String,
+    /// Distinguishes the clients of a platform.
+    pub name: String,
     /// The id of the connector's method; `None` for any OAuth 2.0 method.
     pub auth_method: Option<String>,
     pub client_id: String,
@@ -50,7 +55,7 @@ pub struct OauthClient {
 
 impl fmt::Debug for OauthClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OauthClient({})", self.platform)
+        write!(f, "OauthClient({}/{})", self.platform, self.name)
     }
 }
 
@@ -59,6 +64,7 @@ impl fmt::Debug for OauthClient {
 #[serde(rename_all = "camelCase")]
 struct ClientView<'a> {
     platform: &'a str,
+    name: &'a str,
     auth_method: Option<&'a str>,
     client_id: &'a str,
     has_secret: bool,
@@ -75,9 +81,14 @@ struct ClientView<'a> {
     warnings: &'a [String],
 }
 
+/// The id of a client in the encryption context of its secret.
+pub fn seal_id(platform: &str, name: &str) -> String {
+    format!("{platform}/{name}")
+}
+
 /// The encryption context of a client's secret.
-pub fn place<'a>(account: &'a str, environment: Environment, platform: &'a str) -> SealContext<'a> {
-    SealContext { account, environment, kind: Kind::OauthClient, id: platform }
+pub const fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> SealContext<'a> {
+    SealContext { account, environment, kind: Kind::OauthClient, id }
 }
 
 impl OauthClient {
@@ -86,7 +97,8 @@ impl OauthClient {
         let secret = match &self.sealed {
             None => None,
             Some(sealed) => {
-                let place = place(&self.account, self.environment, &self.platform);
+                let id = seal_id(&self.platform, &self.name);
+                let place = place(&self.account, self.environment, &id);
                 let plain = keys.open(&place, &Sealed::from(sealed.clone()))?;
                 Some(String::from_utf8(plain.to_vec()).map_err(|_| OpenError::Damaged)?)
             }
@@ -127,6 +139,7 @@ impl OauthClient {
     pub fn to_json(&self, redirect_uri: &str, warnings: &[String]) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(&ClientView {
             platform: &self.platform,
+            name: &self.name,
             auth_method: self.auth_method.as_deref(),
             client_id: &self.client_id,
             has_secret: self.sealed.is_some(),
@@ -153,13 +166,13 @@ mod tests {
     #[test]
     fn parses_the_columns_of_a_client() {
         let row = json!({
-            "account": "a", "environment": "test", "platform": "acme", "auth_method": "oauth2",
+            "account": "a", "environment": "test", "platform": "acme", "name": "bot", "auth_method": "oauth2",
             "client_id": "s3cret", "sealed": null, "scopes": r#"["read","write"]"#,
             "authorization_parameters": r#"{"prompt":"consent"}"#, "variables": r#"{"tenant":"x"}"#,
             "rejected_since": null, "probe_at": null, "created_at": 0, "updated_at": 0,
         });
         let client: OauthClient = serde_json::from_value(row).unwrap();
-        assert_eq!(format!("{client:?}"), "OauthClient(acme)");
+        assert_eq!(format!("{client:?}"), "OauthClient(acme/bot)");
         assert_eq!(client.scopes(), ["read", "write"]);
         assert_eq!(json!(client.authorization_parameters()), json!({ "prompt": "consent" }));
         assert_eq!(json!(client.variables()), json!({ "tenant": "x" }));

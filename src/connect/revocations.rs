@@ -17,17 +17,16 @@ pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
 }
 
 /// Inserts a pending revocation of tokens that are not stored in a connection, under the id of the attempt or request that
-/// obtained them.
+/// obtained them. They were issued by a platform's method to the OAuth client of this name.
 pub fn enqueue(
     (account, environment, id): (&str, &str, &str),
-    platform: &str,
-    auth_method: &str,
+    (platform, auth_method, client): (&str, &str, &str),
     sealed: &str,
     now: u64,
 ) -> Statement {
-    let texts = [account, environment, id, platform, auth_method, sealed].map(Param::text);
+    let texts = [account, environment, id, platform, auth_method, client, sealed].map(Param::text);
     Statement {
-        sql: "INSERT INTO revocations (account, environment, connection_id, platform, auth_method, sealed, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING".into(),
+        sql: "INSERT INTO revocations (account, environment, connection_id, platform, auth_method, client, sealed, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING".into(),
         params: texts.into_iter().chain([Param::integer(now)]).collect(),
     }
 }

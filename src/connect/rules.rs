@@ -19,6 +19,13 @@ pub fn method_id(text: &str) -> Option<&'static str> {
     )
 }
 
+/// The name of an OAuth client of the account.
+pub fn client_name(text: &str) -> Option<&'static str> {
+    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let good = (1..=40).contains(&text.len()) && text.bytes().all(letter);
+    (!good).then_some("must be the name of an OAuth client: 1 to 40 of a-z, 0-9 and -")
+}
+
 /// A `client_id` (RFC 6749, appendix A.1).
 pub fn client_id(text: &str) -> Option<&'static str> {
     (!is_visible(text, MAX_TEXT))

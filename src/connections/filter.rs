@@ -166,6 +166,7 @@ mod tests {
             identity_type: Some(IdentityType::User),
             platforms: Some(Names::from_string("alpha,beta".into())),
             connections: None,
+            client: None,
         }
     }
 

@@ -226,6 +226,7 @@ mod tests {
                 identity_type,
                 platforms: platforms.map(|names: &str| Names::from_string(names.into())),
                 connections: None,
+                client: None,
             };
             assert_eq!(connection.is_within(&restriction), is_within, "{restriction:?}");
         }

@@ -32,15 +32,15 @@ use super::{Kind, SealContext, Sealed, VaultKeys};
 use crate::ports::{Db, Param, Random, Statement, StorageError};
 use crate::terms::Environment;
 
-/// The tables with encrypted rows that are re-encrypted: the table, its key column within an account and environment,
-/// and the kind of its rows. Tokens that wait for revocation are encrypted as the credentials of their connection.
-const TABLES: [(&str, &str, Kind); 6] = [
-    ("credentials", "connection_id", Kind::Connection),
-    ("oauth_clients", "platform", Kind::OauthClient),
-    ("revocations", "connection_id", Kind::Connection),
-    ("webhooks", "id", Kind::Webhook),
-    ("agent_endpoints", "id", Kind::AgentSignIn),
-    ("agent_approvals", "id", Kind::AgentApproval),
+/// The tables with encrypted rows that are re-encrypted: the table, its key columns within an account and environment,
+/// whose values with a slash between them are the id, and the kind of its rows. Tokens that wait for revocation are encrypted as the credentials of their connection.
+const TABLES: [(&str, &[&str], Kind); 6] = [
+    ("credentials", &["connection_id"], Kind::Connection),
+    ("oauth_clients", &["platform", "name"], Kind::OauthClient),
+    ("revocations", &["connection_id"], Kind::Connection),
+    ("webhooks", &["id"], Kind::Webhook),
+    ("agent_endpoints", &["id"], Kind::AgentSignIn),
+    ("agent_approvals", &["id"], Kind::AgentApproval),
 ];
 
 /// How often a run selects further rows after it has found damaged ones.
@@ -68,19 +68,25 @@ struct Row {
 /// The rows of one table under one key.
 struct Source<'a> {
     key: &'a str,
-    of: (&'static str, &'static str, Kind),
+    of: (&'static str, &'static [&'static str], Kind),
     /// The damaged rows at the beginning, which are skipped.
     damaged: u64,
 }
 
+/// The SQL of a row's id.
+fn id(key: &[&str]) -> String {
+    key.join(" || '/' || ")
+}
+
 impl Source<'_> {
     fn select(&self, limit: u64) -> Statement {
-        let (table, id, _) = self.of;
+        let (table, key, _) = self.of;
+        let (id, order) = (id(key), key.join(", "));
         let sql = format!(
             "SELECT account, environment, {id} AS id, sealed \
              FROM {table} \
              WHERE sealed_key = ?1 AND account NOT IN (SELECT account FROM away) \
-             ORDER BY sealed_key, account, environment, {id} \
+             ORDER BY sealed_key, account, environment, {order} \
              LIMIT ?2 OFFSET ?3"
         );
         let (limit, offset) = (Param::integer(limit), Param::integer(self.damaged));
@@ -88,7 +94,8 @@ impl Source<'_> {
     }
 
     fn replace(&self, row: &Row, new: &Sealed) -> Statement {
-        let (table, id, _) = self.of;
+        let (table, key, _) = self.of;
+        let id = id(key);
         let sql = format!(
             "UPDATE {table} SET sealed = ?5 WHERE account = ?1 AND environment = ?2 AND {id} = ?3 AND sealed = ?4"
         );

@@ -376,16 +376,16 @@ impl Refresh<'_> {
         let Some(client) = self.client.as_ref().filter(|_| can_revoke) else { return Ok(()) };
         let sealed = self.seal(credentials, self.request, ports)?;
         let row = (self.account, self.environment.as_str(), self.request);
-        let method = &self.method.id;
-        let stored = enqueue(row, &client.platform, method, sealed.as_str(), ports.now());
+        let issued_by = (client.platform.as_str(), self.method.id.as_str(), client.name.as_str());
+        let stored = enqueue(row, issued_by, sealed.as_str(), ports.now());
         ports.batch(vec![stored]).await?;
         Ok(())
     }
 
     fn breaker(&self) -> Option<Breaker<'_>> {
-        let OauthClient { platform, client_id, .. } = self.client.as_ref()?;
+        let OauthClient { platform, name, client_id, .. } = self.client.as_ref()?;
         let (account, environment) = (self.account, self.environment);
-        Some(Breaker { account, environment, platform, client_id })
+        Some(Breaker { account, environment, platform, name, client_id })
     }
 
     /// How long the breaker blocks token requests, in milliseconds. Returns `None` if it is closed, or if this request is

@@ -32,6 +32,9 @@ const SCOPES: Field = optional("scopes", FieldCheck::Texts(MAX_SCOPES, connect_r
 
 const TAGS: Field = optional("tags", FieldCheck::Texts(rules::MAX_TAGS, rules::tag));
 
+/// The name of an OAuth client.
+const CLIENT: Field = optional("client", FieldCheck::Text(connect_rules::client_name));
+
 const ACCESS: Field = optional("access", FieldCheck::OneOf(&Access::NAMES));
 const ACTIONS: Field =
     own("actions", |body, name, value| body.check_set(name, value, MAX_ACTIONS, check_action));
@@ -65,7 +68,7 @@ pub const STATE_FIELDS: [Field; 3] = [
 pub const NAME_FIELDS: [Field; 1] = [required("name", FieldCheck::TextOrNull(rules::name))];
 
 /// A session token. The endpoint also checks the scopes against the key and the platforms against the catalog.
-pub const SESSION_FIELDS: [Field; 9] = [
+pub const SESSION_FIELDS: [Field; 10] = [
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
     own("scopes", |body, name, value| {
@@ -77,15 +80,17 @@ pub const SESSION_FIELDS: [Field; 9] = [
     ACCESS,
     ACTIONS,
     CONNECTIONS,
+    CLIENT,
     own("origins", |body, name, value| body.check_set(name, value, MAX_ORIGINS, origin)),
     own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
 ];
 
 /// An account to connect. The endpoint also checks it against the platform's connector.
-pub const CONNECT_FIELDS: [Field; 13] = [
+pub const CONNECT_FIELDS: [Field; 14] = [
     optional("platform", FieldCheck::Text(any)),
     optional("connection", FieldCheck::Text(id)),
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
+    CLIENT,
     optional("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
     optional("label", FieldCheck::Text(rules::label)),
@@ -166,13 +171,14 @@ pub const IMPORT_FIELDS: [Field; 2] = [
 ];
 
 /// A connection in an import. The endpoint checks the credentials by [`CREDENTIALS_FIELDS`].
-pub const IMPORTED_FIELDS: [Field; 8] = [
+pub const IMPORTED_FIELDS: [Field; 9] = [
     required("platform", FieldCheck::Text(any)),
     required("identity", FieldCheck::Text(rules::identity)),
     required("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
     optional("label", FieldCheck::Text(rules::label)),
     optional("name", FieldCheck::TextOrNull(rules::name)),
     TAGS,
+    CLIENT,
     optional("clientId", FieldCheck::TextOrNull(connect_rules::client_id)),
     Field { name: "credentials", check: FieldCheck::Own(|_, _, _| {}), required: true },
 ];

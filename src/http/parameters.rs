@@ -6,6 +6,7 @@ use super::query::{Check, Parameter};
 use crate::audit::AuditId;
 use crate::catalog::key::{MAX_PLATFORM, platform_version};
 use crate::catalog::list_search::MAX_CHARS;
+use crate::connect::rules::client_name;
 use crate::connections::cursor::Cursor;
 use crate::connections::filter::{MAX_KEYS, MAX_Q, MAX_TAGS};
 use crate::connections::key::MAX_KEY;
@@ -92,7 +93,10 @@ pub const MAX_WAIT: u64 = 25;
 pub const CREDENTIALS_PARAMETERS: [Parameter; 1] = [parameter("refresh", Check::Boolean)];
 
 /// The parameters of the list of OAuth clients.
-pub const CLIENT_PARAMETERS: [Parameter; 2] = [LIMIT, PAGE];
+pub const CLIENTS_PARAMETERS: [Parameter; 2] = [LIMIT, PAGE];
+
+/// The parameters of an OAuth client.
+pub const CLIENT_PARAMETERS: [Parameter; 1] = [parameter("name", Check::Rule(client_name))];
 
 /// The order of events, newest first.
 pub(crate) const NEWEST_FIRST: &str = "newest";

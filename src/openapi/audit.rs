@@ -62,7 +62,12 @@ pub fn entry() -> Node {
         "The object that was changed, or whose credentials were read.",
         vec![
             ("type", names("What it is.", targets)),
-            ("id", string("Its id; the platform of an OAuth client.")),
+            (
+                "id",
+                string(
+                    "Its id. Of an OAuth client, the platform, followed by a slash and its name unless that is `default`.",
+                ),
+            ),
         ],
     );
     record(

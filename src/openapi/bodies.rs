@@ -260,7 +260,7 @@ const EVENT: &str = "^evt_[0-9]{13}$";
 const ORIGIN: &str =
     "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";
 
-fn about_opening() -> [(&'static str, &'static str); 9] {
+fn about_opening() -> [(&'static str, &'static str); 10] {
     [
         (
             "identity",
@@ -286,6 +286,10 @@ fn about_opening() -> [(&'static str, &'static str); 9] {
         (
             "connections",
             "Only the connections with these ids, and no new ones. If omitted, all of the identity.",
+        ),
+        (
+            "client",
+            "The name of the OAuth client with which the token connects accounts; its user can't choose another one. If omitted, `default`, and a connection that is reconnected keeps its own.",
         ),
         (
             "origins",
@@ -318,7 +322,7 @@ fn about_creating() -> [(&'static str, &'static str); 9] {
     ]
 }
 
-fn about_starting() -> [(&'static str, &'static str); 13] {
+fn about_starting() -> [(&'static str, &'static str); 14] {
     [
         ("platform", "A platform of the catalog, ignoring case."),
         (
@@ -328,6 +332,10 @@ fn about_starting() -> [(&'static str, &'static str); 13] {
         (
             "authMethod",
             "The id of one of the connector's `authMethods`. Required if there are several, unless the connection that is reconnected has one already.",
+        ),
+        (
+            "client",
+            "The name of the OAuth client to use. If omitted, that of the token's session or of the connection that is reconnected, or else `default`. With a token, it can't differ from that of the session.",
         ),
         (
             "identity",

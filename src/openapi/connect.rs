@@ -155,21 +155,21 @@ console.log(status, error?.code ?? \"no error\");
 pub const LIST_CLIENTS: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "List OAuth clients",
-    description: "Lists the OAuth clients of the key's account and environment, ordered by platform. An OAuth client is the registration of your app at a platform.",
+    description: "Lists the OAuth clients of the key's account and environment, ordered by platform and name. An OAuth client is the registration of your app at a platform. A platform can have several, such as one for a bot and one for users, which `name` distinguishes.",
     response: "A page of the list.",
     schema: Some("OauthClientPage"),
     body: None,
     address: "/v1/oauth-clients",
     script: "\
 const page = await vault.oauthClients.list();
-for (const { platform, clientId } of page.rows) console.log(platform, clientId);
+for (const { platform, name, clientId } of page.rows) console.log(platform, name, clientId);
 ",
 };
 
 pub const GET_CLIENT: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "Get an OAuth client",
-    description: "Returns the OAuth client for a platform. Its secret is never returned.",
+    description: "Returns the OAuth client for a platform, or the one with this `name`. Its secret is never returned.",
     response: "The OAuth client.",
     schema: Some("OauthClient"),
     body: None,
@@ -183,7 +183,7 @@ console.log(client.clientId, client.redirectUri);
 pub const SET_CLIENT: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "Set an OAuth client",
-    description: "Stores the OAuth client for a platform, or replaces it. Register the app at the platform first, with the `redirectUri` of the response: `<the service's address>/connect/callback`.",
+    description: "Stores the OAuth client for a platform, or replaces it. With `name`, a platform has several, and connect requests and sessions choose one by `client`. Register the app at the platform first, with the `redirectUri` of the response: `<the service's address>/connect/callback`.",
     response: "The new OAuth client.",
     schema: Some("StoredOauthClient"),
     body: Some(Body { schema: "NewOauthClient", examples: &CLIENTS, sample: 0 }),
@@ -201,7 +201,7 @@ console.log(client.clientId, client.redirectUri);
 pub const DELETE_CLIENT: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "Delete an OAuth client",
-    description: "Deletes the OAuth client for a platform. Until you set another one, no account can be connected there with OAuth, and access tokens that were issued with it can't be refreshed.",
+    description: "Deletes the OAuth client for a platform, or the one with this `name`. Until you set it again, no account can be connected with it, and access tokens that were issued with it can't be refreshed.",
     response: "The OAuth client is deleted.",
     schema: None,
     body: None,

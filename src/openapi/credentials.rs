@@ -74,6 +74,12 @@ pub fn status() -> Node {
                     "Whether the connection was imported and another service still refreshes it, so that this one does not.",
                 ),
             ),
+            (
+                "client",
+                text_or_null(
+                    "The name of the OAuth client that obtained the credentials; null for credentials of another type, and for none.",
+                ),
+            ),
             ("account", connected_account()),
         ],
     )
@@ -183,6 +189,7 @@ pub fn attempt_summary() -> Node {
             ("id", described("Identifies the attempt.", id())),
             ("platform", described("The platform's identifier.", platform())),
             ("authMethod", string("The id of one of the connector's `authMethods`.")),
+            ("client", string("The name of the OAuth client.")),
             ("identity", string("The identity that the connection belongs to.")),
             ("identityType", identity_type),
             ("status", attempt_status()),
@@ -213,6 +220,7 @@ fn client_members() -> Vec<(&'static str, Node)> {
     let uri = object! {"type": "string", "format": "uri"};
     vec![
         ("platform", described("The platform's identifier.", platform())),
+        ("name", string("The name, which distinguishes the clients of a platform.")),
         ("authMethod", text_or_null("The auth method that it is for; null for all of OAuth 2.0.")),
         ("clientId", string("The client's id at the platform.")),
         ("hasSecret", boolean("Whether the service has the client's secret.")),
@@ -282,6 +290,7 @@ pub fn credentials() -> Node {
             kind,
             "An access token of OAuth 2.0.",
             vec![
+                ("client", string("The name of the OAuth client that obtained them.")),
                 ("accessToken", string("The access token.")),
                 ("tokenType", string("The platform's name for its type, usually `Bearer`.")),
                 ("expiresAt", time_or_null("When it expires; null if unknown.")),

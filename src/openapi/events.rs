@@ -80,6 +80,7 @@ pub fn event() -> Node {
         "The OAuth client that the platform rejects.",
         vec![
             ("platform", string("The platform.")),
+            ("name", string("The name of the client.")),
             ("clientId", string("The client's id at the platform.")),
         ],
     );

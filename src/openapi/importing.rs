@@ -65,8 +65,12 @@ pub fn imported_connection() -> Node {
         ("name", "The display name; `null` for none."),
         ("tags", "The tags, in this order."),
         (
+            "client",
+            "The name of the OAuth client that obtained the credentials, and with which the service refreshes them. If omitted, that of the connection, or else `default`. Only for methods of OAuth 2.0.",
+        ),
+        (
             "clientId",
-            "The id of the OAuth client that obtained the credentials. If it differs from the account's client for the platform, the connection is not imported, because no refresh would succeed.",
+            "The id of the OAuth client that obtained the credentials. If it differs from that of the account's client for the platform, the connection is not imported, because no refresh would succeed.",
         ),
         ("credentials", "The credentials, as in `PUT …/credentials`."),
     ];

@@ -4,6 +4,7 @@ use super::audit;
 use super::node::{Node, object};
 use super::string_schemas::{self, longest};
 use crate::catalog::key;
+use crate::connect::client::DEFAULT_CLIENT;
 use crate::http::endpoint::Keyed;
 use crate::http::paging::DEFAULT_LIMIT;
 use crate::http::query::{Check, Parameter};
@@ -81,6 +82,11 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
             vec![plain("identity", identity), limit, plain("before", before)]
         }
         Keyed::ListOauthClients => paging().into(),
+        Keyed::GetOauthClient | Keyed::SetOauthClient | Keyed::DeleteOauthClient => vec![(
+            "name",
+            DEFAULT_CLIENT.into(),
+            "The name of the client, for several at a platform: 1 to 40 of a-z, 0-9 and -. For example, `bot`.".into(),
+        )],
         Keyed::ListEvents => events(),
         Keyed::ListAudit => entries(),
         Keyed::ListKeys => {
@@ -215,7 +221,7 @@ fn connectors() -> Vec<ParameterDoc> {
         plain("platform", "The platform: exact, ignoring case. For example, `github`."),
         ("authkit", false.into(), "`true`: only connectors that the operator has enabled for hosted authorization. `false`: all connectors.".into()),
         ("connectable", false.into(), "`true`: only connectors that accounts can be connected to now: those with a method that needs no OAuth client, and those for which you have set an OAuth client in this environment. `false`: all connectors.".into()),
-        ("hasOauthClient", false.into(), "`true`: only connectors for which you have set an OAuth client in this environment. `false`: all connectors.".into()),
+        ("hasOauthClient", false.into(), "`true`: only connectors for which you have set an OAuth client in this environment. For a token, only the client counts with which it connects accounts. `false`: all connectors.".into()),
         plain("key", "The connector's key: exact, case-sensitive. For example, `api::github::v1`."),
         plain("name", "The display name: exact, ignoring case. For example, `GitHub`."),
         plain("category", "The category: exact, ignoring case. For example, `Developer Tools`."),
@@ -317,7 +323,7 @@ fn entries() -> Vec<ParameterDoc> {
         ),
         plain(
             "target",
-            "Only entries about the object with this id, or about the OAuth client of this platform. For example, `github`.",
+            "Only entries about the object with this id, or about the OAuth client of this platform, followed by a slash and its name unless that is `default`. For example, `github`.",
         ),
         plain("connection", "Only entries about the connection with this id."),
         plain("from", "Only entries from this time on. For example, `2026-01-15T08:00:00Z`."),

@@ -419,6 +419,13 @@ fn restriction() -> Vec<(&'static str, Node)> {
                 "The ids of the connections that it is restricted to; null for all of the identity.",
             ),
         ),
+        (
+            "client",
+            described(
+                "The name of the OAuth client with which it connects accounts; null for the connection's own, or else `default`.",
+                object! {"type": Node::texts(["string", "null"])},
+            ),
+        ),
         ("origins", list("The web origins that it is restricted to; null for all.")),
     ]
 }

@@ -59,6 +59,7 @@ struct Row {
     active: u8,
     created_at: u64,
     auth_method: Option<String>,
+    client: Option<String>,
     sealed: Option<String>,
     expires_at: Option<u64>,
     scopes: Option<String>,
@@ -135,7 +136,7 @@ fn read_page(database: &Database, args: &Export, after: u64) -> Result<Vec<Row>>
     );
     let select = format!(
         "SELECT c.seq, c.account, c.environment, c.id, c.platform, c.label, c.identity, c.identity_type, c.name, \
-         c.tags, c.state, c.active, c.created_at, h.auth_method, h.sealed, h.expires_at, h.scopes, \
+         c.tags, c.state, c.active, c.created_at, h.auth_method, h.client, h.sealed, h.expires_at, h.scopes, \
          h.awaits_cut_over FROM {page} LEFT JOIN {CREDENTIALS} ORDER BY c.seq"
     );
     let audit = format!(
@@ -156,6 +157,21 @@ impl Row {
     /// The connection as an import takes it, between what an import does not take.
     fn document(&self, credentials: Option<&Credentials>) -> Value {
         let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+        // An import takes the name with tokens only.
+        let client =
+            self.client.as_ref().filter(|_| credentials.is_some_and(|it| it.tokens.is_some()));
+        let mut connection = json!({
+            "platform": self.platform,
+            "identity": self.identity,
+            "identityType": self.identity_type.as_str(),
+            "label": self.label,
+            "name": self.name,
+            "tags": parsed(&self.tags),
+            "credentials": credentials.map(|it| self.credentials(it)),
+        });
+        if let (Some(members), Some(client)) = (connection.as_object_mut(), client) {
+            members.insert("client".to_owned(), client.clone().into());
+        }
         json!({
             "account": self.account,
             "environment": self.environment.as_str(),
@@ -165,15 +181,7 @@ impl Row {
             "createdAt": rfc3339(self.created_at),
             "awaitsCutOver": self.awaits_cut_over == Some(1),
             "members": credentials.and_then(|it| it.tokens.as_ref()).map(|tokens| &tokens.members),
-            "connection": {
-                "platform": self.platform,
-                "identity": self.identity,
-                "identityType": self.identity_type.as_str(),
-                "label": self.label,
-                "name": self.name,
-                "tags": parsed(&self.tags),
-                "credentials": credentials.map(|it| self.credentials(it)),
-            },
+            "connection": connection,
         })
     }
 
@@ -237,6 +245,7 @@ mod tests {
             active: 1,
             created_at: 0,
             auth_method: Some("m".into()),
+            client: Some("default".into()),
             sealed: None,
             expires_at: Some(1_800_000_000_000),
             scopes: Some(r#"["repo"]"#.into()),

@@ -34,6 +34,7 @@ struct RestrictionView<'a> {
     access: Access,
     actions: Option<&'a Names>,
     connections: Option<&'a Names>,
+    client: Option<&'a str>,
     origins: Option<&'a Names>,
 }
 
@@ -46,6 +47,7 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
         access: token.limits.access,
         actions: token.limits.actions.as_ref(),
         connections: token.restriction.connections.as_ref(),
+        client: token.restriction.client.as_deref(),
         origins: token.origins.as_ref(),
     });
     Ok(Handler::render(Statements::default(), move |_, principal| {

@@ -258,7 +258,9 @@ impl<P: Ports> BrowserContext<'_, P> {
             self.revoke_unused_tokens(attempt, &resolved, &credentials, &client).await?;
             return Ok(Err(failure));
         }
-        let kept = previous.and_then(|it| it.refresh_token(keys, tenant, &method.id, &credentials));
+        let kept = previous.and_then(|it| {
+            it.refresh_token(keys, tenant, (&method.id, &client.name), &credentials)
+        });
         credentials.keep_refresh(kept);
 
         // 6. Write.
@@ -292,6 +294,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             request: self.request_id,
             attempt: Some(&attempt.id),
             method,
+            client: Some(&attempt.client),
             credentials,
             expires_at,
             requested_scopes: &attempt.scopes(),

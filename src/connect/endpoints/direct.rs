@@ -93,6 +93,7 @@ impl ConnectRequest<'_> {
             request: context.request_id,
             attempt: None,
             method,
+            client: Some(&self.client),
             credentials: &credentials,
             expires_at,
             requested_scopes,

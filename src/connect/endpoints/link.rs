@@ -178,6 +178,7 @@ impl<P: Ports> BrowserContext<'_, P> {
                 platforms: Some(Names::new(slice::from_ref(&attempt.platform))),
                 connections: (attempt.reconnects == 1)
                     .then(|| Names::new(slice::from_ref(&attempt.connection_id))),
+                client: Some(attempt.client.clone()),
             },
             limits: Limits::default(),
             origins: None,

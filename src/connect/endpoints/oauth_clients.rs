@@ -8,8 +8,10 @@ use crate::auth::Principal;
 use crate::catalog::detail::{AuthMethod, Server, TokenAuth};
 use crate::catalog::endpoints::respond::no_platform;
 use crate::catalog::reader::Catalog;
-use crate::connect::client::{OauthClient, place};
-use crate::connect::endpoints::{body_with_secrets, connector, encrypt_error, redirect_uri};
+use crate::connect::client::{DEFAULT_CLIENT, OauthClient, place, seal_id};
+use crate::connect::endpoints::{
+    chosen_client, connector, encrypt_error, no_vault_keys, redirect_uri,
+};
 use crate::connect::method::objection;
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::http::body::BodyReader;
@@ -56,12 +58,12 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 
 /// `GET /v1/oauth-clients/{platform}`
 pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    let name = requested_name(context)?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let platform = fold(context.argument(0));
-    let client = statements.ask::<OauthClient>(statements::select_client(&guard, &platform));
+    let client = statements.ask::<OauthClient>(statements::select_client(&guard, &platform, &name));
     Ok(Handler::render(statements, move |results, _| {
-        let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
+        let client = results.first(client)?.ok_or_else(|| no_client(&platform, &name))?;
         Ok(Response::json(
             document(&client, &redirect_uri(&context.request.origin), &[])?,
             NO_STORE,
@@ -71,13 +73,14 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 
 /// `DELETE /v1/oauth-clients/{platform}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    let name = requested_name(context)?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let platform = fold(context.argument(0));
-    let deleted = statements.ask::<OauthClient>(statements::delete_client(&guard, &platform));
+    let deleted =
+        statements.ask::<OauthClient>(statements::delete_client(&guard, &platform, &name));
     Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
-            return Err(no_client(&platform));
+            return Err(no_client(&platform, &name));
         }
         Ok(Response::no_content())
     }))
@@ -93,9 +96,27 @@ fn document(
     })
 }
 
-fn no_client(platform: &str) -> Problem {
-    let shown = crate::util::nearest::shown(platform);
-    Problem::new(Code::OauthClientNotFound, format!("There is no OAuth client for `{shown}`."))
+/// Reads the query parameter `name`.
+fn requested_name(context: &Context<'_>) -> Result<String, Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    Ok(query.text("name").unwrap_or_else(|| DEFAULT_CLIENT.to_owned()))
+}
+
+/// Reads the checked body of a request that sets a client, and the client's name.
+pub fn body_and_name(context: &Context<'_>) -> Result<(BodyReader, String), Problem> {
+    let name = requested_name(context)?;
+    let mut body = context.body()?;
+    body.finish()?;
+    if context.config().vault_keys.is_empty() {
+        return Err(no_vault_keys());
+    }
+    Ok((body, name))
+}
+
+fn no_client(platform: &str, name: &str) -> Problem {
+    let noun = chosen_client::noun(&crate::util::nearest::shown(platform), name);
+    Problem::new(Code::OauthClientNotFound, format!("There is no {noun}."))
 }
 
 /// The warning for a client without scopes. Returns `None` if the methods have no scopes.
@@ -144,15 +165,33 @@ pub fn put<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    let body = body_with_secrets(context)?;
+    let body = body_and_name(context)?;
     Ok(Handler::new(Statements::default(), move |_, principal| async move {
         store(context, body, &principal, ports).await
     }))
 }
 
+/// The platform under which a client is stored. If the platform was renamed, a client that is stored under the requested former
+/// name stays there, where the connections of that name find it.
+async fn stored_platform<'a, P: Ports>(
+    current: &'a str,
+    requested: &'a str,
+    name: &str,
+    principal: &Principal,
+    ports: &Metered<'_, P>,
+) -> Result<&'a str, Problem> {
+    if requested == current {
+        return Ok(current);
+    }
+    let tenant = (principal.account.as_str(), principal.environment.as_str());
+    let select = statements::select_client_of(tenant, requested, name);
+    let former: Option<OauthClient> = first_row(&ports.batch(vec![select]).await?, 0)?;
+    Ok(if former.is_some() { requested } else { current })
+}
+
 pub async fn store<P: Ports>(
     context: &Context<'_>,
-    mut body: BodyReader,
+    (mut body, name): (BodyReader, String),
     principal: &Principal,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
@@ -162,7 +201,8 @@ pub async fn store<P: Ports>(
     let Some(connector) = connector(&catalog, &requested).await? else {
         return Err(no_platform(&requested, &catalog.platforms().await?, None));
     };
-    let platform = connector.platform.as_str();
+    let platform =
+        stored_platform(&connector.platform, &requested, &name, principal, ports).await?;
     let auth_method = body.text("authMethod");
     let methods: Vec<_> =
         connector.auth_methods.iter().filter(|method| method.is_oauth2()).collect();
@@ -193,7 +233,8 @@ pub async fn store<P: Ports>(
         body.invalid(&["clientSecret"], what);
     }
     body.finish()?;
-    let seal_context = place(&principal.account, principal.environment, platform);
+    let seal_id = seal_id(platform, &name);
+    let seal_context = place(&principal.account, principal.environment, &seal_id);
     let sealed = secret
         .as_ref()
         .map(|secret| context.config().vault_keys.seal(&seal_context, secret.as_bytes(), ports))
@@ -201,6 +242,7 @@ pub async fn store<P: Ports>(
         .map_err(encrypt_error)?;
     let new = NewClient {
         platform,
+        name: &name,
         auth_method: auth_method.as_deref(),
         client_id: &client_id,
         secret: match &sealed {
@@ -215,13 +257,13 @@ pub async fn store<P: Ports>(
         pkce: pkce.as_deref(),
         now: context.now,
     };
-    let environment = principal.environment.as_str();
-    let select = statements::select_client_of(&principal.account, environment, platform);
+    let tenant = (principal.account.as_str(), principal.environment.as_str());
+    let select = statements::select_client_of(tenant, platform, &name);
     let batch = vec![
         select.clone(),
         statements::put_client(principal, &new),
         select,
-        statements::retry_rejected(principal, platform, context.now),
+        statements::retry_rejected(principal, platform, &name, context.now),
     ];
     let sets = ports.batch(batch).await?;
     let previous: Option<OauthClient> = first_row(&sets, 0)?;

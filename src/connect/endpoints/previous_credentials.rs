@@ -10,6 +10,8 @@ use crate::terms::Environment;
 #[derive(Debug, Deserialize)]
 pub(super) struct PreviousCredentials {
     pub auth_method: String,
+    /// The name of the OAuth client that obtained them.
+    pub client: String,
     connection_id: String,
     sealed: String,
     #[serde(default)]
@@ -30,16 +32,16 @@ impl PreviousCredentials {
     }
 
     /// The previous refresh token, for new credentials without one: many platforms send it only at the first sign-in. Returns
-    /// `None` unless both belong to the same known account and method, and the previous grant has not ended.
+    /// `None` unless both belong to the same known account, method and OAuth client, and the previous grant has not ended.
     pub(super) fn refresh_token(
         &self,
         keys: &VaultKeys,
         tenant: (&str, Environment),
-        method: &str,
+        (method, client): (&str, &str),
         now: &Credentials,
     ) -> Option<String> {
         let has_ended = self.reason_code.as_deref() == Some(machine::ENDED);
-        if has_ended || self.auth_method != method {
+        if has_ended || self.auth_method != method || self.client != client {
             return None;
         }
         let previous = Credentials::open(keys, tenant, &self.connection_id, &self.sealed).ok()?;

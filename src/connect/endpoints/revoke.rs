@@ -30,6 +30,8 @@ pub struct Revocation {
     pub connection_id: String,
     pub platform: String,
     auth_method: String,
+    /// The name of the OAuth client.
+    client: String,
     sealed: String,
 }
 
@@ -47,7 +49,8 @@ pub async fn revoke_due<P: Ports>(
     let rows: Vec<Revocation> = all_rows(&sets, 2)?;
     let mut done = Vec::new();
     for row in rows {
-        let select = select_client_of(&row.account, row.environment.as_str(), &row.platform);
+        let Revocation { account, environment, platform, client, .. } = &row;
+        let select = select_client_of((account, environment.as_str()), platform, client);
         let client: Option<OauthClient> = first_row(&ports.batch(vec![select]).await?, 0)?;
         let outcome = revoke(config, cache, ports, &row, client.as_ref()).await;
         done.push((row, outcome));
@@ -73,10 +76,12 @@ pub async fn revoke_unused<P: Ports>(
         connection_id: attempt.to_owned(),
         platform: platform.to_owned(),
         auth_method: auth_method.to_owned(),
+        client: client.name.clone(),
         sealed: sealed.into_string(),
     };
     let place = (tenant.0, tenant.1.as_str(), attempt);
-    ports.batch(vec![enqueue(place, platform, auth_method, &row.sealed, ports.now())]).await?;
+    let issued_by = (platform, auth_method, client.name.as_str());
+    ports.batch(vec![enqueue(place, issued_by, &row.sealed, ports.now())]).await?;
     revoke(config, cache, ports, &row, Some(client)).await;
     Ok(())
 }

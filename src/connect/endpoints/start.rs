@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::chosen_client;
 use super::previous_credentials::PreviousCredentials;
 use super::window_link::{Choice, choice_of_link, takes_fields};
 use super::{connector, no_vault_keys};
@@ -50,6 +51,8 @@ struct NewConnect<'a> {
     context: &'a Context<'a>,
     body: BodyReader,
     target: RequestedTarget,
+    /// The name of the chosen OAuth client.
+    client: Option<String>,
     found: Found,
 }
 
@@ -77,6 +80,8 @@ pub async fn plan<'a, P: Ports>(
     context.no_query()?;
     let mut body = context.body()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
+    let restriction = context.caller.restriction();
+    let client = chosen_client::chosen(&mut body, restriction)?;
     if let Some(id) = body.text("connection") {
         for field in ["platform", "identity", "identityType", "label"] {
             if body.has(field) {
@@ -88,9 +93,13 @@ pub async fn plan<'a, P: Ports>(
         let found = Found {
             connection: statements.ask(one::select(&guard, &id)),
             previous: statements.ask(statements::select_credentials(&guard, &id)),
-            client: statements.ask(statements::select_client_for(&guard, &id)),
+            client: statements.ask(statements::select_chosen_client_for(
+                &guard,
+                &id,
+                client.as_deref(),
+            )),
         };
-        let new = NewConnect { context, body, target: RequestedTarget::ById, found };
+        let new = NewConnect { context, body, target: RequestedTarget::ById, client, found };
         return with_keys(new, statements, ports);
     }
     let is_sent = body.has("platform");
@@ -98,7 +107,6 @@ pub async fn plan<'a, P: Ports>(
     if !is_sent {
         body.invalid(&["platform"], "is required, or else `connection`");
     }
-    let restriction = context.caller.restriction();
     let owner = owner(&mut body, restriction)?;
     let label = body.text("label").unwrap_or_else(|| DEFAULT_LABEL.to_owned());
     if restriction.is_some_and(|own| own.connections.is_some()) {
@@ -131,6 +139,7 @@ pub async fn plan<'a, P: Ports>(
     // A previous name leads to the platform's own, unless the token knows it by the previous one only.
     let is_seen = restriction.is_none_or(|own| own.has_platform(&connector.platform));
     let platform = if is_seen { connector.platform.clone() } else { requested };
+    let key = [platform.as_str(), &label, &owner.identity];
     let found = Found {
         connection: statements.ask(one::select_by_key(&guard, &platform, &label, &owner.identity)),
         previous: statements.ask(statements::select_credentials_by_key(
@@ -139,10 +148,10 @@ pub async fn plan<'a, P: Ports>(
             &label,
             &owner.identity,
         )),
-        client: statements.ask(statements::select_client(&guard, &platform)),
+        client: statements.ask(statements::select_client_by_key(&guard, key, client.as_deref())),
     };
     let target = RequestedTarget::ByKey { connector: Box::new(connector), platform, label, owner };
-    with_keys(NewConnect { context, body, target, found }, statements, ports)
+    with_keys(NewConnect { context, body, target, client, found }, statements, ports)
 }
 
 fn with_keys<'a, P: Ports>(
@@ -191,6 +200,8 @@ pub(super) struct ConnectRequest<'a> {
     pub principal: &'a Principal,
     pub connector: &'a Connector,
     pub method: &'a AuthMethod,
+    /// The name of the OAuth client.
+    pub client: String,
     /// What the user resolved in, and what the OAuth client says.
     pub values: BTreeMap<String, String>,
     pub connection: ConnectTarget,
@@ -217,7 +228,7 @@ impl NewConnect<'_> {
         results: &Results,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, mut body, target, found } = self;
+        let Self { context, mut body, target, client: chosen, found } = self;
         let (name, tags) = (body.text("name"), body.texts("tags").map(|tags| json::text(&tags)));
         let existing = results.first(found.connection)?;
         let described = (name.as_deref(), tags.as_deref());
@@ -225,6 +236,8 @@ impl NewConnect<'_> {
             connected(context, target, existing, described, ports).await?;
         let previous = results.first(found.previous)?;
         let client = results.first(found.client)?;
+        let own = previous.as_ref().map(|previous: &PreviousCredentials| previous.client.as_str());
+        let client_name = chosen_client::name(chosen.as_deref(), own).to_owned();
 
         let requested = body.text("authMethod");
         let id = requested
@@ -246,13 +259,14 @@ impl NewConnect<'_> {
         let in_window = wants_link && (is_open || takes_fields(method, &given, &variables));
         if in_window {
             if !is_open && method.is_oauth2() && client.is_none() {
-                return Err(no_client(&connector, method));
+                return Err(no_client(&connector, method, &client_name));
             }
             let request = ConnectRequest {
                 context,
                 principal,
                 connector: &connector,
                 method,
+                client: client_name,
                 values: BTreeMap::new(),
                 previous,
                 connection,
@@ -268,7 +282,7 @@ impl NewConnect<'_> {
         } else if body.has("scopes") {
             body.invalid(&["scopes"], "applies to methods of OAuth 2.0 only");
         }
-        let lack = lacking(&connector, method, client.as_ref(), &given);
+        let lack = lacking(&connector, method, (client.as_ref(), &client_name), &given);
         let values = method.fill(&connector, &given, ports, |name, what| {
             // Report the missing OAuth client first: the user can do nothing about it.
             if lack.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
@@ -282,6 +296,7 @@ impl NewConnect<'_> {
             principal,
             connector: &connector,
             method,
+            client: client_name,
             values,
             previous,
             connection,
@@ -394,10 +409,12 @@ pub(crate) fn platform_removed(platform: &str) -> Problem {
     Problem::new(Code::PlatformNotFound, detail)
 }
 
-fn no_client(connector: &Connector, method: &AuthMethod) -> Problem {
+fn no_client(connector: &Connector, method: &AuthMethod, name: &str) -> Problem {
     let (platform, id) = (&connector.platform, &method.id);
     let detail = format!(
-        "There is no OAuth client for `{platform}` and its method `{id}`. The app's developers must set one, with `PUT /v1/oauth-clients/{platform}`."
+        "There is no {} and its method `{id}`. The app's developers must set one, with `PUT {}`.",
+        chosen_client::noun(platform, name),
+        chosen_client::address(platform, name)
     );
     Problem::new(Code::OauthClientMissing, detail)
 }
@@ -407,15 +424,16 @@ fn no_client(connector: &Connector, method: &AuthMethod) -> Problem {
 pub(crate) fn lacking(
     connector: &Connector,
     method: &AuthMethod,
-    client: Option<&OauthClient>,
+    (client, name): (Option<&OauthClient>, &str),
     given: &BTreeMap<String, String>,
 ) -> Option<Problem> {
     let Kind::OAuth2(oauth) = &method.kind else { return None };
-    let Some(client) = client else { return Some(no_client(connector, method)) };
+    let Some(client) = client else { return Some(no_client(connector, method, name)) };
     if client.sealed.is_none() && needs(&connector.headers, method, CLIENT_SECRET) {
         let detail = format!(
-            "Each request to {} contains the secret of the OAuth client, which has none. Set it with `PUT /v1/oauth-clients/{}`.",
-            connector.name, connector.platform
+            "Each request to {} contains the secret of the OAuth client, which has none. Set it with `PUT {}`.",
+            connector.name,
+            chosen_client::address(&connector.platform, name)
         );
         return Some(Problem::new(Code::OauthClientMissing, detail));
     }
@@ -436,8 +454,8 @@ pub(crate) fn lacking(
         return None;
     }
     let detail = format!(
-        "The OAuth client for `{}` must set its `variables` {}, which decide who receives its secret and tokens.",
-        connector.platform,
+        "The {} must set its `variables` {}, which decide who receives its secret and tokens.",
+        chosen_client::noun(&connector.platform, name),
         names.join(", ")
     );
     Some(Problem::new(Code::OauthClientMissing, detail))

@@ -114,6 +114,7 @@ impl ConnectRequest<'_> {
             platform_version: version.clone(),
             description: description.clone(),
             auth_method: self.method.id.clone(),
+            client: self.client.clone(),
             identity: identity.clone(),
             identity_type: kind,
             label: label.clone(),

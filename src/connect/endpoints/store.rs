@@ -25,6 +25,8 @@ pub struct ConnectedAccount<'a> {
     /// The claimed attempt, if any.
     pub attempt: Option<&'a str>,
     pub method: &'a AuthMethod,
+    /// The name of the OAuth client; `None` for that of the connection.
+    pub client: Option<&'a str>,
     pub credentials: &'a Credentials,
     /// When the access token expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: Option<u64>,
@@ -117,6 +119,7 @@ pub async fn store<P: Db + Random>(
         credentials: NewCredentials {
             connection_id: id,
             auth_method: &account.method.id,
+            client: account.client,
             kind: account.credentials.kind,
             sealed: &sealed,
             issued_at: tokens.map(|_| account.now),

@@ -19,6 +19,8 @@ const STILL_CLAIMED: &str = "SELECT 1 FROM connect_attempts a WHERE a.id = ?A AN
 pub struct NewCredentials<'a> {
     pub connection_id: &'a str,
     pub auth_method: &'a str,
+    /// The name of the OAuth client; `None` for that of the connection.
+    pub client: Option<&'a str>,
     pub kind: CredentialType,
     /// Encrypted.
     pub sealed: &'a Sealed,
@@ -153,7 +155,7 @@ impl AccountWrite<'_> {
     pub fn put_credentials(&self) -> Statement {
         let credentials = &self.credentials;
         statement(
-            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by, reason_code, reason_detail, reason_status, awaits_cut_over) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = excluded.reason_code, reason_detail = excluded.reason_detail, reason_status = excluded.reason_status, awaits_cut_over = excluded.awaits_cut_over, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
+            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by, reason_code, reason_detail, reason_status, awaits_cut_over, client) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ifnull(?19, 'default') FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, client = ifnull(?19, credentials.client), type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = excluded.reason_code, reason_detail = excluded.reason_detail, reason_status = excluded.reason_status, awaits_cut_over = excluded.awaits_cut_over, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
             vec![
                 Param::text(self.account),
                 Param::text(self.environment),
@@ -173,6 +175,7 @@ impl AccountWrite<'_> {
                 Param::optional_text(credentials.unchecked.map(|_| NOT_CHECKED_DETAIL)),
                 Param::optional_integer(credentials.unchecked.flatten().map(u64::from)),
                 Param::Integer(credentials.awaits_cut_over.into()),
+                Param::optional_text(credentials.client),
             ],
         )
     }
@@ -197,7 +200,7 @@ impl AccountWrite<'_> {
     /// connection. Idempotent.
     pub fn succeed_in_window(&self) -> Statement {
         statement(
-            "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5 WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)",
+            "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5 WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label AND a.client = h.client WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)",
             vec![
                 Param::text(self.account),
                 Param::text(self.environment),

@@ -61,7 +61,7 @@ pub fn select_previous_credentials(state_hash: &str) -> Statement {
 /// Selects the credentials of the identity's connections to the attempt's platform.
 pub fn select_credentials_of_identity(attempt: &Attempt) -> Statement {
     statement(
-        "SELECT h.connection_id, h.auth_method, h.sealed FROM connections c INDEXED BY connections_by_identity CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id WHERE c.account = ?1 AND c.environment = ?2 AND c.active IN (0, 1) AND c.identity_folded = ?3 AND c.identity = ?4 AND c.platform = ?5",
+        "SELECT h.connection_id, h.auth_method, h.client, h.sealed FROM connections c INDEXED BY connections_by_identity CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id WHERE c.account = ?1 AND c.environment = ?2 AND c.active IN (0, 1) AND c.identity_folded = ?3 AND c.identity = ?4 AND c.platform = ?5",
         vec![
             Param::text(&attempt.account),
             Param::text(attempt.environment.as_str()),

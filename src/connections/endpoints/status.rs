@@ -11,7 +11,7 @@ use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
 use crate::storage::transaction::Statements;
-use crate::terms::State;
+use crate::terms::{CredentialType, State};
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
@@ -41,6 +41,7 @@ struct Status<'a> {
     missing_scopes: Vec<String>,
     holds_credentials: bool,
     awaits_cut_over: bool,
+    client: Option<&'a str>,
     account: Option<PlatformAccount<'a>>,
 }
 
@@ -99,6 +100,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
                 .unwrap_or_default(),
             holds_credentials: credentials.is_some(),
             awaits_cut_over: credentials.as_ref().is_some_and(CredentialsRow::awaits_cut_over),
+            client: credentials
+                .as_ref()
+                .filter(|credentials| credentials.kind == CredentialType::OAuth2)
+                .map(|credentials| credentials.client.as_str()),
             account: PlatformAccount::from_columns(
                 row.platform_account_id.as_ref(),
                 row.platform_account_name.as_ref(),

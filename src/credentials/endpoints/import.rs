@@ -17,9 +17,9 @@ use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::endpoints::store::{ConnectedAccount, StoreOutcome, StoreTarget, store};
-use crate::connect::endpoints::{body_with_secrets, connector};
+use crate::connect::endpoints::{body_with_secrets, chosen_client, connector};
 use crate::connect::method::Connector;
-use crate::connect::statements::{select_client, select_credentials_by_key};
+use crate::connect::statements::{select_client_by_key, select_credentials_by_key};
 use crate::connections::draft::NewConnection;
 use crate::connections::endpoints::create::{
     connection_exists, connection_limit_reached, internal_missing_field,
@@ -97,6 +97,8 @@ struct View<T> {
 struct Item {
     connector: Rc<Connector>,
     new: NewConnection,
+    /// The name of the chosen OAuth client.
+    client: Option<String>,
     client_id: Option<String>,
     credentials: BodyReader,
 }
@@ -140,11 +142,12 @@ impl<P: Ports> Import<'_, P> {
         let mut queries = Vec::new();
         for item in items.iter().flatten() {
             let NewConnection { platform, label, identity, .. } = &item.new;
+            let key = [platform, label, identity].map(String::as_str);
             queries.push(Queries {
                 connection: statements.ask(one::select_by_key(&guard, platform, label, identity)),
                 credentials: statements
                     .ask(select_credentials_by_key(&guard, platform, label, identity)),
-                client: statements.ask(select_client(&guard, platform)),
+                client: statements.ask(select_client_by_key(&guard, key, item.client.as_deref())),
             });
         }
         let sets = self.ports.batch(statements.into_vec()).await?;
@@ -250,20 +253,31 @@ impl<P: Ports> Import<'_, P> {
             active: true,
             created_at: self.context.now,
         };
-        Ok(Item { connector, new, client_id: body.text("clientId"), credentials })
+        let (client, client_id) = (body.text("client"), body.text("clientId"));
+        Ok(Item { connector, new, client, client_id, credentials })
     }
 
     /// Imports one connection, in at most one batch.
     async fn import(&self, item: Item, stored: Stored) -> Result<Imported, Problem> {
-        let Item { connector, new, client_id, credentials } = item;
-        let submitted =
-            SubmittedCredentials::read(credentials, &connector, stored.client, true, self.ports)
-                .map_err(|problem| problem.within("/credentials"))?;
+        let Item { connector, new, client, client_id, credentials } = item;
+        let own = stored.credentials.as_ref().map(|row| row.client.as_str());
+        let name = chosen_client::name(client.as_deref(), own);
+        let submitted = SubmittedCredentials::read(
+            credentials,
+            &connector,
+            stored.client,
+            Some(name),
+            self.ports,
+        )
+        .map_err(|problem| problem.within("/credentials"))?;
+        if client.is_some() && !submitted.method.is_oauth2() {
+            return Err(refusal(&["client"], "applies to methods of OAuth 2.0 only"));
+        }
         if let Some(client_id) = client_id {
-            ensure_own_client(&submitted, &client_id, &connector.platform)?;
+            ensure_own_client(&submitted, &client_id, (&connector.platform, name))?;
         }
         if let (Some(connection), Some(row)) = (&stored.connection, &stored.credentials) {
-            let is_same = self.has_same(&connection.id, row, &submitted);
+            let is_same = row.client == name && self.has_same(&connection.id, row, &submitted);
             let kept = match (row.awaits_cut_over(), is_same) {
                 (true, true) if !self.cut_over => Some(Outcome::Unchanged),
                 (true, _) => None,
@@ -280,6 +294,7 @@ impl<P: Ports> Import<'_, P> {
             request: self.context.request_id,
             attempt: None,
             method: submitted.method,
+            client: Some(name),
             credentials: &submitted.credentials,
             expires_at: submitted.expires_at(self.context.now),
             requested_scopes: &submitted.scopes,
@@ -340,7 +355,7 @@ impl<P: Ports> Import<'_, P> {
 fn ensure_own_client(
     submitted: &SubmittedCredentials<'_>,
     client_id: &str,
-    platform: &str,
+    (platform, name): (&str, &str),
 ) -> Result<(), Problem> {
     if !submitted.method.is_oauth2() {
         return Err(refusal(&["clientId"], "applies to methods of OAuth 2.0 only"));
@@ -349,7 +364,9 @@ fn ensure_own_client(
         return Ok(());
     }
     let detail = format!(
-        "The credentials were issued to another OAuth client than the one for `{platform}`, which can't refresh them. Set the client with their `clientId`: `PUT /v1/oauth-clients/{platform}`."
+        "The credentials were issued to another client than the {}, which can't refresh them. Set the client with their `clientId`: `PUT {}`.",
+        chosen_client::noun(platform, name),
+        chosen_client::address(platform, name)
     );
     Err(Problem::new(Code::OauthClientMissing, detail))
 }

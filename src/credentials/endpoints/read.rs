@@ -112,6 +112,7 @@ fn shown(
         add(name, value.map_or(Value::Null, |value| value.as_str().into()));
     }
     if let Some(tokens) = &credentials.tokens {
+        add("client", row.client.as_str().into());
         add("accessToken", tokens.access.as_str().into());
         add("tokenType", tokens.kind.as_str().into());
         add("expiresAt", row.expires_at.and_then(rfc3339).into());

@@ -53,7 +53,7 @@ async fn set<P: Ports>(
     let catalog = Catalog::open(cache, ports).await?;
     let connector = connector(&catalog, &connection.platform).await?;
     let connector = connector.ok_or_else(|| platform_removed(&connection.platform))?;
-    let mut submitted = SubmittedCredentials::read(body, &connector, client, false, ports)?;
+    let mut submitted = SubmittedCredentials::read(body, &connector, client, None, ports)?;
     let expires_at = submitted.expires_at(context.now);
     let has_access = submitted.has_access();
     let SubmittedCredentials { method, client, credentials, scopes, .. } = &mut submitted;
@@ -77,6 +77,7 @@ async fn set<P: Ports>(
         request: context.request_id,
         attempt: None,
         method,
+        client: None,
         credentials,
         expires_at,
         requested_scopes: scopes,

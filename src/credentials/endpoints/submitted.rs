@@ -44,13 +44,13 @@ pub(super) struct SubmittedCredentials<'c> {
 }
 
 impl<'c> SubmittedCredentials<'c> {
-    /// Reads the fields of [`crate::http::fields::CREDENTIALS_FIELDS`]. `needs_client`: fails without the OAuth client that a
-    /// refresh needs.
+    /// Reads the fields of [`crate::http::fields::CREDENTIALS_FIELDS`]. `needed`: the name of the OAuth client without
+    /// which it fails, because a refresh needs it.
     pub fn read(
         mut body: BodyReader,
         connector: &'c Connector,
         client: Option<OauthClient>,
-        needs_client: bool,
+        needed: Option<&str>,
         patterns: &impl Patterns,
     ) -> Result<Self, Problem> {
         let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
@@ -63,7 +63,8 @@ impl<'c> SubmittedCredentials<'c> {
         given.retain(|_, value| !value.is_empty());
         let client = client.filter(|client| client.is_for(&method.id));
         resolve_recipient_fields(&mut body, &mut given, method, connector, client.as_ref());
-        if needs_client && let Some(lack) = lacking(connector, method, client.as_ref(), &given) {
+        let lack = |name| lacking(connector, method, (client.as_ref(), name), &given);
+        if let Some(lack) = needed.and_then(lack) {
             return Err(lack);
         }
         let mut secrets = read_secrets(&mut body, kind);

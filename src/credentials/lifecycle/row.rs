@@ -11,6 +11,8 @@ use crate::terms::CredentialType;
 pub struct CredentialsRow {
     /// The id of the connector's method.
     pub auth_method: String,
+    /// The name of the OAuth client that obtained them.
+    pub client: String,
     /// The type of the credentials.
     #[serde(rename = "type")]
     pub kind: CredentialType,

@@ -231,14 +231,16 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Selects the OAuth client for the connection's platform.
+    /// Selects the OAuth client of the credentials.
     #[must_use]
     pub fn select_client(&self) -> Statement {
         Statement {
             sql: "SELECT o.* \
                 FROM connections c INDEXED BY connections_by_id \
+                CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment \
+                AND h.connection_id = c.id \
                 CROSS JOIN oauth_clients o ON o.account = c.account AND o.environment = c.environment \
-                AND o.platform = c.platform \
+                AND o.platform = c.platform AND o.name = h.client \
                 WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3".into(),
             params: self.params([]),
         }
@@ -295,6 +297,8 @@ pub struct Breaker<'a> {
     pub environment: Environment,
     /// The platform.
     pub platform: &'a str,
+    /// The client's name.
+    pub name: &'a str,
     /// The client's id at the platform. A replaced client has a breaker of its own.
     pub client_id: &'a str,
 }
@@ -306,6 +310,7 @@ impl Breaker<'_> {
             Param::text(self.environment.as_str()),
             Param::text(self.platform),
             Param::text(self.client_id),
+            Param::text(self.name),
         ];
         Statement { sql: sql.into(), params: own.into_iter().chain(more).collect() }
     }
@@ -316,9 +321,9 @@ impl Breaker<'_> {
         let next = Param::integer(now.saturating_add(PROBE_MS));
         self.statement(
             "UPDATE oauth_clients \
-            SET probe_at = ?6 \
-            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 \
-            AND rejected_since IS NOT NULL AND probe_at <= ?5 \
+            SET probe_at = ?7 \
+            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND name = ?5 AND client_id = ?4 \
+            AND rejected_since IS NOT NULL AND probe_at <= ?6 \
             RETURNING client_id",
             [Param::integer(now), next],
         )
@@ -330,8 +335,8 @@ impl Breaker<'_> {
         let next = Param::integer(now.saturating_add(PROBE_MS));
         self.statement(
             "UPDATE oauth_clients \
-            SET rejected_since = coalesce(rejected_since, ?5), probe_at = ?6 \
-            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4",
+            SET rejected_since = coalesce(rejected_since, ?6), probe_at = ?7 \
+            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND name = ?5 AND client_id = ?4",
             [Param::integer(now), next],
         )
     }
@@ -342,10 +347,10 @@ impl Breaker<'_> {
     pub fn suspect(&self, suspicion: &Suspicion<'_>, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
         self.statement("UPDATE oauth_clients \
-            SET rejected_since = iif(suspect_error = ?5 AND suspect_account <> ?6, coalesce(rejected_since, \
-            ?7), rejected_since), probe_at = iif(suspect_error = ?5 \
-            AND suspect_account <> ?6, ?8, probe_at), suspect_error = ?5, suspect_account = ?6 \
-            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4", [
+            SET rejected_since = iif(suspect_error = ?6 AND suspect_account <> ?7, coalesce(rejected_since, \
+            ?8), rejected_since), probe_at = iif(suspect_error = ?6 \
+            AND suspect_account <> ?7, ?9, probe_at), suspect_error = ?6, suspect_account = ?7 \
+            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND name = ?5 AND client_id = ?4", [
             Param::text(suspicion.error),
             Param::text(suspicion.account),
             Param::integer(now),
@@ -358,7 +363,7 @@ impl Breaker<'_> {
     pub fn close(&self) -> Statement {
         self.statement("UPDATE oauth_clients \
             SET rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL \
-            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 \
+            WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND name = ?5 AND client_id = ?4 \
             AND (rejected_since IS NOT NULL OR suspect_error IS NOT NULL)", [])
     }
 }

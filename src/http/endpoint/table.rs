@@ -9,9 +9,9 @@ use crate::http::fields::{
 use crate::http::message::MAX_IMPORT;
 use crate::http::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
-    AUDIT_PARAMETERS, CLIENT_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS,
-    CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS, GRANT_PARAMETERS,
-    KEY_PARAMETERS, SEARCH_PARAMETERS,
+    AUDIT_PARAMETERS, CLIENT_PARAMETERS, CLIENTS_PARAMETERS, CONNECTION_PARAMETERS,
+    CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS,
+    GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS,
 };
 use crate::terms::{Method, Scope};
 
@@ -213,14 +213,17 @@ endpoints! {
         GetAttempt(Access::Scope(Scope::ConnectionsConnect)): get("/v1/vault/connect/{id}")
             .with_query(&ATTEMPT_PARAMETERS);
         /// The OAuth clients of the environment.
-        ListOauthClients(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients").with_query(&CLIENT_PARAMETERS);
+        ListOauthClients(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients").with_query(&CLIENTS_PARAMETERS);
         /// The OAuth client for a platform.
-        GetOauthClient(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients/{platform}");
+        GetOauthClient(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients/{platform}")
+            .with_query(&CLIENT_PARAMETERS);
         /// Sets the OAuth client for a platform.
         SetOauthClient(Access::Scope(Scope::ClientsWrite)): put("/v1/oauth-clients/{platform}")
+            .with_query(&CLIENT_PARAMETERS)
             .with_body(&CLIENT_FIELDS);
         /// Deletes the OAuth client for a platform.
-        DeleteOauthClient(Access::Scope(Scope::ClientsWrite)): delete("/v1/oauth-clients/{platform}");
+        DeleteOauthClient(Access::Scope(Scope::ClientsWrite)): delete("/v1/oauth-clients/{platform}")
+            .with_query(&CLIENT_PARAMETERS);
         /// The counts of connections by state, identity type and platform.
         Summary(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/summary");
         /// The event feed.

@@ -63,8 +63,8 @@ fn all(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClient>> {
 
 fn once(mut found: Vec<LocatedClient>) -> Vec<OauthClient> {
     let owner = |client: &OauthClient| {
-        let OauthClient { account, environment, platform, .. } = client;
-        (account.clone(), environment.as_str(), platform.clone())
+        let OauthClient { account, environment, platform, name, .. } = client;
+        (account.clone(), environment.as_str(), platform.clone(), name.clone())
     };
     found.sort_by_cached_key(|found| (owner(&found.client), found.arrives));
     let mut clients: Vec<OauthClient> = found.into_iter().map(|found| found.client).collect();
@@ -96,7 +96,7 @@ pub fn list(args: &List) -> Result<()> {
 
 /// One line per client, grouped by account.
 fn table(clients: &[OauthClient], redirect_uri: &str) -> String {
-    let mut text = line(["PLATFORM", "ENV", "SECRET", "METHOD", "CLIENT ID"]);
+    let mut text = line(["PLATFORM", "NAME", "ENV", "SECRET", "METHOD", "CLIENT ID"]);
     let mut last = None;
     for client in clients {
         if last != Some(&client.account) {
@@ -105,6 +105,7 @@ fn table(clients: &[OauthClient], redirect_uri: &str) -> String {
         }
         text += &line([
             &client.platform,
+            &client.name,
             client.environment.as_str(),
             if client.sealed.is_some() { "sealed" } else { "none" },
             client.auth_method.as_deref().unwrap_or("any"),
@@ -115,8 +116,8 @@ fn table(clients: &[OauthClient], redirect_uri: &str) -> String {
     text
 }
 
-fn line([platform, environment, secret, method, id]: [&str; 5]) -> String {
-    format!("{platform:<28}  {environment:<4}  {secret:<6}  {method:<16}  {id}\n")
+fn line([platform, name, environment, secret, method, id]: [&str; 6]) -> String {
+    format!("{platform:<28}  {name:<12}  {environment:<4}  {secret:<6}  {method:<16}  {id}\n")
 }
 
 #[cfg(test)]
@@ -130,6 +131,7 @@ mod tests {
             account: account.into(),
             environment: Environment::Test,
             platform: platform.into(),
+            name: if sealed.is_some() { "default" } else { "bot" }.into(),
             auth_method: sealed.map(|_| "oauth2".into()),
             client_id: "an id".into(),
             sealed: sealed.map(str::to_owned),
@@ -151,14 +153,14 @@ mod tests {
         ];
         let uri = "http://localhost:8787/connect/callback";
         let expected = "\
-PLATFORM                      ENV   SECRET  METHOD            CLIENT ID
+PLATFORM                      NAME          ENV   SECRET  METHOD            CLIENT ID
 
 account acme
-github                        test  sealed  oauth2            an id
-slack                         test  none    any               an id
+github                        default       test  sealed  oauth2            an id
+slack                         bot           test  none    any               an id
 
 account zoo
-github                        test  none    any               an id
+github                        bot           test  none    any               an id
 
 redirect URI  http://localhost:8787/connect/callback
 ";

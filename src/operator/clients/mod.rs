@@ -16,7 +16,9 @@ use super::project::Project;
 use super::shards::Shards;
 use super::sql::StringLiteral;
 use super::storage_target::StorageTarget;
-use crate::connect::client::OauthClient;
+use crate::connect::client::{DEFAULT_CLIENT, OauthClient};
+use crate::connect::endpoints::chosen_client;
+use crate::connect::rules;
 use crate::terms::Environment;
 use crate::util::case_fold::fold;
 
@@ -44,6 +46,9 @@ pub enum Command {
 pub struct ClientRef {
     /// The platform, such as github
     platform: String,
+    /// The name of the client, if the platform has several
+    #[arg(long, value_parser = client_name, default_value = DEFAULT_CLIENT)]
+    name: String,
     /// The account that owns the client
     #[arg(long, value_parser = account)]
     account: String,
@@ -71,13 +76,14 @@ pub fn run(command: &Command) -> Result<ExitCode> {
 }
 
 fn remove(args: &Remove) -> Result<()> {
-    let ClientRef { platform, account, environment } = &args.of;
+    let ClientRef { platform, name, account, environment } = &args.of;
     let platform = fold(platform);
     let sql = format!(
-        "DELETE FROM oauth_clients WHERE account = {} AND environment = {} AND platform = {} RETURNING *",
+        "DELETE FROM oauth_clients WHERE account = {} AND environment = {} AND platform = {} AND name = {} RETURNING *",
         StringLiteral(account),
         StringLiteral(environment.as_str()),
-        StringLiteral(&platform)
+        StringLiteral(&platform),
+        StringLiteral(name)
     );
     let mut removed: Vec<OauthClient> = Vec::new();
     for database in &Shards::open(&args.storage_target)?.0 {
@@ -87,12 +93,25 @@ fn remove(args: &Remove) -> Result<()> {
         (args.storage_target.name(), format!("of {account} ({})", environment.as_str()));
     if removed.is_empty() {
         bail!(
-            "there is no OAuth client for `{}` {whose} {place}: see `npm run clients -- list`",
-            platform.escape_debug()
+            "there is no {} {whose} {place}: see `npm run clients -- list`",
+            chosen_client::noun(&platform.escape_debug().to_string(), name)
         );
     }
-    eprintln!("Removed the OAuth client for {platform} {whose}.");
+    eprintln!("Removed the {} {whose}.", noun(&platform, name));
     Ok(())
+}
+
+/// The name of a client.
+fn client_name(text: &str) -> Result<String, String> {
+    rules::client_name(text).map_or_else(|| Ok(text.to_owned()), |what| Err(what.to_owned()))
+}
+
+/// The client in a message, such as "OAuth client bot for slack".
+fn noun(platform: &str, name: &str) -> String {
+    if name == DEFAULT_CLIENT {
+        return format!("OAuth client for {platform}");
+    }
+    format!("OAuth client {name} for {platform}")
 }
 
 /// The origin of the service, a part of the redirect URI.
@@ -145,6 +164,8 @@ mod tests {
             "list",
             "list --account acme --json --url https://vault.example",
             &format!("remove {of} --remote"),
+            &format!("remove {of} --name bot"),
+            &format!("set {of} --name bot --client-id a"),
             &format!("set {of} --client-id a --scope read:user --scope repo --json"),
             &format!("set {of} --client-id a --no-secret --parameter prompt=consent=x"),
             &format!("set {of} --client-id a --keep-secret --variable host=a.example"),
@@ -162,6 +183,7 @@ mod tests {
             &format!("set {of} --client-id a --client-secret b"),
             &format!("set {of} --client-id a --secret b"),
             &format!("set {of} --client-id a b"),
+            &format!("set {of} --client-id a --name Bot"),
             &format!("set {of} --client-id a --keep-secret --no-secret"),
             &format!("set {of} --client-id a --parameter prompt"),
             &format!("set {of} --client-id a --url vault.example"),

@@ -7,10 +7,10 @@ use clap::Args;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use super::{ClientRef, base, secret, url};
+use super::{ClientRef, base, noun, secret, url};
 use crate::audit::statements::by_operator;
 use crate::auth::{Caller, Principal, Shard};
-use crate::connect::endpoints::{body_with_secrets, oauth_clients};
+use crate::connect::endpoints::oauth_clients;
 use crate::http::context::Context;
 use crate::http::endpoint::Keyed;
 use crate::http::message::{Body, Request, Response};
@@ -105,7 +105,7 @@ impl Set {
 }
 
 pub fn set(args: &Set) -> Result<()> {
-    let ClientRef { platform, account, environment } = &args.of;
+    let ClientRef { platform, name, account, environment } = &args.of;
     let origin = base(args.url.as_ref(), &args.kept.storage_target)?;
     let is_known = !origin.is_empty();
     let storage = Storage::open(&args.kept.storage_target)?;
@@ -125,6 +125,7 @@ pub fn set(args: &Set) -> Result<()> {
     let request = Request {
         method: "PUT".into(),
         origin,
+        query: format!("name={name}"),
         headers: vec![("content-type".into(), "application/json".into())],
         body: Body::Whole(body.as_bytes().to_vec()),
         ..Request::default()
@@ -158,7 +159,7 @@ pub fn set(args: &Set) -> Result<()> {
     let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
     let done = if response.status == 201 { "Set" } else { "Replaced" };
     let whose = format!("{account} ({})", environment.as_str());
-    eprintln!("{done} the OAuth client for {} of {whose}.", text("platform"));
+    eprintln!("{done} the {} of {whose}.", noun(text("platform"), text("name")));
     let note = if is_known { "" } else { " at your service's address, which --url would add" };
     eprintln!("Register this redirect URI at the platform{note}:");
     println!("{}", text("redirectUri"));
@@ -180,7 +181,7 @@ fn put(
 ) -> Result<Response, Problem> {
     let metered = Metered::new(ports);
     metered.set_actor(by_operator());
-    wait(oauth_clients::store(context, body_with_secrets(context)?, principal, &metered))
+    wait(oauth_clients::store(context, oauth_clients::body_and_name(context)?, principal, &metered))
 }
 
 /// An error as shown in a terminal, with all faults.

@@ -24,7 +24,7 @@ pub(super) struct Table {
 /// In the order in which rows are written.
 pub(super) const TABLES: [Table; 13] = [
     Table { name: "webhooks", key: &["environment", "id"], event: None },
-    Table { name: "oauth_clients", key: &["environment", "platform"], event: None },
+    Table { name: "oauth_clients", key: &["environment", "platform", "name"], event: None },
     Table { name: "connections", key: &["environment", "id"], event: None },
     Table { name: "credentials", key: &["environment", "connection_id"], event: None },
     Table { name: "revocations", key: &["environment", "connection_id"], event: None },
@@ -355,7 +355,7 @@ impl Table {
     fn conflict(self) -> &'static str {
         match self.name {
             "webhooks" | "connections" | "audit" => "account, environment, id",
-            "oauth_clients" => "account, environment, platform",
+            "oauth_clients" => "account, environment, platform, name",
             "credentials" | "revocations" => "account, environment, connection_id",
             "deliveries" => "webhook_id, event_id",
             "api_keys" => "hash",

@@ -100,7 +100,7 @@ fn rows_show_the_outcome_and_no_secret() {
     assert_eq!(
         *row,
         json!({
-            "id": row["id"], "platform": "acme", "authMethod": "oauth", "identity": "cy", "identityType": "user",
+            "id": row["id"], "platform": "acme", "authMethod": "oauth", "client": "default", "identity": "cy", "identityType": "user",
             "status": "failed", "connection": null,
             "error": {"code": "client_rejected", "detail": row["error"]["detail"]},
             "createdAt": begun, "expiresAt": row["expiresAt"],

@@ -16,6 +16,7 @@ mod late_tokens;
 mod limits;
 mod made_up;
 mod mortal;
+mod named_clients;
 mod oauth;
 mod offered;
 mod places;

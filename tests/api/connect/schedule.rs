@@ -260,7 +260,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     assert_eq!(
         page["rows"][0]["data"],
         json!({
-            "oauthClient": {"platform": "acme", "clientId": "an id"},
+            "oauthClient": {"platform": "acme", "name": "default", "clientId": "an id"},
             "reason": {"code": "client_rejected", "detail": null, "httpStatus": null},
         })
     );

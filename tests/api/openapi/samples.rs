@@ -506,6 +506,15 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             let query = ["wait=60", "wait=5&wait=25"];
             request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
         }
+        Code::RepeatedParameter | Code::InvalidParameter
+            if matches!(
+                endpoint,
+                Keyed::GetOauthClient | Keyed::SetOauthClient | Keyed::DeleteOauthClient
+            ) =>
+        {
+            let query = ["name=My%20bot", "name=bot&name=user"];
+            request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+        }
         Code::InvalidParameter if endpoint == Keyed::ListAttempts => {
             request.query = "status=refused&limit=1000".into();
         }

@@ -37,6 +37,7 @@ struct Session<'a> {
     access: Access,
     actions: Option<&'a Names>,
     connections: Option<&'a Names>,
+    client: Option<&'a str>,
     origins: Option<&'a Names>,
     /// Opens the connect window, once; only if the token has the scope `connections:connect`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,6 +67,7 @@ pub(super) async fn create<P: Ports>(
             identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
             platforms,
             connections: body.texts("connections").map(|ids| lower_case_ids(&ids)),
+            client: body.text("client"),
         },
         limits: Limits { access: access(&mut body), actions, confirm: None },
         origins: body.texts("origins").map(|origins| Names::new(&origins)),
@@ -84,7 +86,8 @@ pub(super) async fn create<P: Ports>(
         body.invalid(&[longest.unwrap_or("origins")], &what);
         body.finish()?;
     }
-    let TokenRestriction { identity, identity_type, platforms, connections } = &token.restriction;
+    let TokenRestriction { identity, identity_type, platforms, connections, client } =
+        &token.restriction;
     let document = Session {
         token: &text,
         expires_at: rfc3339(token.expires_at),
@@ -96,6 +99,7 @@ pub(super) async fn create<P: Ports>(
         access: token.limits.access,
         actions: token.limits.actions.as_ref(),
         connections: connections.as_ref(),
+        client: client.as_deref(),
         origins: token.origins.as_ref(),
         connect_url: connect_code
             .map(|code| format!("{}/connect#code={code}", context.request.origin)),

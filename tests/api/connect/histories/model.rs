@@ -626,7 +626,7 @@ impl Model {
             "lastRefreshedAt": time(held.map(|held| held.refreshed)),
             "scopes": held.map_or_else(BTreeSet::new, |held| held.scopes.clone()),
             "missingScopes": held.map_or_else(BTreeSet::new, |held| held.missing.clone()),
-            "holdsCredentials": held.is_some(), "awaitsCutOver": false, "active": connection.active,
+            "holdsCredentials": held.is_some(), "awaitsCutOver": false, "client": held.filter(|_| SLOTS[slot].0 == "acme").map(|_| "default"), "active": connection.active,
         })
     }
 }

@@ -1,0 +1,419 @@
+//! Several OAuth clients at one platform, such as one for a bot and one for users.
+
+use super::reconnecting::id_token;
+use super::upkeep::api_of_now;
+use super::*;
+use crate::support::{as_secret, column};
+use connector_vault::catalog::cache::CatalogCache;
+use connector_vault::connect::endpoints::revoke::revoke_due;
+use connector_vault::storage::metering::Metered;
+
+const HOUR: u64 = 3_600_000;
+
+/// Sets the client of the platform with this name, whose client id is the name.
+fn set_named(api: &Api, platform: &str, name: &str) {
+    let sent = json!({"clientId": name, "clientSecret": format!("{name}:secret"), "scopes": [format!("{name}.read")]});
+    let path = format!("/v1/oauth-clients/{platform}?name={name}");
+    let response = send(api, "PUT", &path, &sent);
+    assert_eq!(response.status, 201, "{}", body(&response));
+}
+
+/// A service whose platform `revoked` has a default client, and one for a bot.
+fn api_with_bot() -> Api {
+    // The database records the time of a deletion by its own clock.
+    let api = api_of_now();
+    set_named(&api, "revoked", "default");
+    set_named(&api, "revoked", "bot");
+    api
+}
+
+fn with(mut sent: Value, name: &str, value: Value) -> Value {
+    sent[name] = value;
+    sent
+}
+
+fn tokens(of: &str) -> Value {
+    json!({"access_token": format!("at-{of}"), "refresh_token": format!("rt-{of}"), "expires_in": 3600})
+}
+
+/// The client that authenticated each request to the platform since the last call, by its id.
+fn authenticated(api: &Api) -> Vec<String> {
+    let client = |request: connector_vault::ports::HttpRequest| {
+        let (_, value) = request.headers.into_iter().find(|(name, _)| name == "authorization")?;
+        let pair = value.strip_prefix("Basic ")?;
+        let pair = <base64ct::Base64 as base64ct::Encoding>::decode_vec(pair).unwrap();
+        Some(String::from_utf8(pair).unwrap().split(':').next().unwrap().to_owned())
+    };
+    std::mem::take(&mut *api.world.sent.borrow_mut()).into_iter().filter_map(client).collect()
+}
+
+/// Connects ann's account. Returns the path of the connection.
+fn connect_with(api: &Api, client: &str) -> String {
+    let sent = with(of_ann("revoked"), "client", json!(client));
+    let id = connected(api, &with(sent, "label", json!(format!("of-{client}"))), &tokens(client));
+    assert_eq!(authenticated(api), [client]);
+    format!("/v1/vault/connections/{id}")
+}
+
+/// Begins an attempt. Returns the client id of its authorization request, and its scopes.
+fn client_of(api: &Api, link: &str) -> (String, String) {
+    let (_, asked) = Browser::default().follow(api, link);
+    (value_of(&asked, "client_id").unwrap(), value_of(&asked, "scope").unwrap())
+}
+
+fn code_of(response: &Response) -> (u16, Value) {
+    (response.status, body(response)["code"].clone())
+}
+
+#[test]
+fn a_platform_has_several_clients() {
+    let api = api();
+    let path = "/v1/oauth-clients/acme";
+    for name in ["user", "default", "bot"] {
+        set_named(&api, "acme", name);
+    }
+    set_client(&api, "revoked");
+    let list = api.get("/v1/oauth-clients");
+    assert_eq!(column(&list, "platform"), ["acme", "acme", "acme", "revoked"]);
+    assert_eq!(column(&list, "name"), ["bot", "default", "user", "default"]);
+    let page = api.get("/v1/oauth-clients?limit=2&page=2");
+    assert_eq!(
+        (column(&page, "name").join(" "), &body(&page)["total"]),
+        ("user default".into(), &json!(4))
+    );
+    for (query, name) in [("", "default"), ("?name=default", "default"), ("?name=bot", "bot")] {
+        let shown = body(&api.get(&format!("{path}{query}")));
+        assert_eq!((&shown["name"], &shown["clientId"]), (&json!(name), &json!(name)), "{query}");
+    }
+    // Only the named one is replaced.
+    let sent = json!({"clientId": "other"});
+    let replaced = send(&api, "PUT", &format!("{path}?name=bot"), &sent);
+    assert_eq!((replaced.status, &body(&replaced)["hasSecret"]), (200, &json!(false)));
+    let default = body(&api.get(path));
+    assert_eq!((&default["clientId"], &default["hasSecret"]), (&json!("default"), &json!(true)));
+    // The audit distinguishes them.
+    let audit = api.get("/v1/audit?actions=oauth_client.created");
+    let targets: Vec<Value> = body(&audit)["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["target"]["id"].clone())
+        .collect();
+    assert_eq!(json!(targets), json!(["revoked", "acme/bot", "acme", "acme/user"]));
+    let of_bot = body(&api.get("/v1/audit?target=acme/bot"));
+    assert_eq!(of_bot["rows"][0]["action"], "oauth_client.updated");
+    // Only the named one is deleted.
+    for (query, status) in
+        [("?name=bot", 204), ("?name=bot", 404), ("", 204), ("", 404), ("?name=user", 204)]
+    {
+        assert_eq!(
+            api.send(&api.request("DELETE", &format!("{path}{query}"))).status,
+            status,
+            "{query}"
+        );
+    }
+    let missing = body(&api.get(&format!("{path}?name=bot")));
+    assert_eq!(missing["detail"], "There is no OAuth client `bot` for `acme`.");
+}
+
+#[test]
+fn a_name_has_up_to_40_lower_case_letters_digits_and_hyphens() {
+    let api = api_with_bot();
+    let longest = "a".repeat(40);
+    set_named(&api, "acme", &longest);
+    set_named(&api, "acme", "team-42");
+    for wrong in ["", "Bot", "a_b", "a%2Fb", "a%20b", &"a".repeat(41)] {
+        let path = format!("/v1/oauth-clients/acme?name={wrong}");
+        for method in ["GET", "DELETE"] {
+            let response = api.send(&api.request(method, &path));
+            assert_eq!(code_of(&response), (400, json!("invalid_parameter")), "{method} {wrong}");
+        }
+        let response = send(&api, "PUT", &path, &json!({"clientId": "x"}));
+        assert_eq!(code_of(&response), (400, json!("invalid_parameter")), "{wrong}");
+    }
+    for wrong in [json!("Bot"), json!(""), json!("a/b"), json!(null), json!(7)] {
+        let response = connect(&api, &with(of_ann("revoked"), "client", wrong.clone()));
+        assert_eq!(code_of(&response), (400, json!("invalid_body")), "{wrong}");
+        let session = json!({"identity": "ann", "client": wrong});
+        let response = send(&api, "POST", "/v1/sessions", &session);
+        assert_eq!(code_of(&response), (400, json!("invalid_body")), "{wrong}");
+    }
+}
+
+#[test]
+fn a_secret_opens_only_under_the_name_of_its_client() {
+    let api = api_with_bot();
+    let (_, browser, state) = followed(&api, &with(of_ann("revoked"), "client", json!("bot")));
+    let sql = "UPDATE oauth_clients SET sealed = (SELECT sealed FROM oauth_clients WHERE name = 'default') WHERE name = 'bot'";
+    api.world.database.execute(sql, []).unwrap();
+    let response = browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!((response.status, authenticated(&api).len()), (503, 0));
+}
+
+#[test]
+fn an_account_is_connected_refreshed_and_revoked_with_the_chosen_client() {
+    let api = api_with_bot();
+    let (id, link) = begin(&api, &with(of_ann("revoked"), "client", json!("bot")));
+    assert_eq!(client_of(&api, &link), ("bot".into(), "bot.read".into()));
+    let rows = body(&api.get("/v1/vault/connect"))["rows"].clone();
+    assert_eq!((&rows[0]["id"], &rows[0]["client"]), (&json!(id), &json!("bot")));
+    for client in ["bot", "default"] {
+        let path = connect_with(&api, client);
+        api.world.now.set(api.world.now.get() + HOUR);
+        script(&api, &[(200, tokens("next")), (200, json!({}))]);
+        let credentials = body(&api.get(&format!("{path}/credentials")));
+        assert_eq!(credentials["accessToken"], "at-next", "{credentials}");
+        assert_eq!(
+            (&credentials["client"], authenticated(&api)),
+            (&json!(client), vec![client.to_owned()])
+        );
+        assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
+        assert_eq!(authenticated(&api), [client]);
+    }
+    // A client that does not exist is named in the message.
+    let response = connect(&api, &with(of_ann("revoked"), "client", json!("user")));
+    assert_eq!(code_of(&response), (409, json!("oauth_client_missing")));
+    assert_eq!(
+        body(&response)["detail"],
+        "There is no OAuth client `user` for `revoked` and its method `oauth`. The app's developers must set one, with `PUT /v1/oauth-clients/revoked?name=user`."
+    );
+}
+
+#[test]
+fn a_pending_revocation_keeps_its_client() {
+    let api = api_with_bot();
+    let path = connect_with(&api, "bot");
+    script(&api, &[(503, json!({}))]);
+    api.send(&api.request("DELETE", &path));
+    assert_eq!(api.world.texts("SELECT client FROM revocations"), ["bot"]);
+    authenticated(&api);
+    api.world.now.set(api.world.now.get() + HOUR);
+    script(&api, &[(200, json!({}))]);
+    let (cache, metered) = (CatalogCache::new(1 << 20), Metered::new(&api.world));
+    pollster::block_on(revoke_due(&config(&SETTINGS), &cache, &metered, 9)).unwrap();
+    assert_eq!((authenticated(&api), rows(&api, "revocations")), (vec!["bot".to_owned()], 0));
+}
+
+#[test]
+fn a_reconnected_connection_keeps_its_client_unless_another_is_chosen() {
+    let api = api_with_bot();
+    let path = connect_with(&api, "bot");
+    let id = path.rsplit('/').next().unwrap();
+    let again = json!({"connection": id});
+    let token_of = |name: &str| {
+        let sql =
+            format!("SELECT client || renewable FROM credentials WHERE connection_id = '{id}'");
+        assert_eq!(api.world.texts(&sql), [name]);
+    };
+    // The platform sends no new refresh token. The stored one stays with the client that it was issued to.
+    let account = json!({"access_token": "at", "expires_in": 3600, "id_token": id_token(1)});
+    let first = with(account.clone(), "refresh_token", json!("rt"));
+    for (chosen, sent, expected) in [
+        (None, &first, "bot1"),
+        (None, &account, "bot1"),
+        (Some("bot"), &account, "bot1"),
+        (Some("default"), &account, "default0"),
+        (None, &account, "default0"),
+    ] {
+        let request = match chosen {
+            Some(name) => with(again.clone(), "client", json!(name)),
+            None => again.clone(),
+        };
+        connected(&api, &request, sent);
+        token_of(expected);
+    }
+    // So does a failed connection that is found by its key.
+    let fail =
+        || api.world.database.execute("UPDATE connections SET state = 'failed', active = 0", []);
+    connected(
+        &api,
+        &with(with(again.clone(), "client", json!("bot")), "allowOtherAccount", json!(true)),
+        &first,
+    );
+    fail().unwrap();
+    let (_, link) = begin(&api, &with(of_ann("revoked"), "label", json!("of-bot")));
+    assert_eq!(client_of(&api, &link).0, "bot");
+    // Credentials from elsewhere stay with it, too, even while it is deleted.
+    assert_eq!(api.send(&api.request("DELETE", "/v1/oauth-clients/revoked?name=bot")).status, 204);
+    let sent = json!({"type": "oauth2", "accessToken": "at"});
+    assert_eq!(send(&api, "PUT", &format!("{path}/credentials"), &sent).status, 204);
+    token_of("bot0");
+}
+
+#[test]
+fn a_token_uses_the_client_of_its_session_only() {
+    let api = api_with_bot();
+    let scopes = json!(["catalog:read", "connections:read", "connections:connect"]);
+    let session = json!({"identity": "ann", "identityType": "user", "scopes": scopes});
+    let of_bot = with(session.clone(), "client", json!("bot"));
+    let created = body(&send(&api, "POST", "/v1/sessions", &of_bot));
+    assert_eq!(created["client"], "bot");
+    let (bot, plain) = (token(&api, &of_bot), token(&api, &session));
+    let whoami =
+        |token: &str| body(&api.send(&as_secret(token, "GET", "/v1/whoami")))["client"].clone();
+    assert_eq!((whoami(&bot), whoami(&plain)), (json!("bot"), Value::Null));
+
+    let path = connect_with(&api, "default");
+    let again = json!({"connection": path.rsplit('/').next().unwrap()});
+    let new = |client: Option<&str>| match client {
+        Some(name) => with(json!({"platform": "revoked"}), "client", json!(name)),
+        None => json!({"platform": "revoked"}),
+    };
+    for (token, sent, expected) in [
+        (&bot, new(None), Some("bot")),
+        (&bot, new(Some("bot")), Some("bot")),
+        (&bot, new(Some("default")), None),
+        (&bot, again.clone(), Some("bot")),
+        (&plain, new(None), Some("default")),
+        (&plain, new(Some("default")), None),
+        (&plain, new(Some("bot")), None),
+        (&plain, again.clone(), Some("default")),
+        (&plain, with(again.clone(), "client", json!("bot")), None),
+    ] {
+        let response = api.send(&as_token(token, "POST", "/v1/vault/connect", &sent));
+        let Some(client) = expected else {
+            assert_eq!(code_of(&response), (403, json!("insufficient_scope")), "{sent}");
+            continue;
+        };
+        assert_eq!(response.status, 202, "{sent}: {}", body(&response));
+        assert_eq!(
+            client_of(&api, body(&response)["authorizationUrl"].as_str().unwrap()).0,
+            client,
+            "{sent}"
+        );
+    }
+    // The window offers what its client can connect.
+    set_named(&api, "acme", "default");
+    let offered = |token: &str| {
+        column(
+            &api.send(&as_secret(token, "GET", "/v1/available-connectors?hasOauthClient=true")),
+            "platform",
+        )
+    };
+    assert_eq!(
+        (offered(&bot), offered(&plain)),
+        (vec!["revoked".to_owned()], vec!["acme".to_owned(), "revoked".to_owned()])
+    );
+    // The code of its window has the same client.
+    let exchanged = body(&api.send(&exchange(&code(&api, &of_bot))));
+    assert_eq!(whoami(exchanged["token"].as_str().unwrap()), "bot");
+}
+
+#[test]
+fn a_link_to_the_window_carries_its_client() {
+    let api = api();
+    set_named(&api, "plain", "bot");
+    let sent = with(with(of_ann("plain"), "link", json!(true)), "client", json!("bot"));
+    let sent = with(sent, "authMethod", json!("basic"));
+    let (_, link) = begin(&api, &sent);
+    let response = Browser::default().go(&api, &link);
+    let location = response.header("location").unwrap().to_owned();
+    let code = location.strip_prefix("/connect#code=").unwrap().split('&').next().unwrap();
+    let exchanged = body(&api.send(&exchange(code)));
+    let token = exchanged["token"].as_str().unwrap();
+    assert_eq!(body(&api.send(&as_secret(token, "GET", "/v1/whoami")))["client"], "bot");
+    let sent = json!({"platform": "plain", "authMethod": "sign-in"});
+    let begun = body(&api.send(&as_token(token, "POST", "/v1/vault/connect", &sent)));
+    assert_eq!(client_of(&api, begun["authorizationUrl"].as_str().unwrap()).0, "bot");
+}
+
+#[test]
+fn the_breaker_of_one_client_leaves_the_others_alone() {
+    let api = api_with_bot();
+    let (bot, default) = (connect_with(&api, "bot"), connect_with(&api, "default"));
+    let is_rejected = |name: &str| {
+        !body(&api.get(&format!("/v1/oauth-clients/revoked?name={name}")))["rejectedSince"]
+            .is_null()
+    };
+    script(&api, &[(401, json!({"error": "invalid_client"})), (200, tokens("new"))]);
+    api.get(&format!("{bot}/credentials?refresh=true"));
+    assert_eq!((is_rejected("bot"), is_rejected("default")), (true, false));
+    assert_eq!(api.get(&format!("{default}/credentials?refresh=true")).status, 200);
+    assert_eq!((is_rejected("bot"), is_rejected("default")), (true, false));
+    let events = body(&api.get("/v1/events?types=oauth_client.rejected"));
+    let expected = json!({"platform": "revoked", "name": "bot", "clientId": "bot"});
+    assert_eq!(events["rows"][0]["data"]["oauthClient"], expected, "{events}");
+
+    // Setting a client makes its own connections due, and accepts only this client again.
+    let later = api.world.now.get() + 24 * HOUR;
+    let sql = "UPDATE credentials SET reason_code = 'client_rejected', failing_since = 1, next_attempt_at = ?1";
+    api.world.database.execute(sql, [i64::try_from(later).unwrap()]).unwrap();
+    let waiting =
+        format!("SELECT client FROM credentials WHERE next_attempt_at = {later} ORDER BY client");
+    for (name, rejected, left) in [("default", true, vec!["bot"]), ("bot", false, vec![])] {
+        let path = format!("/v1/oauth-clients/revoked?name={name}");
+        assert_eq!(send(&api, "PUT", &path, &json!({"clientId": name})).status, 200);
+        assert_eq!(
+            (is_rejected("bot"), api.world.texts(&waiting)),
+            (rejected, left.iter().map(|it| (*it).to_owned()).collect()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn imported_credentials_belong_to_the_named_client() {
+    let api = api_with_bot();
+    let credentials = json!({"type": "oauth2", "accessToken": "at", "refreshToken": "rt"});
+    let import = |sent: Value, cut_over: bool| {
+        let sent = json!({"connections": [sent], "cutOver": cut_over});
+        let response = send(&api, "POST", "/v1/vault/connections/import", &sent);
+        assert_eq!(response.status, 200, "{}", text(&response));
+        body(&response)["results"][0].clone()
+    };
+    let client = || api.world.texts("SELECT client FROM credentials");
+    let item = with(of_ann("revoked"), "credentials", credentials);
+    let of = |name: &str| with(item.clone(), "client", json!(name));
+    let refused = import(of("user"), false);
+    assert_eq!(refused["error"]["code"], "oauth_client_missing", "{refused}");
+    let refused = import(with(of("bot"), "clientId", json!("default")), false);
+    assert_eq!(refused["error"]["code"], "oauth_client_missing", "{refused}");
+    for (sent, cut_over, outcome, stored) in [
+        (with(of("bot"), "clientId", json!("bot")), false, "created", "bot"),
+        (of("bot"), false, "unchanged", "bot"),
+        (item.clone(), false, "unchanged", "bot"),
+        (of("default"), false, "updated", "default"),
+        (of("bot"), false, "updated", "bot"),
+        (item.clone(), true, "updated", "bot"),
+        (of("default"), true, "skipped", "bot"),
+    ] {
+        let result = import(sent.clone(), cut_over);
+        assert_eq!(
+            (&result["outcome"], client()),
+            (&json!(outcome), vec![stored.to_owned()]),
+            "{sent}: {result}"
+        );
+    }
+    let key = with(
+        with(of_ann("keyed"), "credentials", json!({"type": "api_key", "apiKey": "k"})),
+        "client",
+        json!("bot"),
+    );
+    assert_eq!(import(key, false)["error"]["errors"][0]["pointer"], "/connections/0/client");
+}
+
+#[test]
+fn a_renamed_platform_keeps_its_connections_on_their_client() {
+    let api = api_with_bot();
+    let path = connect_with(&api, "bot");
+    // What was stored has the former name.
+    for table in ["oauth_clients", "connections"] {
+        api.world
+            .database
+            .execute(&format!("UPDATE {table} SET platform = 'old-revoked'"), [])
+            .unwrap();
+    }
+    let sent = json!({"clientId": "bot", "clientSecret": "new"});
+    // The secret is bound to the former name as well, so set both again.
+    for name in ["bot", "default"] {
+        let response =
+            send(&api, "PUT", &format!("/v1/oauth-clients/old-revoked?name={name}"), &sent);
+        assert_eq!((response.status, &body(&response)["platform"]), (200, &json!("old-revoked")));
+    }
+    script(&api, &[(200, tokens("new"))]);
+    assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 200);
+    assert_eq!(authenticated(&api), ["bot"]);
+    // A client that is not stored under the former name is stored under the current one.
+    let response = send(&api, "PUT", "/v1/oauth-clients/old-revoked?name=user", &sent);
+    assert_eq!((response.status, &body(&response)["platform"]), (201, &json!("revoked")));
+}
