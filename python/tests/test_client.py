@@ -230,6 +230,11 @@ def test_an_oauth_client_keeps_a_secret_that_is_left_out(vault: ConnectorVault) 
         assert clients.set("demo-notes", client_id=before.client_id, client_secret=OMITTED).has_secret
         assert not clients.set("demo-notes", client_id=before.client_id, client_secret=None).has_secret
         assert [one.platform for one in clients.list()] == ["demo-notes"]
+        assert clients.set("demo-notes", name="bot", client_id="bot").name == "bot"
+        assert clients.get("demo-notes", name="bot").client_id == "bot"
+        assert [one.name for one in clients.list()] == ["bot", "default"]
+        clients.delete("demo-notes", name="bot")
+        assert [one.name for one in clients.list()] == ["default"]
     finally:
         clients.set("demo-notes", client_id=before.client_id, client_secret=None, scopes=before.scopes)
 

@@ -5,7 +5,7 @@ import { readCsv, readJson } from "./read.mjs";
 /**
  * A connection of a file. `names` are those of its platform at the other service, the most specific one first.
  * @typedef {{ names: string[], identity: string, integration?: string, connection?: string, name?: string, tags?: string[],
- *   label?: string, identityType?: string, authMethod?: string, clientId?: string, credentials: Credentials }} Draft
+ *   label?: string, identityType?: string, authMethod?: string, client?: string, clientId?: string, credentials: Credentials }} Draft
  *
  * Credentials whose type at the platform is not known yet. `own` has the values of fields, by the other service's names.
  * @typedef {{ kind: "oauth2" | "key" | "token" | "basic" | "exact", values: Record<string, unknown>,
@@ -175,7 +175,7 @@ function fromComposio(item) {
 /** The columns of a CSV file, next to `fields.<name>`. */
 export const COLUMNS = {
   required: ["platform", "identity", "type"],
-  connection: ["identityType", "label", "name", "tags", "clientId"],
+  connection: ["identityType", "label", "name", "tags", "client", "clientId"],
   credentials: [
     ...["authMethod", "accessToken", "refreshToken", "expiresAt", "scopes", "apiKey", "username", "password", "token"],
     ...["accessKeyId", "secretAccessKey", "sessionToken", "region"],

@@ -19,6 +19,11 @@ export interface NewConnectAttempt {
   connection?: string | undefined;
   /** The id of one of the connector's `authMethods`. Default: the only one, or the one of the connection. */
   authMethod?: string | undefined;
+  /**
+   * The name of the OAuth client to use. Default: that of the connection, or else `default`. A token always uses the one of
+   * its session.
+   */
+  client?: string | undefined;
   /** The identity that the connection belongs to. Default: that of the token. */
   identity?: string | undefined;
   /** The type of the identity. Default: that of the token. */
@@ -90,6 +95,8 @@ export interface ConnectAttempt {
 export interface AttemptSummary extends Pick<ConnectAttempt, "id" | "platform" | "status" | "error" | "expiresAt"> {
   /** The id of one of the connector's `authMethods`. */
   authMethod: string;
+  /** The name of the OAuth client. */
+  client: string;
   /** The identity that the connection belongs to. */
   identity: string;
   /** The type of the identity. */

@@ -88,7 +88,7 @@ export type DecisionEvent = EventOf<
 /** A platform rejects an OAuth client. Connections that need it can't be refreshed until it is corrected. */
 export type OauthClientEvent = EventOf<
   Extract<EventType, `oauth_client.${string}`>,
-  { oauthClient: { platform: string; clientId: string } }
+  { oauthClient: { platform: string; name: string; clientId: string } }
 >;
 
 /** The grant of a deleted connection was revoked, or could not be: `data.reason.code` is then `refused` or `expired`. */

@@ -1,7 +1,7 @@
 // OAuth clients: registrations of your app at platforms.
 import { Call } from "glue";
 import { jsonBody, queryString, stringArgument } from "../core/arguments.js";
-import { type CallOptions, checkCallOptions } from "../core/options.js";
+import { type CallOptions, type CheckedCallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor, BuildListRequest } from "../core/request.js";
 import type { Fault } from "../core/errors.js";
 import type { List, Paging } from "../core/pages.js";
@@ -10,6 +10,8 @@ import type { List, Paging } from "../core/pages.js";
 export interface OauthClient {
   /** The platform's identifier. */
   platform: string;
+  /** The name, which distinguishes the clients of a platform. */
+  name: string;
   /** The id of the connector's auth method; null for the first that uses OAuth. */
   authMethod: string | null;
   /** The client's id at the platform. */
@@ -61,50 +63,63 @@ export interface NewOauthClient {
   pkce?: "S256" | "none" | undefined;
 }
 
+/** Which client of a platform a call is for. */
+export interface OauthClientOptions extends CallOptions {
+  /** The name of the client: 1–40 of a-z, 0-9 and -. Default: `default`. */
+  name?: string | undefined;
+}
+
 /** OAuth clients. Needs the scope `clients:read`; changes need `clients:write`. */
 export interface OauthClients {
-  /** Lists the clients by platform. */
+  /** Lists the clients by platform and name. */
   list(paging?: Paging, options?: CallOptions): List<OauthClient>;
   /** The errors that `list` would find, without a request. If there are none, the array is empty. */
   validateList(paging?: Paging): readonly Fault[];
   /** Returns the client for a platform. */
-  get(platform: string, options?: CallOptions): Promise<OauthClient>;
-  /** Sets the client for a platform, and returns it. */
-  set(platform: string, client: NewOauthClient, options?: CallOptions): Promise<OauthClient>;
+  get(platform: string, options?: OauthClientOptions): Promise<OauthClient>;
+  /** Sets the client for a platform, and returns it. With names, a platform can have several. */
+  set(platform: string, client: NewOauthClient, options?: OauthClientOptions): Promise<OauthClient>;
   /**
    * The errors that `set` would find in this client, without a request. If there are none, the array is empty. Only the
    * service knows whether the platform exists.
    */
   validateSet(client: NewOauthClient): readonly Fault[];
   /** Deletes the client for a platform. Connections that need it can't be refreshed afterwards. */
-  delete(platform: string, options?: CallOptions): Promise<void>;
+  delete(platform: string, options?: OauthClientOptions): Promise<void>;
 }
 
 /** A valid platform, for validating the rest of a call. */
 const ANY_PLATFORM = "any";
 
+/** The query with the name of a client, and the other options. */
+function named(options: OauthClientOptions | undefined): [string, CheckedCallOptions] {
+  const { name, ...rest } = options ?? {};
+  return [name === undefined ? "" : queryString({ name }, []), checkCallOptions(options && rest)];
+}
+
 /** @internal */
 export function oauthClients(executor: Executor): OauthClients {
   const listing: BuildListRequest = (filters) => Call.listOauthClients(queryString(filters, []));
-  const setting = (platform: string, client: NewOauthClient) => () =>
-    Call.setOauthClient(stringArgument(platform, "platform"), ...jsonBody(client, "client"));
+  const setting = (platform: string, client: NewOauthClient, query: string) => () =>
+    Call.setOauthClient(stringArgument(platform, "platform"), query, ...jsonBody(client, "client"));
   const isClient = (json: unknown) => typeof (json as Partial<OauthClient> | null)?.clientId === "string";
   return {
     list: (paging, options) => executor.list(listing, paging, options),
     validateList: (paging) => executor.validateList(listing, paging),
-    get: async (platform, options) =>
-      executor.send(
-        () => Call.getOauthClient(stringArgument(platform, "platform")),
-        checkCallOptions(options),
-        isClient,
-      ),
-    set: async (platform, client, options) =>
-      executor.send(setting(platform, client), checkCallOptions(options), isClient),
-    validateSet: (client) => executor.validate(setting(ANY_PLATFORM, client)),
+    get: async (platform, options) => {
+      const [query, checked] = named(options);
+      return executor.send(() => Call.getOauthClient(stringArgument(platform, "platform"), query), checked, isClient);
+    },
+    set: async (platform, client, options) => {
+      const [query, checked] = named(options);
+      return executor.send(setting(platform, client, query), checked, isClient);
+    },
+    validateSet: (client) => executor.validate(setting(ANY_PLATFORM, client, "")),
     delete: async (platform, options) => {
+      const [query, checked] = named(options);
       await executor.send(
-        () => Call.deleteOauthClient(stringArgument(platform, "platform")),
-        { ...checkCallOptions(options), deletes: true },
+        () => Call.deleteOauthClient(stringArgument(platform, "platform"), query),
+        { ...checked, deletes: true },
         (_, status) => status === 204,
       );
     },

@@ -36,6 +36,8 @@ export interface Whoami {
   actions?: string[] | null;
   /** The ids of the connections that the token is restricted to; null for all of the identity. */
   connections?: string[] | null;
+  /** The name of the OAuth client with which the token connects accounts; null for the connection's own, or `default`. */
+  client?: string | null;
   /** The web origins that the token is restricted to; null for all. */
   origins?: string[] | null;
 }
@@ -62,6 +64,8 @@ export interface Session {
   actions: string[] | null;
   /** The ids of the connections that the token is restricted to; null for all of the identity. */
   connections: string[] | null;
+  /** The name of the OAuth client with which the token connects accounts; null for the connection's own, or `default`. */
+  client: string | null;
   /** The web origins that the token is restricted to; null for all. */
   origins: string[] | null;
   /** Only with the scope `connections:connect`: the window in which the token's user connects accounts. It works once. */
@@ -87,6 +91,11 @@ export interface NewSession {
   actions?: readonly string[] | undefined;
   /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
   connections?: readonly string[] | undefined;
+  /**
+   * The name of the OAuth client with which the token connects accounts; its user can't choose another one. Default:
+   * `default`, and a connection that is reconnected keeps its own.
+   */
+  client?: string | undefined;
   /** Only pages of these web origins, at most 10, such as `https://app.example.com`. Default: all origins. */
   origins?: readonly string[] | undefined;
   /** The lifetime of the token in seconds: 60–3600, default 900. It never outlives the API key. */

@@ -18,6 +18,8 @@ export interface Ready {
 export interface OAuth2Credentials extends Ready {
   /** The type of the credentials. */
   type: "oauth2";
+  /** The name of the OAuth client that obtained them. */
+  client: string;
   /** The access token. */
   accessToken: string;
   /** Its type, mostly `Bearer`. */
@@ -119,6 +121,8 @@ export interface ImportedConnection {
   name?: string | null | undefined;
   /** The tags. */
   tags?: readonly string[] | undefined;
+  /** The name of the OAuth client that obtained the credentials. Default: that of the connection, or else `default`. */
+  client?: string | undefined;
   /** The id of the OAuth client that obtained the credentials: the account's client for the platform must be the same. */
   clientId?: string | null | undefined;
   /** The credentials. */
@@ -184,6 +188,8 @@ export interface ConnectionStatus {
   holdsCredentials: boolean;
   /** Whether the connection was imported and another service still refreshes it, so that this one does not. */
   awaitsCutOver: boolean;
+  /** The name of the OAuth client that obtained the credentials; null for those of another type, and for none. */
+  client: string | null;
   /** The connected account; null if it is not known. */
   account: PlatformAccount | null;
 }

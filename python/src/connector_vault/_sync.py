@@ -638,6 +638,7 @@ class ConnectAttempts:
         platform: str | None = None,
         connection: str | HasId | None = None,
         auth_method: str | None = None,
+        client: str | None = None,
         identity: str | None = None,
         identity_type: IdentityType | None = None,
         label: str | None = None,
@@ -653,13 +654,15 @@ class ConnectAttempts:
 
         Returns the connection if the user's credentials are in `fields`. If the user must go to the platform, it returns an
         attempt: give its `authorization_url` to the user, then `wait` for the connection. With `link`, it does so in each
-        case: the user enters a key, or chooses a method, on the page of the link. Never retried.
+        case: the user enters a key, or chooses a method, on the page of the link. `client` is the name of the OAuth client,
+        if the platform has several. Never retried.
         """
         body = json_body(
             dict(
                 platform=or_omitted(platform),
                 connection=OMITTED if connection is None else resource_id(connection),
                 auth_method=or_omitted(auth_method),
+                client=or_omitted(client),
                 identity=or_omitted(identity),
                 identity_type=or_omitted(identity_type),
                 label=or_omitted(label),
@@ -734,14 +737,16 @@ class OauthClients:
         query = query_params(dict(limit=limit, page=page))
         return _counted_list(self._sender, OauthClientPage, api_path("oauth-clients"), query)
 
-    def get(self, platform: str) -> OauthClient:
-        """Returns the OAuth client for a platform, without its secret."""
-        return self._sender.result(Call("GET", api_path("oauth-clients", platform), OauthClient))
+    def get(self, platform: str, *, name: str | None = None) -> OauthClient:
+        """Returns the OAuth client for a platform, or the one with this name, without its secret."""
+        query = query_params(dict(name=name))
+        return self._sender.result(Call("GET", api_path("oauth-clients", platform), OauthClient, query))
 
     def set(
         self,
         platform: str,
         *,
+        name: str | None = None,
         client_id: str,
         client_secret: str | None | Omitted = OMITTED,
         auth_method: str | None = None,
@@ -751,7 +756,10 @@ class OauthClients:
         start_url: str | None = None,
         pkce: Pkce | None = None,
     ) -> StoredOauthClient:
-        """Sets the OAuth client for a platform, all of it. An omitted secret stays as long as `client_id` does."""
+        """Sets the OAuth client for a platform, all of it. An omitted secret stays as long as `client_id` does.
+
+        With a `name`, a platform can have several clients.
+        """
         body = json_body(
             dict(
                 client_id=client_id,
@@ -764,12 +772,14 @@ class OauthClients:
                 pkce=or_omitted(pkce),
             )
         )
-        call = Call[StoredOauthClient]("PUT", api_path("oauth-clients", platform), StoredOauthClient, body=body)
+        path, query = api_path("oauth-clients", platform), query_params(dict(name=name))
+        call = Call[StoredOauthClient]("PUT", path, StoredOauthClient, query, body=body)
         return self._sender.result(call)
 
-    def delete(self, platform: str) -> None:
-        """Deletes the OAuth client for a platform."""
-        self._sender.result(Call[None]("DELETE", api_path("oauth-clients", platform), None))
+    def delete(self, platform: str, *, name: str | None = None) -> None:
+        """Deletes the OAuth client for a platform, or the one with this name."""
+        query = query_params(dict(name=name))
+        self._sender.result(Call[None]("DELETE", api_path("oauth-clients", platform), None, query))
 
 
 class Events:
@@ -1061,12 +1071,14 @@ class Sessions:
         access: Access | None = None,
         actions: Iterable[str] | None = None,
         connections: Iterable[str | HasId] | None = None,
+        client: str | None = None,
         origins: Iterable[str] | None = None,
         ttl_seconds: int | None = None,
     ) -> Session:
         """Creates a token that has access to the connections of one identity, for 15 minutes by default.
 
         `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit it further.
+        `client` is the name of the OAuth client with which it connects accounts.
         """
         body = json_body(
             dict(
@@ -1077,6 +1089,7 @@ class Sessions:
                 access=or_omitted(access),
                 actions=OMITTED if actions is None else [*actions],
                 connections=OMITTED if connections is None else [resource_id(one) for one in connections],
+                client=or_omitted(client),
                 origins=OMITTED if origins is None else [*origins],
                 ttl_seconds=or_omitted(ttl_seconds),
             )

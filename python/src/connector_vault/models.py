@@ -898,6 +898,10 @@ class CredentialsOauth2(Model):
     """
     The id of the connector's auth method.
     """
+    client: str
+    """
+    The name of the OAuth client that obtained them.
+    """
     access_token: str = Field(..., alias='accessToken')
     """
     The access token.
@@ -1109,7 +1113,7 @@ class AuditEntryTarget(Model):
     """
     id: str
     """
-    Its id; the platform of an OAuth client.
+    Its id. Of an OAuth client, the platform, followed by a slash and its name unless that is `default`.
     """
 
 
@@ -1183,6 +1187,10 @@ class EventDataOauthClientOauthClient(Model):
     platform: str
     """
     The platform.
+    """
+    name: str
+    """
+    The name of the client.
     """
     client_id: str = Field(..., alias='clientId')
     """
@@ -1680,6 +1688,10 @@ class ConnectionStatus(Model):
     """
     Whether the connection was imported and another service still refreshes it, so that this one does not.
     """
+    client: str | None = None
+    """
+    The name of the OAuth client that obtained the credentials; null for credentials of another type, and for none.
+    """
     account: PlatformAccount | None = None
     """
     The connected account at the platform; null if it is not known.
@@ -1756,6 +1768,10 @@ class AttemptSummary(Model):
     """
     The id of one of the connector's `authMethods`.
     """
+    client: str
+    """
+    The name of the OAuth client.
+    """
     identity: str
     """
     The identity that the connection belongs to.
@@ -1796,6 +1812,10 @@ class OauthClient(Model):
     platform: str
     """
     The platform's identifier.
+    """
+    name: str
+    """
+    The name, which distinguishes the clients of a platform.
     """
     auth_method: str | None = Field(None, alias='authMethod')
     """
@@ -1857,6 +1877,10 @@ class StoredOauthClient(Model):
     platform: str
     """
     The platform's identifier.
+    """
+    name: str
+    """
+    The name, which distinguishes the clients of a platform.
     """
     auth_method: str | None = Field(None, alias='authMethod')
     """
@@ -2338,6 +2362,10 @@ class Whoami(Model):
     """
     The ids of the connections that it is restricted to; null for all of the identity.
     """
+    client: str | None = None
+    """
+    The name of the OAuth client with which it connects accounts; null for the connection's own, or else `default`.
+    """
     origins: list[str] | None = None
     """
     The web origins that it is restricted to; null for all.
@@ -2390,6 +2418,10 @@ class Session(Model):
     connections: list[str] | None = None
     """
     The ids of the connections that it is restricted to; null for all of the identity.
+    """
+    client: str | None = None
+    """
+    The name of the OAuth client with which it connects accounts; null for the connection's own, or else `default`.
     """
     origins: list[str] | None = None
     """
