@@ -87,7 +87,7 @@ export function connectOperator(world) {
       const url = ["--url", `http://127.0.0.1:${world.server.port}`];
       assert.deepEqual(list(...url), [{ account: "operator", environment: "test", ...shown }]);
       const text = run(["clients", "list", "--persist-to", world.state.path]).stdout;
-      assert.match(text, /^second-basic +test +sealed +any +second\.app$/m);
+      assert.match(text, /^second-basic +default +test +sealed +any +second\.app$/m);
     });
 
     test("the secret stays when that is asked for, and is then used as before", async () => {
@@ -184,7 +184,16 @@ export function connectOperator(world) {
     });
 
     test("an OAuth client is removed", async () => {
-      const remove = () => run(["clients", "remove", "second-basic", ...whose, "--persist-to", world.state.path]);
+      const remove = (...options) =>
+        run(["clients", "remove", "second-basic", ...options, ...whose, "--persist-to", world.state.path]);
+      const named = set("second-basic", ["--name", "bot", "--client-id", "b", "--no-secret"]);
+      assert.match(named.stderr, /^Set the OAuth client bot for second-basic of operator \(test\)\.$/m);
+      assert.deepEqual(
+        list().map(({ name }) => name),
+        ["bot", "default"],
+      );
+      const bot = remove("--name", "bot");
+      assert.equal(bot.stderr, "Removed the OAuth client bot for second-basic of operator (test).\n");
       const done = remove();
       assert.deepEqual(
         [done.status, done.stderr],

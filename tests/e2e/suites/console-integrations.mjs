@@ -74,6 +74,7 @@ export function consoleIntegrations(world) {
             const { redirectUri, createdAt, updatedAt, ...stored } = await clientOf("both");
             assert.deepEqual(stored, {
               platform: "both",
+              name: "default",
               authMethod: null,
               clientId: "an-id",
               hasSecret: true,
@@ -116,6 +117,40 @@ export function consoleIntegrations(world) {
           { expects: [404] },
         ),
       ));
+
+    test("set a second client of a platform, change it, and delete it", () =>
+      visit(`${PATH}?set=both&new=1`, async (page) => {
+        const dialog = form(page, "OAuth client for Both");
+        await dialog.getByText("Both already has “default”.").waitFor();
+        await dialog.getByLabel("Client ID").fill("a-bot");
+        await dialog.getByLabel("Client secret", { exact: true }).fill("a-secret");
+        await save(page);
+        await expectFocus(dialog.getByLabel("Name"));
+        await dialog.getByText("This is required.").waitFor();
+        await dialog.getByLabel("Name").fill("default");
+        await dialog.getByText("There is already a client with this name.").waitFor();
+        await dialog.getByLabel("Name").fill("bot");
+        await expectAccessible(page, "the form of a second client");
+        await save(page);
+        await page.getByText(/^The OAuth client “bot” for Both was saved\./).waitFor();
+        const named = () => world.connect.caller().send("GET", "/v1/oauth-clients/both?name=bot");
+        assert.equal((await named()).json.clientId, "a-bot");
+
+        await page.getByRole("link", { name: "Edit Both, bot" }).click();
+        const edited = form(page, "OAuth client “bot” for Both");
+        await edited.getByText("A secret is stored. Leave this empty to keep it.").waitFor();
+        assert.equal(new URL(page.url()).search, "?set=both&client=bot");
+        await edited.getByLabel("Scopes (optional)").fill("openid");
+        await save(page);
+        await edited.waitFor({ state: "detached" });
+        assert.deepEqual((await named()).json.scopes, ["openid"]);
+        assert.notEqual((await clientOf("both")).clientId, "a-bot");
+
+        await button(page, "Delete Both, bot").click();
+        await button(page, "Delete OAuth client").click();
+        await page.getByText("The OAuth client “bot” for Both was deleted.").waitFor();
+        assert.equal((await named()).status, 404);
+      }));
 
     test("choose a platform by keyboard, and show errors next to the field", () =>
       without(() =>

@@ -6,7 +6,7 @@ import { DescriptionItem } from "../components/description-item";
 import { QueryView } from "../components/query-view";
 import { DueTime, RelativeTime } from "../components/relative-time";
 import { Reason } from "../events/reason";
-import { clientHref } from "../integrations/hooks";
+import { clientHref, DEFAULT_CLIENT } from "../integrations/hooks";
 import { useSession } from "../session/session";
 
 /** Query key, regardless of the version. */
@@ -75,6 +75,9 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
         {status.holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}
         {status.awaitsCutOver && "; imported, and still refreshed by the service that had them before"}
       </DescriptionItem>
+      {status.client && status.client !== DEFAULT_CLIENT && (
+        <DescriptionItem name="OAuth client">{status.client}</DescriptionItem>
+      )}
       {expiresAt && (
         <DescriptionItem name="Token expires">
           <RelativeTime at={expiresAt} showExact />
@@ -99,12 +102,17 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
   );
 }
 
-function Actor({ status: { actor, nextAttemptAt }, platform }: { status: ConnectionStatus; platform: string }) {
+function Actor({ status: { actor, nextAttemptAt, client }, platform }: { status: ConnectionStatus; platform: string }) {
   const { may } = useSession();
   if (actor === "user") return <>The user must reconnect.</>;
   if (actor === "account") {
-    const client = "the OAuth client";
-    return <>Your team must fix {may("clients:read") ? <Link href={clientHref(platform)}>{client}</Link> : client}.</>;
+    const text = "the OAuth client";
+    return (
+      <>
+        Your team must fix{" "}
+        {may("clients:read") ? <Link href={clientHref(platform, client ?? undefined)}>{text}</Link> : text}.
+      </>
+    );
   }
   if (!nextAttemptAt) return <>No action needed.</>;
   return (

@@ -14,6 +14,7 @@ import { Select } from "../components/select";
 import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
 import { useUrlState } from "../components/url-state";
 import { usePlatforms, type Platforms } from "../connectors/platforms";
+import { DEFAULT_CLIENT } from "../integrations/hooks";
 import { useSession } from "../session/session";
 import { EventDetails } from "./details";
 import { EVENT_TYPES, eventLabel } from "./messages";
@@ -172,6 +173,9 @@ function Row({ event, platforms }: { event: VaultEvent; platforms: Platforms | u
           <>
             <Logo name={platform?.name ?? subject.platform} image={platform?.image} size={24} />
             <span>{platform?.name ?? subject.platform}</span>
+            {"oauthClient" in data && data.oauthClient.name !== DEFAULT_CLIENT && (
+              <span class="muted"> {data.oauthClient.name}</span>
+            )}
           </>
         )}{" "}
         {connection &&

@@ -15,13 +15,17 @@ import { useConnector } from "../connectors/hooks";
 import { PlatformField } from "../connectors/platform-field";
 import type { Platforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
-import { clientHref, useInvalidateClients } from "./hooks";
+import { clientHref, clientNoun, DEFAULT_CLIENT, useInvalidateClients } from "./hooks";
 import { RedirectUri } from "./redirect-uri";
 
 interface Props {
   platform: string | undefined;
-  /** The existing client. */
-  client: OauthClient | undefined;
+  /** The client's name, unless the form asks for it. */
+  name: string;
+  /** Whether the form asks for the name of a new client. */
+  isNew: boolean;
+  /** The platform's existing clients. */
+  clients: readonly OauthClient[];
   platforms: Platforms | undefined;
   onChoose: (platform: string) => void;
   onClose: () => void;
@@ -30,13 +34,14 @@ interface Props {
 }
 
 /** Dialog to set an OAuth client. Asks for the platform first, unless the address contains it. */
-export function ClientDialog({ platform, client, platforms, onChoose, onClose, onSaved, fallbackFocus }: Props) {
+export function ClientDialog({ platform, platforms, onChoose, onClose, onSaved, fallbackFocus, ...which }: Props) {
   const { may } = useSession();
-  const name = platform && (platforms?.byName.get(platform)?.name ?? platform);
+  const platformName = platform && (platforms?.byName.get(platform)?.name ?? platform);
+  const name = which.isNew ? DEFAULT_CLIENT : which.name;
   return (
     <Modal
       key={platform ?? ""}
-      title={name ? `OAuth client for ${name}` : "New OAuth client"}
+      title={platformName ? clientNoun(name, platformName) : "New OAuth client"}
       kind="form"
       onClose={onClose}
       fallbackFocus={fallbackFocus}
@@ -44,9 +49,9 @@ export function ClientDialog({ platform, client, platforms, onChoose, onClose, o
       {platform === undefined ? (
         <PlatformChoice platforms={platforms} onChoose={onChoose} />
       ) : may("catalog:read") ? (
-        <ConnectorForm platform={platform} client={client} onClose={onClose} onSaved={onSaved} />
+        <ConnectorForm platform={platform} {...which} onClose={onClose} onSaved={onSaved} />
       ) : (
-        <ClientForm platform={platform} client={client} methods={[]} onClose={onClose} onSaved={onSaved} />
+        <ClientForm platform={platform} {...which} methods={[]} onClose={onClose} onSaved={onSaved} />
       )}
     </Modal>
   );
@@ -86,7 +91,7 @@ function PlatformChoice({ platforms, onChoose }: Pick<Props, "platforms" | "onCh
   );
 }
 
-type FormProps = Pick<Props, "client" | "onClose" | "onSaved"> & { platform: string };
+type FormProps = Pick<Props, "name" | "isNew" | "clients" | "onClose" | "onSaved"> & { platform: string };
 
 const isOauth = (method: ConnectorDetail["authMethods"][number]): method is OAuth2Method => method.type === "oauth2";
 
@@ -100,7 +105,7 @@ function ConnectorForm({ platform, ...rest }: FormProps) {
             <Suggestions
               title={`The catalog has no platform “${platform}”`}
               suggestions={found.suggestions}
-              hrefOf={clientHref}
+              hrefOf={(suggestion) => clientHref(suggestion)}
             />
           );
         const methods = found.authMethods.filter(isOauth);
@@ -126,6 +131,8 @@ const REGISTRATION_PAGES: Partial<Record<string, string>> = {
 
 /** Contains a secret, so it lives only as long as the dialog. */
 interface FormValues extends TagsValue {
+  /** The client's name. */
+  name: string;
   authMethod: string;
   clientId: string;
   secret: string;
@@ -135,7 +142,8 @@ interface FormValues extends TagsValue {
   variables: Record<string, string>;
 }
 
-const toFormValues = (client: OauthClient | undefined): FormValues => ({
+const toFormValues = (name: string, client: OauthClient | undefined): FormValues => ({
+  name,
   authMethod: client?.authMethod ?? "",
   clientId: client?.clientId ?? "",
   secret: "",
@@ -173,6 +181,7 @@ function toClient(values: FormValues, fields: readonly AuthField[], previous: Oa
     authorizationParameters: parseParameters(parameters),
     variables: Object.fromEntries(variables),
     ...(previous?.startUrl && { startUrl: previous.startUrl }),
+    ...(previous?.pkce && { pkce: previous.pkce }),
   };
 }
 
@@ -200,14 +209,21 @@ const hostOf = (url: string | null) => /^https:\/\/([^/?#{]+)/.exec(url ?? "")?.
 function ClientForm({
   platform,
   connector,
-  client,
+  name: currentName,
+  isNew,
+  clients,
   methods,
   onClose,
   onSaved,
 }: FormProps & { connector?: ConnectorDetail; methods: readonly OAuth2Method[] }) {
   const { vault } = useSession();
   const invalidate = useInvalidateClients();
-  const [values, setValues] = useState(() => toFormValues(client));
+  const names = clients.map((client) => client.name);
+  const client = isNew ? undefined : clients.find((client) => client.name === currentName);
+  const [values, setValues] = useState(() =>
+    toFormValues(isNew && names.includes(DEFAULT_CLIENT) ? "" : currentName, client),
+  );
+  const clientName = values.name.trim();
   const selectedMethods = methods.filter(({ id }) => values.authMethod === "" || id === values.authMethod);
   // Methods can share variables.
   const fields = [
@@ -216,7 +232,7 @@ function ClientForm({
   const scopes = [...new Set(selectedMethods.flatMap((method) => method.scopes.map(({ name }) => name)))];
   const request = toClient(values, fields, client);
   const saving = useSingleFlight({
-    mutationFn: (client: NewOauthClient) => vault.oauthClients.set(platform, client),
+    mutationFn: (client: NewOauthClient) => vault.oauthClients.set(platform, client, { name: clientName }),
     onSuccess: (saved) => {
       void invalidate();
       onSaved(saved);
@@ -231,7 +247,8 @@ function ClientForm({
   const needsSecret = selectedMethods.length > 0 && selectedMethods.every(({ tokenAuth }) => tokenAuth !== "none");
   const keepsSecret = client?.hasSecret === true && values.clientId.trim() === client.clientId;
   const secretFault = needsSecret && !values.secret && !keepsSecret ? `${name} needs the client's secret.` : undefined;
-  const isValid = localFaults.length === 0 && !secretFault && !fields.some(variableFault);
+  const nameFault = isNew ? findNameFault(clientName, names) : undefined;
+  const isValid = localFaults.length === 0 && !nameFault && !secretFault && !fields.some(variableFault);
   const { form, isTried, faults, ...checked } = useValidatedForm(saving, localFaults, isValid);
   const edit = (changes: Partial<FormValues>) => checked.edit(() => setValues({ ...values, ...changes }));
   const secretField: AuthField = {
@@ -254,6 +271,18 @@ function ClientForm({
     <form class="section" ref={form} onSubmit={checked.submit(() => saving.run(request))} noValidate autocomplete="off">
       {connector && <RegistrationHint connector={connector} />}
       <RedirectUri />
+      {isNew && (
+        <TextField
+          label="Name"
+          aria-required="true"
+          value={values.name}
+          fault={isTried ? nameFault : undefined}
+          hint={`${
+            names.length > 0 ? `${name} already has ${names.map((taken) => `“${taken}”`).join(", ")}. ` : ""
+          }Connect requests and sessions choose a client by its name; without one, they use “default”.`}
+          onInput={(changed) => edit({ name: changed })}
+        />
+      )}
       {methods.length > 1 && (
         <Select
           label="Method"
@@ -357,6 +386,13 @@ function ClientForm({
       </div>
     </form>
   );
+}
+
+/** Why a new client can't have this name. */
+function findNameFault(name: string, taken: readonly string[]): string | undefined {
+  if (name === "") return "This is required.";
+  if (!/^[a-z0-9-]{1,40}$/.test(name)) return "This must be 1 to 40 of a-z, 0-9 and -.";
+  return taken.includes(name) ? "There is already a client with this name." : undefined;
 }
 
 /** The error of any parameter, prefixed with its name: all parameters share one field. */

@@ -1,24 +1,26 @@
 import { ConfirmRemoval } from "../components/confirm-removal";
 import { useSession } from "../session/session";
-import { useInvalidateClients } from "./hooks";
+import type { OauthClient } from "connector-vault/slim";
+import { clientNoun, useInvalidateClients } from "./hooks";
 
 interface Props {
-  platform: string;
+  client: OauthClient;
+  /** The platform's name. */
   name: string;
   onClose: () => void;
   onDeleted: () => void;
   fallbackFocus: () => HTMLElement | null;
 }
 
-export function DeleteClient({ platform, name, onDeleted, ...rest }: Props) {
+export function DeleteClient({ client, name, onDeleted, ...rest }: Props) {
   const { vault } = useSession();
   const invalidate = useInvalidateClients();
   return (
     <ConfirmRemoval
       {...rest}
-      title={`Delete the OAuth client for ${name}?`}
+      title={`Delete the ${clientNoun(client.name, name)}?`}
       labels={{ cancel: "Keep it", confirm: "Delete OAuth client", pending: "Deleting…" }}
-      remove={() => vault.oauthClients.delete(platform)}
+      remove={() => vault.oauthClients.delete(client.platform, { name: client.name })}
       hint="It may not have been deleted."
       onDone={() => {
         void invalidate();
@@ -26,8 +28,8 @@ export function DeleteClient({ platform, name, onDeleted, ...rest }: Props) {
       }}
     >
       <p class="break-words">
-        Its secret is erased. Until you set another client, users can't connect to <strong>{name}</strong> through
-        OAuth, and existing connections stop working when their access tokens expire.
+        Its secret is erased. Until you set it again, users can't connect to <strong>{name}</strong> with it, and its
+        connections stop working when their access tokens expire.
       </p>
     </ConfirmRemoval>
   );

@@ -6,7 +6,7 @@ import { Loading } from "../components/loading";
 import { RelativeTime } from "../components/relative-time";
 import { ShowOlder } from "../components/show-older";
 import { useSession } from "../session/session";
-import { clientHref } from "./hooks";
+import { clientHref, DEFAULT_CLIENT } from "./hooks";
 
 const PAGE_SIZE = 10;
 
@@ -55,7 +55,7 @@ export function FailedAttempts({ nameOf }: Props) {
 }
 
 function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
-  const { identity, identityType, connection, error, createdAt } = attempt;
+  const { client, identity, identityType, connection, error, createdAt } = attempt;
   return (
     <li class="card client">
       <h3 class="break-words">
@@ -63,6 +63,7 @@ function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
       </h3>
       <p class="small muted">
         <RelativeTime at={createdAt} />
+        {client !== DEFAULT_CLIENT && <>, with the OAuth client {client}</>}
         {connection && (
           <>
             , to reconnect <Link href={`/connections/${connection}`}>a connection</Link>
@@ -85,7 +86,7 @@ function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
   );
 }
 
-function RequiredAction({ attempt: { platform, error } }: { attempt: AttemptSummary }) {
+function RequiredAction({ attempt: { platform, client, error } }: { attempt: AttemptSummary }) {
   switch (error?.code) {
     case "client_rejected":
     case "request_rejected":
@@ -93,7 +94,7 @@ function RequiredAction({ attempt: { platform, error } }: { attempt: AttemptSumm
     case "issuer_mismatch":
       return (
         <>
-          Your team must fix <Link href={clientHref(platform)}>the OAuth client</Link>.
+          Your team must fix <Link href={clientHref(platform, client)}>the OAuth client</Link>.
         </>
       );
     case "platform_unavailable":

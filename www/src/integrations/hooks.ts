@@ -40,5 +40,15 @@ export function useConnectorsNeedingClient() {
   });
 }
 
+/** The name of the client that is used unless another one is chosen. */
+export const DEFAULT_CLIENT = "default";
+
 /** URL of the form for a platform's client. */
-export const clientHref = (platform: string) => `/integrations?set=${encodeURIComponent(platform)}`;
+export const clientHref = (platform: string, name = DEFAULT_CLIENT) => {
+  const query = `set=${encodeURIComponent(platform)}`;
+  return `/integrations?${name === DEFAULT_CLIENT ? query : `${query}&client=${encodeURIComponent(name)}`}`;
+};
+
+/** The client in a sentence. */
+export const clientNoun = (name: string, platformName: string) =>
+  name === DEFAULT_CLIENT ? `OAuth client for ${platformName}` : `OAuth client “${name}” for ${platformName}`;

@@ -17,12 +17,12 @@ import { useSession } from "../session/session";
 import { ClientDialog } from "./client-dialog";
 import { DeleteClient } from "./delete-client";
 import { FailedAttempts } from "./failed-attempts";
-import { clientHref, useClients, useConnectorsNeedingClient } from "./hooks";
+import { clientHref, clientNoun, DEFAULT_CLIENT, useClients, useConnectorsNeedingClient } from "./hooks";
 import { RedirectUri } from "./redirect-uri";
 import "./integrations.css";
 
 const PATH = "/integrations";
-const PARAMETERS = ["set", "new"] as const;
+const PARAMETERS = ["set", "client", "new"] as const;
 const MAX_SHOWN_MISSING = 9;
 
 interface Notice {
@@ -44,7 +44,9 @@ export function IntegrationsView() {
   const imageOf = (platform: string) => platforms?.byName.get(platform)?.image;
   const maySet = may("clients:write");
   const close = () =>
-    history.state?.openedHere ? history.back() : change({ set: undefined, new: undefined }, { replace: true });
+    history.state?.openedHere
+      ? history.back()
+      : change({ set: undefined, client: undefined, new: undefined }, { replace: true });
   return (
     <Page
       title="Integrations"
@@ -82,7 +84,7 @@ export function IntegrationsView() {
               <ul class="clients" aria-labelledby="clients-title">
                 {clients.map((client) => (
                   <ClientCard
-                    key={client.platform}
+                    key={`${client.platform}/${client.name}`}
                     client={client}
                     name={nameOf(client.platform)}
                     image={imageOf(client.platform)}
@@ -105,12 +107,14 @@ export function IntegrationsView() {
       {query.data && maySet && (values.set !== undefined || values.new !== undefined) && (
         <ClientDialog
           platform={values.set}
-          client={query.data.find(({ platform }) => platform === values.set?.toLowerCase())}
+          name={values.client ?? DEFAULT_CLIENT}
+          isNew={values.new !== undefined}
+          clients={query.data.filter(({ platform }) => platform === values.set?.toLowerCase())}
           platforms={platforms}
-          onChoose={(platform) => navigate(clientHref(platform), { replace: true, state: history.state })}
+          onChoose={(platform) => navigate(`${clientHref(platform)}&new=1`, { replace: true, state: history.state })}
           onClose={close}
-          onSaved={({ platform, warnings = [] }) => {
-            const saved = `The OAuth client for ${nameOf(platform)} was saved.`;
+          onSaved={({ platform, name, warnings = [] }) => {
+            const saved = `The ${clientNoun(name, nameOf(platform))} was saved.`;
             setNotice({ text: [saved, ...warnings].join(" "), platform });
             close();
           }}
@@ -119,11 +123,11 @@ export function IntegrationsView() {
       )}
       {deleting && (
         <DeleteClient
-          platform={deleting.platform}
+          client={deleting}
           name={nameOf(deleting.platform)}
           onClose={() => setDeleting(undefined)}
           onDeleted={() => {
-            setNotice({ text: `The OAuth client for ${nameOf(deleting.platform)} was deleted.` });
+            setNotice({ text: `The ${clientNoun(deleting.name, nameOf(deleting.platform))} was deleted.` });
             setDeleting(undefined);
           }}
           fallbackFocus={pageHeading}
@@ -176,18 +180,21 @@ function MissingClients({ clients }: { clients: readonly OauthClient[] | undefin
 
 interface ClientCardHeaderProps {
   platform: string;
+  /** The client's name. */
+  clientName?: string;
   name: string;
   image: string | undefined;
   children: ComponentChildren;
 }
 
-function ClientCardHeader({ platform, name, image, children }: ClientCardHeaderProps) {
+function ClientCardHeader({ platform, clientName, name, image, children }: ClientCardHeaderProps) {
   return (
     <div class="client-head">
       <Logo name={name} image={image} />
       <h3>
         <Link href={`/connectors/${platform}`}>{name}</Link>
         {name !== platform && <span class="mono muted">{platform}</span>}
+        {clientName && clientName !== DEFAULT_CLIENT && <span class="chip">{clientName}</span>}
       </h3>
       <div class="buttons">{children}</div>
     </div>
@@ -205,15 +212,21 @@ function ClientCard({ client, name, image, onDelete }: ClientCardProps) {
   const { may } = useSession();
   const { platform, authMethod, clientId, hasSecret, scopes, rejectedSince, updatedAt } = client;
   const more = Object.entries({ ...client.authorizationParameters, ...client.variables });
+  const label = client.name === DEFAULT_CLIENT ? name : `${name}, ${client.name}`;
   return (
     <li class="card client">
-      <ClientCardHeader platform={platform} name={name} image={image}>
+      <ClientCardHeader platform={platform} clientName={client.name} name={name} image={image}>
         {may("clients:write") && (
           <>
-            <Link class="button" href={clientHref(platform)} state={OPENED_HERE} aria-label={`Edit ${name}`}>
+            <Link
+              class="button"
+              href={clientHref(platform, client.name)}
+              state={OPENED_HERE}
+              aria-label={`Edit ${label}`}
+            >
               Edit
             </Link>
-            <button type="button" class="danger" aria-label={`Delete ${name}`} onClick={onDelete}>
+            <button type="button" class="danger" aria-label={`Delete ${label}`} onClick={onDelete}>
               Delete
             </button>
           </>
@@ -228,7 +241,7 @@ function ClientCard({ client, name, image, onDelete }: ClientCardProps) {
       <dl class="description-list">
         <dt>Client ID</dt>
         <dd class="copyable">
-          <code>{clientId}</code> <CopyButton text={clientId} label={`Copy the client ID of ${name}`} />
+          <code>{clientId}</code> <CopyButton text={clientId} label={`Copy the client ID of ${label}`} />
         </dd>
         <dt>Secret</dt>
         <dd>{hasSecret ? "Stored" : <span class="muted">none</span>}</dd>

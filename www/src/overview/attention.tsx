@@ -8,7 +8,7 @@ import { pluralize } from "../components/pluralize";
 import { RelativeTime } from "../components/relative-time";
 import { pathWithQuery } from "../components/snippet";
 import { usePlatforms } from "../connectors/platforms";
-import { clientHref, useClients } from "../integrations/hooks";
+import { clientHref, DEFAULT_CLIENT, useClients } from "../integrations/hooks";
 import { useSession } from "../session/session";
 import { useWebhooks } from "../webhooks/hooks";
 
@@ -52,13 +52,13 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
         failedQueries.length === 0 && <p class="muted">No action needed: no connection is failed or degraded.</p>
       ) : (
         <ul>
-          {rejected.slice(0, MAX_SHOWN_CLIENTS).map(({ platform, rejectedSince }) => {
+          {rejected.slice(0, MAX_SHOWN_CLIENTS).map(({ platform, name: clientName, rejectedSince }) => {
             const name = names?.get(platform)?.name ?? platform;
             return (
-              <AttentionItem key={platform} who="account">
-                <strong>{name}</strong> rejected your OAuth client{" "}
+              <AttentionItem key={`${platform}/${clientName}`} who="account">
+                <strong>{name}</strong> rejected your OAuth client{clientName !== DEFAULT_CLIENT && ` “${clientName}”`}{" "}
                 {rejectedSince && <RelativeTime at={rejectedSince} />}: its connections can't be refreshed until you{" "}
-                <Link href={clientHref(platform)}>fix the client</Link>.{" "}
+                <Link href={clientHref(platform, clientName)}>fix the client</Link>.{" "}
                 <Link href={connectionsHref({ platform, state: "degraded", active: "all" })}>
                   Degraded connections to {name}
                 </Link>
