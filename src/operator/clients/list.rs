@@ -183,7 +183,7 @@ redirect URI  http://localhost:8787/connect/callback
         assert_eq!(
             document,
             serde_json::json!({
-                "account": "acme", "environment": "test", "platform": "github", "authMethod": "oauth2",
+                "account": "acme", "environment": "test", "platform": "github", "name": "default", "authMethod": "oauth2",
                 "clientId": "an id", "hasSecret": true, "scopes": ["a"], "authorizationParameters": {},
                 "variables": {}, "startUrl": null, "pkce": null, "redirectUri": uri, "rejectedSince": null, "createdAt": "1970-01-01T00:00:00.000Z",
                 "updatedAt": "1970-01-01T00:00:00.000Z",
