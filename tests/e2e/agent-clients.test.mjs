@@ -111,8 +111,7 @@ describe("agents with common MCP clients", () => {
     const base = `http://127.0.0.1:${gate.port}`;
     const catalog = await calledCatalog("agent-clients", platform);
     state = new State("agent-clients");
-    await state.migrate();
-    await state.publish(catalog);
+    await state.prepare(catalog);
     server = await Server.start(state, {
       name: "agent-clients",
       variables: { LOCAL_TARGETS: "allow", BASE_URL: base, AGENT_TOKEN_SECONDS: String(LIFE) },

@@ -28,8 +28,7 @@ describe("agents that sign in", () => {
     base = `http://127.0.0.1:${gate.port}`;
     const catalog = await calledCatalog("agent-sign-in", platform);
     state = new State("agent-sign-in");
-    await state.migrate();
-    await state.publish(catalog);
+    await state.prepare(catalog);
     server = await Server.start(state, {
       name: "agent-sign-in",
       variables: { LOCAL_TARGETS: "allow", BASE_URL: base },

@@ -69,8 +69,7 @@ describe("agents", () => {
     platform = await Platform.start();
     const catalog = await calledCatalog("agents", platform);
     state = new State("agents");
-    await state.migrate();
-    await state.publish(catalog);
+    await state.prepare(catalog);
     server = await Server.start(state, {
       name: "agents",
       variables: { LOCAL_TARGETS: "allow" },
@@ -193,8 +192,7 @@ describe("an agent and a person", () => {
       providers: { [platform]: { ...provider, documents: [platform] } },
     });
     state = new State("agents-person");
-    await state.migrate();
-    await state.publish(catalog);
+    await state.prepare(catalog);
     server = await Server.start(state, {
       name: "agents-person",
       variables: { LOCAL_TARGETS: "allow" },

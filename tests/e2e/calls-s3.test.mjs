@@ -81,8 +81,7 @@ describe("signed calls", () => {
     writeFileSync(providers, "");
     const catalog = await importPlatforms("s3", sources, providers);
     state = new State("calls-s3");
-    await state.migrate();
-    await state.publish(catalog);
+    await state.prepare(catalog);
     server = await Server.start(state, {
       name: "calls-s3",
       variables: { LOCAL_TARGETS: "allow" },

@@ -38,8 +38,7 @@ describe("calls to platforms", () => {
     platform = await Platform.start();
     const catalog = await calledCatalog("called", platform, PAGES);
     state = new State("calls");
-    await state.migrate();
-    await state.publish(catalog);
+    await state.prepare(catalog);
     server = await Server.start(state, {
       name: "calls",
       variables: { LOCAL_TARGETS: "allow", ALLOWED_ORIGINS: "https://app.example" },

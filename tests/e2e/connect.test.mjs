@@ -47,8 +47,7 @@ describe("connecting accounts", () => {
       },
     });
     world.state = new State("connecting");
-    await world.state.migrate();
-    await world.state.publish(world.catalog);
+    await world.state.prepare(world.catalog);
     world.server = await Server.start(world.state, world.configuration("connect"));
     const redirectUri = `http://127.0.0.1:${world.server.port}/connect/callback`;
     world.idp.open(redirectUri);

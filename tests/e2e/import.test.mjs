@@ -84,7 +84,7 @@ describe("moving in and out", { timeout: 600_000 }, () => {
     );
     const providers = join(folder, "moving-providers.toml");
     writeFileSync(providers, PROVIDERS);
-    await state.migrate();
+    await state.prepare();
     await state.publish(await importPlatforms("moving", sources, providers));
     server = await Server.start(state, { name: "moving", secrets: { SESSION_SECRET, VAULT_KEYS } });
     opened = await state.open();

@@ -81,7 +81,7 @@ describe("calls to platforms by the package", () => {
     writeFileSync(join(pages, "index.html"), PAGE);
     site = await Site.start(pages);
     state = new State("package-calling");
-    await state.migrate();
+    await state.prepare();
     await state.publish(await importPlatforms("package-calling", sources, providers));
     server = await Server.start(state, {
       name: "package-calling",

@@ -140,8 +140,7 @@ describe("the package's README", () => {
     install();
     const [catalog, state] = [{ path: join(folder, "readme-catalog") }, new State("readme-state")];
     await cli("catalog", "import", ...DOCUMENTS, "--licence", "any", "--out", catalog.path);
-    await state.migrate();
-    await state.publish(catalog);
+    await state.prepare(catalog);
     await state.use(async ({ vault }) => {
       await store(vault, [caller]);
       await seed(vault, caller.row.account, [...CONNECTIONS, ...ANNS]);

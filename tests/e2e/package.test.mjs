@@ -41,8 +41,7 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
   before(async () => {
     await build();
     const state = new State("package");
-    await state.migrate();
-    await state.publish(await wideCatalog());
+    await state.prepare(await wideCatalog());
     world.keys = {
       full: key({ scopes: ALL }),
       many: key({ account: "many" }),

@@ -74,7 +74,7 @@ describe("a client with a private key", () => {
         .join("\n"),
     );
     const state = new State("keyed");
-    await state.migrate();
+    await state.prepare();
     await state.publish(await importPlatforms("keyed", sources, providers));
     server = await Server.start(state, {
       name: "keyed",

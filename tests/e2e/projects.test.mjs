@@ -97,8 +97,7 @@ describe("the packed package", () => {
   before(async () => {
     await build();
     const state = new State("projects-state");
-    await state.migrate();
-    await state.publish(await smallCatalog());
+    await state.prepare(await smallCatalog());
     await state.use(({ vault }) => store(vault, [caller]));
     tarball = await pack();
     browser = await launch();

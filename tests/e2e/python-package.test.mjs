@@ -57,8 +57,7 @@ describe("the Python package", () => {
       catalog.path,
     );
     const state = new State("python");
-    await state.migrate();
-    await state.publish(catalog);
+    await state.prepare(catalog);
     await state.use(async ({ vault }) => {
       await store(vault, [many, few, reader]);
       await seed(

@@ -34,12 +34,6 @@ describe("the service on the real runtime", () => {
   before(async () => {
     await build();
     const [small, large, other] = [await smallCatalog(), await largeCatalog(), await otherCatalog()];
-    const empty = new State("empty");
-    world.migrated = {
-      first: await empty.migrate(),
-      again: await empty.migrate(),
-      byWrangler: await empty.migrateByWrangler(),
-    };
     world.keys = {
       full: key(),
       live: key({ environment: "live" }),
@@ -55,10 +49,10 @@ describe("the service on the real runtime", () => {
     // A live key with a row of the test environment.
     world.keys.otherWorld.row.environment = "test";
     const rows = Object.values(world.keys).filter((made) => made.row);
-    await empty.use(({ vault }) => store(vault, rows));
-    const [smallState, largeState] = [empty.copy("small-state"), empty.copy("large-state")];
-    await smallState.publish(small);
-    await largeState.publish(large);
+    const [smallState, largeState] = [new State("small-state"), new State("large-state")];
+    await smallState.prepare(small);
+    await largeState.prepare(large);
+    for (const state of [smallState, largeState]) await state.use(({ vault }) => store(vault, rows));
     world.catalogs = { small, large, other };
     world.states = { small: smallState, large: largeState };
     const secrets = { SESSION_SECRET, VAULT_KEYS };

@@ -148,7 +148,7 @@ describe("seed", () => {
 
   test("stops after a complete batch on Ctrl-C, and reports the number of connections", async () => {
     const state = new State("interrupted");
-    await state.migrate();
+    await state.prepare();
     const child = spawn(
       program,
       ["seed", "--catalog", path, "--persist-to", state.path, "--account", "acme", "--connections", "10000000"],
@@ -212,7 +212,7 @@ describe("the demo account", () => {
     const place = ["--local", "--persist-to", state.path, "--catalog", path];
     const program = await nativeCli();
     start = () => seedDemoAccount(program, { state: state.path, place });
-    await state.migrate();
+    await state.prepare();
   });
 
   test("gets 200 connections once, and not again after they were deleted", async () => {

@@ -68,17 +68,21 @@ export function connectPlaces(world) {
     });
 
     test("a frame offers a link when the popup is blocked", async () => {
-      await visit(await world.connect.appUrl("blocked@example.com"), async (page) => {
-        await page.context().addInitScript(() => (window.open = () => null));
-        const frame = await framedFor(page, "blocked@example.com");
-        await button(frame, "Continue to Login").click();
-        await heading(frame, "Go to Login").waitFor();
-        const link = frame.getByRole("link", { name: "Open the sign-in page" });
-        const popup = await opened(page, () => link.click());
-        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
-        await agree(popup);
-        await heading(frame, "Login is connected").waitFor();
-      });
+      await visit(
+        await world.connect.appUrl("blocked@example.com"),
+        async (page) => {
+          await page.context().addInitScript(() => (window.open = () => null));
+          const frame = await framedFor(page, "blocked@example.com");
+          await button(frame, "Continue to Login").click();
+          await heading(frame, "Go to Login").waitFor();
+          const link = frame.getByRole("link", { name: "Open the sign-in page" });
+          const popup = await opened(page, () => link.click());
+          await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
+          await agree(popup);
+          await heading(frame, "Login is connected").waitFor();
+        },
+        { isolated: true },
+      );
       assert.deepEqual(await platforms("blocked@example.com"), ["login"]);
     });
 

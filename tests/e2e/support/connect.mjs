@@ -15,7 +15,7 @@ import { key, store } from "./keys.mjs";
 import { dist } from "./package.mjs";
 import { SESSION_SECRET, Server, freePort } from "./server.mjs";
 import { Site } from "./site.mjs";
-import { State, build, cli, folder } from "./workspace.mjs";
+import { State, build, folder, importCatalog } from "./workspace.mjs";
 
 /** The scopes of the token that an app gives to its page. */
 const SCOPES = ["catalog:read", "connections:read", "connections:connect"];
@@ -223,13 +223,8 @@ export class Connecting extends Console {
         (one) => `[platforms.${one}]\nauthkit = true\n`,
       );
       writeFileSync(config, enabled.join("\n"));
-      const catalog = { path: join(folder, `${name}-catalog`) };
       const state = (world.state = new State(`${name}-state`));
-      await Promise.all([
-        cli("catalog", "import", sources, POLLY, "--providers", known, "--config", config, "--out", catalog.path),
-        state.migrate(),
-      ]);
-      await state.publish(catalog);
+      await state.prepare(await importCatalog(name, sources, POLLY, "--providers", known, "--config", config));
       world.opened = await state.open();
       await store(world.database, Object.values(world.keys));
       world.server = await Server.start(state, {

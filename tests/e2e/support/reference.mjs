@@ -13,7 +13,7 @@ import { Description } from "./openapi.mjs";
 import { PLATFORMS, SESSION_SECRET, Server, VAULT_KEYS } from "./server.mjs";
 import { CONNECTIONS } from "./vault.mjs";
 import { Visitor } from "./visitor.mjs";
-import { State, build, cli, folder } from "./workspace.mjs";
+import { State, build, folder, importCatalog } from "./workspace.mjs";
 
 export const PROJECT = join(folder, "reference");
 const DOCUMENTS = [
@@ -62,10 +62,8 @@ export class Reference {
     mkdirSync(installed, { recursive: true });
     for (const name of ["package.json", "dist"])
       cpSync(join(root, "npm", name), join(installed, name), { recursive: true });
-    const [catalog, state] = [{ path: join(folder, "reference-catalog") }, new State("reference-state")];
-    await cli("catalog", "import", ...DOCUMENTS, "--licence", "any", "--out", catalog.path);
-    await state.migrate();
-    await state.publish(catalog);
+    const state = new State("reference-state");
+    await state.prepare(await importCatalog("reference", ...DOCUMENTS, "--licence", "any"));
     await state.use(({ vault }) => store(vault, Object.values(keys)));
     const copy = state.copy("reference-strict");
     const reference = new Reference();

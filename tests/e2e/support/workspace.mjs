@@ -1,13 +1,14 @@
 // A temporary folder for tests: catalogs that the real command line imports and publishes, migrated databases, and direct access to
 // their local storage.
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nativeCli, program as builtProgram } from "../../../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
-import { untilOpen, whenNotBusy } from "../../../scripts/storage/busy.mjs";
+import { Database } from "./database.mjs";
 import { secrets } from "./http.mjs";
+import { copyStorage, template } from "./templates.mjs";
 
 const FIXTURES = join(root, "tests", "fixtures", "openapi", "good");
 const LARGE = ["github.com/api.github.com.json", "microsoft.com/graph-beta.json"];
@@ -47,42 +48,27 @@ export async function build() {
     await run("npm", ["run", "--silent", "build"], { ...options, timeout: 900_000 });
 }
 
-/** Retries statements while another process writes to the file: SQLite allows one writer at a time, and workerd does not wait. */
-function patient(database) {
-  const originals = new WeakMap();
-  const wrap = (statement) => {
-    const runs = (name) => [name, (...args) => whenNotBusy(() => statement[name](...args))];
-    const waiting = {
-      bind: (...values) => wrap(statement.bind(...values)),
-      ...Object.fromEntries(["all", "first", "raw", "run"].map(runs)),
-    };
-    originals.set(waiting, statement);
-    return waiting;
-  };
-  return {
-    prepare: (sql) => wrap(database.prepare(sql)),
-    batch: (statements) => whenNotBusy(() => database.batch(statements.map((one) => originals.get(one)))),
-  };
-}
-
-/** Imports documents into a catalog folder. */
-async function importCatalog(name, documents) {
-  const out = join(folder, name);
-  await cli("catalog", "import", ...documents, "--licence", "any", "--no-providers", "--out", out);
-  return new Catalog(out);
+/** Imports documents into a catalog folder. The catalog of files of this checkout is imported once. */
+export async function importCatalog(name, ...args) {
+  const isOwn = args.every((arg) => !arg.startsWith(folder));
+  const out = isOwn
+    ? await template(await program, ["catalog", ...args], (out) => cli("catalog", "import", ...args, "--out", out))
+    : join(folder, name);
+  if (!isOwn) await cli("catalog", "import", ...args, "--out", out);
+  return new Catalog(out, isOwn);
 }
 
 /** Imports documents and a file of providers. */
-export async function importPlatforms(name, documents, providers) {
-  const out = join(folder, name);
-  await cli("catalog", "import", ...[documents].flat(), "--licence", "any", "--providers", providers, "--out", out);
-  return new Catalog(out);
-}
+export const importPlatforms = (name, documents, providers) =>
+  importCatalog(name, ...[documents].flat(), "--licence", "any", "--providers", providers);
+
+/** Imports documents without providers. */
+const importDocuments = (name, documents) => importCatalog(name, ...documents, "--licence", "any", "--no-providers");
 
 /** A catalog of the committed documents. */
-export const smallCatalog = () => importCatalog("small", [FIXTURES]);
+export const smallCatalog = () => importDocuments("small", [FIXTURES]);
 /** A catalog of one committed document. */
-export const otherCatalog = () => importCatalog("other", [join(FIXTURES, "petstore-2.0.yaml")]);
+export const otherCatalog = () => importDocuments("other", [join(FIXTURES, "petstore-2.0.yaml")]);
 /** A catalog of the committed documents, GitHub's, and the largest one. */
 export const largeCatalog = () =>
   importPlatforms(
@@ -92,15 +78,17 @@ export const largeCatalog = () =>
   );
 /** A catalog of the committed documents, GitHub's, and those of a provider with hundreds of services. */
 export const wideCatalog = () =>
-  importCatalog("wide", [
+  importDocuments("wide", [
     FIXTURES,
     ...["github.com/api.github.com.json", "googleapis.com"].map((name) => join(openapiDirectory, "api", name)),
   ]);
 
 /** A catalog folder. */
 class Catalog {
-  constructor(path) {
+  /** @param {boolean} isShared whether other test files use this folder, which they must not change */
+  constructor(path, isShared = false) {
     this.path = path;
+    this.isShared = isShared;
     this.version = JSON.parse(readFileSync(join(path, "current.json"), "utf8")).version;
   }
 
@@ -142,26 +130,44 @@ export class State {
     return run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path], options);
   }
 
+  /** Fills the storage with a migrated database and perhaps a catalog, as the commands do. */
+  async prepare(catalog) {
+    const migrated = await template(await program, "migrated", (path) => cli("migrate", "--persist-to", path));
+    const whole = catalog?.isShared
+      ? await template(await program, ["published", catalog.path], async (path) => {
+          copyStorage(migrated, path);
+          await cli("catalog", "publish", "--local", "--persist-to", path, "--catalog", catalog.path);
+        })
+      : migrated;
+    copyStorage(whole, this.path);
+    if (catalog && !catalog.isShared) await this.publish(catalog);
+  }
+
   /** Copies the storage, which no process may have open. */
   copy(name) {
     const copy = new State(name);
-    cpSync(this.path, copy.path, { recursive: true });
+    copyStorage(this.path, copy.path);
     return copy;
   }
 
   /** Opens the storage directly: { catalog, vault, close() }. It must be closed, or this process does not exit. */
   async open() {
-    // Imported here, because it takes a second of CPU and not every test file needs it.
-    const { getPlatformProxy } = await import("wrangler");
-    const persist = { path: join(this.path, "v3") };
-    const { env, dispose } = await getPlatformProxy({ configPath: join(root, "wrangler.toml"), persist });
-    try {
-      await untilOpen(env.VAULT);
-      return { catalog: env.CATALOG, vault: patient(env.VAULT), close: dispose };
-    } catch (error) {
-      await dispose();
-      throw error;
-    }
+    const vault = new Database(this.path);
+    let opened;
+    /** A method of the KV namespace, which is opened when it is needed. */
+    const method =
+      (name) =>
+      async (...args) => {
+        opened ??= openKv(this.path);
+        const { env } = await opened;
+        return env.CATALOG[name](...args);
+      };
+    const catalog = Object.fromEntries(["get", "put", "delete", "list"].map((name) => [name, method(name)]));
+    const close = async () => {
+      vault.close();
+      await (await opened)?.dispose();
+    };
+    return { catalog, vault, close };
   }
 
   /** Opens the storage for `work`, and closes it afterwards. Returns the result of `work`. */
@@ -173,4 +179,11 @@ export class State {
       await opened.close();
     }
   }
+}
+
+/** Opens the KV namespace of a storage with wrangler. */
+async function openKv(path) {
+  // Imported here, because it takes a second of CPU and few test files need it.
+  const { getPlatformProxy } = await import("wrangler");
+  return getPlatformProxy({ configPath: join(root, "wrangler.toml"), persist: { path: join(path, "v3") } });
 }

@@ -1,0 +1,71 @@
+// Catalogs and databases that several test files need, made once by the real commands and kept in target/e2e until the program or
+// one of their inputs changes.
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { isAlive } from "../../../scripts/lib/alive.mjs";
+import { locked } from "../../../scripts/lib/lock.mjs";
+import { root } from "../../../scripts/lib/paths.mjs";
+
+const PLACE = join(root, "target", "e2e");
+const INPUTS = ["schema", "package-lock.json", "providers.toml", "catalog.toml", "sources.toml", "tests/fixtures"];
+const HELPER = "storage-helper.json";
+const POLL_MS = 20;
+
+const hashOf = (value) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 20);
+
+function stampOf(path) {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return [path, stat.size, stat.mtimeMs];
+  return readdirSync(path)
+    .sort()
+    .map((name) => stampOf(join(path, name)));
+}
+
+let current;
+
+/** The folder for the templates of this program and these inputs. Removes those of earlier ones. */
+function folderFor(program) {
+  if (current) return current;
+  const name = hashOf([program, ...INPUTS.map((path) => join(root, path))].map(stampOf));
+  mkdirSync(PLACE, { recursive: true });
+  for (const other of readdirSync(PLACE))
+    if (other !== name) rmSync(join(PLACE, other), { recursive: true, force: true });
+  current = join(PLACE, name);
+  return current;
+}
+
+/** Stops the helper of the operator's commands, which keeps a storage open for half a minute. */
+export async function stopHelper(storage) {
+  const file = join(storage, HELPER);
+  if (!existsSync(file)) return;
+  const { pid } = JSON.parse(readFileSync(file, "utf8"));
+  if (isAlive(pid)) process.kill(pid, "SIGTERM");
+  while (isAlive(pid)) await pause(POLL_MS);
+}
+
+/**
+ * The folder of a template. `make` fills it unless it exists.
+ * @param {string} program the operator's command line, which makes it
+ * @param {unknown} of what distinguishes it from other templates
+ * @param {(folder: string) => Promise<unknown>} make
+ */
+export async function template(program, of, make) {
+  const done = join(folderFor(program), hashOf(of));
+  if (existsSync(done)) return done;
+  await locked(`e2e-${hashOf(of)}`, "it prepares storage for tests", async () => {
+    if (existsSync(done)) return;
+    const unfinished = `${done}.unfinished`;
+    rmSync(unfinished, { recursive: true, force: true });
+    mkdirSync(unfinished, { recursive: true });
+    await make(unfinished);
+    await stopHelper(unfinished);
+    renameSync(unfinished, done);
+  });
+  return done;
+}
+
+/** Copies a storage, without the record of its helper. */
+export const copyStorage = (from, to) =>
+  cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith(HELPER) });
