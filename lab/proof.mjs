@@ -37,6 +37,7 @@ const PROOFS = {
   },
   timing: { command: [...native("timing::"), "--ignored"], result: /test result: .*? failed/g },
   killed: { command: lab("test", "lab/tests/killed.test.mjs"), result: /(?:pass|fail) \d+/g },
+  rotation: { command: lab("test", "tests/e2e/rotation.test.mjs"), result: /(?:pass|fail) \d+/g },
   hono: { command: lab("test", "lab/tests/hono.test.mjs"), result: /(?:pass|fail) \d+/g },
   platforms: { command: lab("test", "lab/tests/platforms.test.mjs"), result: /\d+ of \d+ journeys.*/g },
   frameworks: { command: lab("test", "lab/tests/frameworks.test.mjs"), result: /(?:pass|fail) \d+/g },

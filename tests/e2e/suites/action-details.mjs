@@ -27,30 +27,29 @@ export function actionDetails(world) {
   }
 
   describe("an action's detail", () => {
-    for (const platform of ["github", "microsoft-graph-beta"]) {
-      test(`schemas are valid: ${platform}`, async () => {
-        const path = `/v1/available-actions/${platform}`;
-        const { total } = (await get(`${path}?limit=1`)).json;
-        let seen = 0;
-        for (let page = 1; page <= total && seen < 60; page += EVERY) {
-          const [row] = (await get(`${path}?limit=1&page=${page}`)).json.rows;
-          const answer = await get(`${path}/${encodeURIComponent(row.key)}?include=responses`);
-          const { input, requestBody, parameters, responses, ...detail } = answer.json;
-          for (const [name, value] of Object.entries(row)) assert.deepEqual(detail[name], value, row.key);
-          assert.ok(answer.body.length < MAX_BYTES, `${row.key}: ${answer.body.length} bytes`);
-          const takes = compiled(input, row.key);
-          assert.ok(!takes({ nothing: 1 }), `${row.key} takes what it does not know`);
-          const places = new Set(parameters.map((one) => one.in).filter((place) => place !== "cookie"));
-          if (requestBody) places.add("body");
-          // The media type of the response is a parameter if it is not always JSON.
-          if (detail.responseTypes.some((type) => !["application/json", "*/*"].includes(type))) places.add("header");
-          assert.deepEqual(Object.keys(input.properties).toSorted(), [...places].toSorted(), row.key);
-          for (const { status, schema } of responses) if (schema) compiled(schema, `${row.key} ${status}`);
-          seen += 1;
-        }
-        assert.ok(seen > 5, `${seen}`);
-      });
-    }
+    // `npm run proof -- catalog-proof` covers all platforms.
+    test("schemas are valid", async () => {
+      const path = "/v1/available-actions/github";
+      const { total } = (await get(`${path}?limit=1`)).json;
+      let seen = 0;
+      for (let page = 1; page <= total && seen < 60; page += EVERY) {
+        const [row] = (await get(`${path}?limit=1&page=${page}`)).json.rows;
+        const answer = await get(`${path}/${encodeURIComponent(row.key)}?include=responses`);
+        const { input, requestBody, parameters, responses, ...detail } = answer.json;
+        for (const [name, value] of Object.entries(row)) assert.deepEqual(detail[name], value, row.key);
+        assert.ok(answer.body.length < MAX_BYTES, `${row.key}: ${answer.body.length} bytes`);
+        const takes = compiled(input, row.key);
+        assert.ok(!takes({ nothing: 1 }), `${row.key} takes what it does not know`);
+        const places = new Set(parameters.map((one) => one.in).filter((place) => place !== "cookie"));
+        if (requestBody) places.add("body");
+        // The media type of the response is a parameter if it is not always JSON.
+        if (detail.responseTypes.some((type) => !["application/json", "*/*"].includes(type))) places.add("header");
+        assert.deepEqual(Object.keys(input.properties).toSorted(), [...places].toSorted(), row.key);
+        for (const { status, schema } of responses) if (schema) compiled(schema, `${row.key} ${status}`);
+        seen += 1;
+      }
+      assert.ok(seen > 5, `${seen}`);
+    });
 
     test("the schemas accept the same inputs as the document", async () => {
       const { input } = (await get("/v1/available-actions/github/issuesCreate")).json;

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { costOf, expectJson, expectProblem } from "../support/expect.mjs";
 import { key, store } from "../support/keys.mjs";
-import { seeded } from "../support/seed.mjs";
 import {
   CONNECTIONS,
   Caller,
@@ -11,7 +10,6 @@ import {
   expectConnection,
   expectConnections,
   expectTrueCounts,
-  follow,
   one,
   query,
   stored,
@@ -197,41 +195,6 @@ export function concurrency(world) {
       const refused = answers.filter(({ status }) => status !== 200);
       for (const answer of refused) expectProblem(answer, "invalid_key", { detail: REFUSED });
       expectConnection(await caller.read(id), { version: String(answers.length - refused.length + 1) });
-    });
-
-    test("paging by Link returns each connection that persists once", async () => {
-      const tenant = key({ account: "walkers" });
-      await store(world.database, [tenant]);
-      const walker = new Caller(world, tenant);
-      const ids = (await seeded(world.database, "walkers", 3000)).filter(({ active }) => active).map(({ id }) => id);
-      const doomed = ids.filter((_, i) => i % 12 === 5);
-      const patched = ids.filter((_, i) => i % 12 === 7);
-      let created = 0;
-      // Between pages and while the next one is read, connections are deleted, changed and created.
-      const disturb = () =>
-        Promise.all([
-          ...doomed.splice(-9).map((id) => walker.remove(id)),
-          ...doomed.splice(0, 9).map((id) => walker.remove(id)),
-          ...patched.splice(0, 9).map((id) => walker.patch(id, { tags: ["touched"] })),
-          ...Array.from({ length: 3 }, () => walker.create(input(`born-${(created += 1)}`))),
-        ]);
-      const settled = [];
-      let running = Promise.resolve([]);
-      const pages = await follow(walker, { limit: 100 }, async () => {
-        settled.push(...(await running));
-        running = disturb();
-      });
-      settled.push(...(await running));
-      for (const { status } of settled) assert.ok([200, 201, 204].includes(status), `${status}`);
-      const met = pages.flatMap((page) => page.rows.map(({ id }) => id));
-      assert.equal(new Set(met).size, met.length, "none twice");
-      const died = new Set(ids.filter((_, i) => i % 12 === 5));
-      const seen = new Set(met);
-      for (const id of ids) assert.ok(died.has(id) || seen.has(id), `${id} was skipped`);
-      assert.ok(pages.length >= 23 && created > 50);
-      for (const { next, rows } of pages.slice(0, -1))
-        assert.ok(next && rows.length === 100, "only the last page is short");
-      for (const { answer } of pages) assert.ok(costOf(answer).rowsRead <= 164, answer.header("server-timing"));
     });
 
     test("1,000 concurrent requests of all kinds get responses", async () => {

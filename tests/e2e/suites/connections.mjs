@@ -184,77 +184,6 @@ export function connections(world) {
       }
     });
 
-    for (const active of ["true", "false"]) {
-      test(`each filter agrees with filtering all rows, active=${active}`, async () => {
-        // Each identity, name and set of tags occurs twice.
-        const rows = all.filter((row) => String(row.active) === active && row.key.includes("::default::"));
-        const filters = new Map();
-        const add = (filter) => filters.set(JSON.stringify(filter), filter);
-        for (const row of rows) {
-          add({ identity: row.identity });
-          add({ identity: row.identity.toUpperCase() });
-          add({ q: [...row.identity].slice(0, 100).join("") });
-          add({ q: [...row.identity][0] });
-          add({ key: row.key });
-          add({ key: row.key.toUpperCase() });
-          add({ platform: row.platform.toUpperCase() });
-          add({ platformVersion: row.platformVersion });
-          add({ identityType: row.identityType });
-          if (row.name !== null) {
-            add({ name: row.name });
-            add({ name: row.name.toUpperCase() });
-            add({ name: row.name.slice(0, -1) || "x" });
-            add({ q: [...row.name].slice(0, 100).join("").toUpperCase() });
-            add({ q: [...row.name].slice(0, 2).join("") });
-          }
-          for (const tag of row.tags.slice(0, 4)) {
-            add({ tags: tag });
-            add({ tags: tag.toUpperCase() });
-          }
-          if (row.tags.length > 0) {
-            add({ tags: row.tags.slice(0, 20).join(",") });
-            add({ tags: [...row.tags.slice(0, 18), "a", "none"].join(","), tagsMatch: "any" });
-          }
-        }
-        let found = 0;
-        const left = [...filters.values()];
-        while (left.length > 0) {
-          const totals = await Promise.all(left.splice(-8).map((filter) => agree({ active, ...filter })));
-          found += totals.filter((total) => total > 0).length;
-        }
-        assert.ok(found > 50, `${found} filters find something`);
-      });
-    }
-
-    test("filters are combined with AND", async () => {
-      for (const row of all.filter((_, i) => i % 12 === 0)) {
-        const { platform, platformVersion, identityType, identity, key } = row;
-        const active = String(row.active);
-        const tags = row.tags.slice(0, 20).join(",");
-        const whole = {
-          active,
-          platform,
-          platformVersion,
-          identityType,
-          identity,
-          key,
-          ...(row.name && { name: row.name }),
-          ...(tags && { tags }),
-          q: [...identity].slice(0, 60).join(""),
-        };
-        assert.ok((await agree(whole)) >= 1);
-        for (const name of Object.keys(whole)) {
-          const { [name]: _, ...others } = whole;
-          await agree(others);
-          await agree({ active, platform, [name]: whole[name] });
-          await agree({ active, identityType, platformVersion, [name]: whole[name] });
-          if (tags) await agree({ active, tags, tagsMatch: "any", [name]: whole[name] });
-        }
-        assert.equal(await agree({ ...whole, platform: "nothing" }), 0);
-        assert.equal(await agree({ ...whole, active: row.active ? "false" : "true" }), 0);
-      }
-    });
-
     test("limits of filters: 100 keys, 20 tags, 100 characters, all together", async () => {
       const keys = [
         ...all.map((row) => row.key),
@@ -306,39 +235,6 @@ export function connections(world) {
       }
       expectConnections(await live.list({ key: mine.key }), { total: 0 });
       expectConnections(await live.list({ key: mine.key.replace("test::", "live::") }), { total: 0 });
-    });
-
-    test("pages by number contain each row at its position, and none past the end", async () => {
-      const active = all.filter((row) => row.active);
-      for (const limit of [1, 7, 48, 49]) {
-        const pages = Math.ceil(48 / limit);
-        for (let page = 1; page <= pages + 1; page += limit === 1 ? 6 : 1) {
-          const rows = active.slice(limit * (page - 1), limit * page);
-          const { next } = expectConnections(await own.list({ limit, page }), { rows, total: 48, pages, page });
-          assert.equal(next !== undefined, page < pages, "`Link` when another page follows, and only then");
-        }
-      }
-      for (const filter of [
-        {},
-        { platform: "github" },
-        { tags: "a" },
-        { tags: "a,b", tagsMatch: "any" },
-        { identity: "Ann" },
-        { q: "a" },
-        { name: "ann" },
-        { key: all[0].key },
-        { identityType: "user", platformVersion: "v9" },
-      ]) {
-        const total = all.filter((row) => holds(row, filter)).length;
-        for (const page of [1000, 1_000_000_000]) {
-          expectConnections(await own.list({ ...filter, limit: 500, page }), {
-            rows: [],
-            total,
-            pages: Math.ceil(total / 500),
-            page,
-          });
-        }
-      }
     });
 
     test("pages by `Link` return each row once, with every filter", async () => {
