@@ -69,11 +69,18 @@ class Statement {
 
 /** A database in the local storage of a folder. */
 export class Database {
-  #database;
+  #file;
+  #opened;
 
   /** @param {string} folder of the storage @param {string} id as in wrangler.toml */
   constructor(folder, id = "00000000-0000-0000-0000-000000000000") {
-    this.#database = new DatabaseSync(join(folder, "v3", "d1", OBJECT, fileOf(id)), { timeout: TIMEOUT_MS });
+    this.#file = join(folder, "v3", "d1", OBJECT, fileOf(id));
+  }
+
+  /** Opened when it is needed, because a command may create the file first. */
+  get #database() {
+    this.#opened ??= new DatabaseSync(this.#file, { timeout: TIMEOUT_MS });
+    return this.#opened;
   }
 
   prepare(sql) {
@@ -95,6 +102,6 @@ export class Database {
   }
 
   close() {
-    this.#database.close();
+    this.#opened?.close();
   }
 }
