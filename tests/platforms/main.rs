@@ -14,6 +14,7 @@
 
 mod hosts;
 mod journey;
+mod replays;
 mod reports;
 mod row;
 mod service;

@@ -115,7 +115,7 @@ pub fn json_answer(status: u16, document: &Value) -> HttpResponse {
 }
 
 /// A platform that follows the OAuth 2.0 standard, except for the members of the report.
-fn usual(report: &Report) -> Platform {
+pub fn usual(report: &Report) -> Platform {
     let mut method = json!({
         "id": "oauth", "type": "oauth2", "grant": "authorization_code", "issuer": null, "fields": [],
         "authorizationUrl": "https://id.acme.example/authorize", "tokenUrl": "https://id.acme.example/token",
@@ -199,11 +199,11 @@ impl Service {
         self.answers.borrow_mut().push_back(answer);
     }
 
-    fn send(&self, method: &str, path: &str, sent: &Value) -> Response {
+    pub fn send(&self, method: &str, path: &str, sent: &Value) -> Response {
         self.api.send(&with_body(self.api.request(method, path), &sent.to_string()))
     }
 
-    fn get(&self, path: &str) -> Response {
+    pub fn get(&self, path: &str) -> Response {
         self.api.get(path)
     }
 
@@ -269,8 +269,20 @@ impl Service {
         body(&self.get(&format!("/v1/vault/connect/{attempt}")))
     }
 
+    /// A connection with a key. Returns its id, and expects an empty response to the next request.
+    pub fn with_key(&self, fields: &Value) -> String {
+        let sent = json!({
+            "platform": self.platform, "identity": "ann", "identityType": "user", "fields": fields,
+        });
+        let connected = self.send("POST", "/v1/vault/connect", &sent);
+        assert_eq!(connected.status, 201, "{}", body(&connected));
+        self.answers(json_answer(200, &json!({})));
+        self.api.world.sent.borrow_mut().clear();
+        body(&connected)["id"].as_str().unwrap().to_owned()
+    }
+
     /// A connection with these tokens. Returns its path.
-    fn connected(&self, report: &Report, tokens: &Value) -> String {
+    pub fn connected(&self, report: &Report, tokens: &Value) -> String {
         let attempt = self.exchange(report, json_answer(200, tokens));
         let id = attempt["connection"]["id"].as_str();
         format!("/v1/vault/connections/{}", id.unwrap_or_else(|| panic!("{attempt}")))
@@ -452,9 +464,14 @@ fn platform_with_operation(report: &Report, nth: usize) -> Platform {
         "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
         "paths": {&report.path: {verb: operation, "parameters": report.shared}},
     });
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("platforms-report-{nth}"));
+    imported(&format!("report-{nth}"), "reports.json", &document.to_string())
+}
+
+/// The platform of a document.
+pub fn imported(name: &str, file: &str, document: &str) -> Platform {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("platforms-{name}"));
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("reports.json"), document.to_string()).unwrap();
+    fs::write(folder.join(file), document).unwrap();
     let job = Import { sources: vec![folder], licence: Wanted::Any, ..Import::default() };
     let (summary, mut platforms) = gather(&job, &Silent).unwrap();
     assert_eq!(platforms.len(), 1, "{}", summary.full());
@@ -465,24 +482,16 @@ fn platform_with_operation(report: &Report, nth: usize) -> Platform {
 fn operation(report: &Report, nth: usize) {
     let platform = platform_with_operation(report, nth);
     let service = Service::new(&platform);
-    let sent = json!({
-        "platform": platform.connector.platform, "identity": "ann", "identityType": "user",
-        "fields": {"token": "t"},
-    });
-    let connected = service.send("POST", "/v1/vault/connect", &sent);
-    assert_eq!(connected.status, 201, "{}", body(&connected));
-    let id = body(&connected)["id"].as_str().unwrap().to_owned();
-    service.answers(json_answer(200, &json!({})));
-    service.api.world.sent.borrow_mut().clear();
+    let id = service.with_key(&json!({"token": "t"}));
     let key = &platform.actions[0].key;
     if let Some(text) = &report.text {
-        let input: Value = serde_json::from_str(text).unwrap();
-        let arguments = json!({"connection": id, "key": key, "input": input});
-        let params = json!({"name": "run_action", "arguments": arguments});
-        let ran = service.message(
-            &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-                .to_string(),
-        );
+        // The text is sent as it is: a value in memory would lose digits.
+        let call = json!({"connection": id, "key": key, "input": "$"}).to_string();
+        let call = call.replace("\"$\"", text);
+        let params = format!(r#"{{"name":"run_action","arguments":{call}}}"#);
+        let ran = service.message(&format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#
+        ));
         assert_eq!(ran["result"]["isError"], false, "{ran}");
     } else {
         let path = format!("/v1/vault/connections/{id}/actions/{key}");
