@@ -1044,6 +1044,33 @@ CREATE TRIGGER connections_deleted_audit AFTER DELETE ON connections BEGIN
 END;
 
 ------------------------------------------------------------------------------------------------------------------------
+-- Usage: the number of requests per day
+------------------------------------------------------------------------------------------------------------------------
+
+-- A tenant has at most 1000 rows a day, and one for each endpoint and status with the rest. Isolates add their counts.
+CREATE TABLE usage (
+  account     TEXT    NOT NULL,
+  environment TEXT    NOT NULL,
+  -- The day with five digits, and the other columns up to the identity, separated by spaces. So ids are in the order of
+  -- days.
+  id          TEXT    NOT NULL,
+  -- The number of days since 1970-01-01 UTC.
+  day         INTEGER NOT NULL,
+  -- The group of endpoints.
+  endpoint    TEXT    NOT NULL,
+  -- 2xx, 3xx, 4xx or 5xx.
+  status      TEXT    NOT NULL,
+  -- Empty for none. A comma for the rest, in both columns.
+  platform    TEXT    NOT NULL,
+  identity    TEXT    NOT NULL,
+  requests    INTEGER NOT NULL CHECK (requests > 0),
+  PRIMARY KEY (account, environment, id)
+) STRICT, WITHOUT ROWID;
+
+-- The rows to prune.
+CREATE INDEX usage_by_day ON usage (day);
+
+------------------------------------------------------------------------------------------------------------------------
 -- Moves of an account from one database to another (`shards move`)
 --
 -- The command copies the account's rows while it is in use. Triggers note every row that changes, and the command
@@ -1349,6 +1376,21 @@ END;
 CREATE TRIGGER audit_deleted_in_move AFTER DELETE ON audit
 WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
   INSERT INTO account_changed VALUES (OLD.account, 'audit', json_array(OLD.environment, OLD.id));
+END;
+
+CREATE TRIGGER usage_inserted_in_move AFTER INSERT ON usage
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'usage', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER usage_updated_in_move AFTER UPDATE ON usage
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'usage', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER usage_deleted_in_move AFTER DELETE ON usage
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'usage', json_array(OLD.environment, OLD.id));
 END;
 
 ------------------------------------------------------------------------------------------------------------------------

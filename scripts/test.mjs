@@ -24,7 +24,18 @@ import { Steps } from "./test/steps.mjs";
 
 const TARGET = ["--target", "wasm32-unknown-unknown"];
 // The API tests on the data of an account. They also run against a second database.
-const OF_ACCOUNTS = ["access", "call", "connect", "keys", "sessions", "tokens", "usage", "vault", "webhooks"];
+const OF_ACCOUNTS = [
+  "access",
+  "call",
+  "connect",
+  "keys",
+  "last_use",
+  "sessions",
+  "tokens",
+  "usage",
+  "vault",
+  "webhooks",
+];
 const WASM = { worker: ["--lib", "--example", "sealing"], client: ["--lib", "--test", "client"] };
 const E2E = join("tests", "e2e");
 // Seconds that each file took in a recorded run. The slowest start first, so that all cores stay busy until the end.

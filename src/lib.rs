@@ -19,6 +19,8 @@
 //! | [`connect`] | connecting accounts: methods, OAuth clients, attempts, pages, the callback |
 //! | [`platform_calls`] | the proxy and `run_action`: addresses, headers, signatures, input schemas |
 //! | [`events`], [`webhooks`], [`audit`] | what happened, where it is delivered, who did it |
+//! | [`traces`] | the trace context of platform calls, and their spans |
+//! | [`usage`] | the number of requests per day |
 //! | [`agents`], [`mcp`] | the authorization server for agents, and the MCP endpoint |
 //! | [`jobs`] | what runs every minute |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
@@ -68,6 +70,8 @@ pub mod ports;
 pub mod storage;
 pub mod targets;
 pub mod terms;
+pub mod traces;
+pub mod usage;
 pub mod util;
 pub mod webhooks;
 

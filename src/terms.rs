@@ -106,6 +106,8 @@ named! {
     AgentsWrite = "agents:write",
     /// Read the audit log. A token can't have this scope.
     AuditRead = "audit:read",
+    /// Read how often keys and tokens used the API. A token can't have this scope.
+    UsageRead = "usage:read",
 }
 
 named! {
@@ -146,6 +148,37 @@ named! {
     ConnectionStateChanged = "connection.state_changed",
     ConnectionDeleted = "connection.deleted",
     CredentialsRead = "credentials.read",
+}
+
+named! {
+    /// The endpoints that usage counts together.
+    EndpointGroup:
+    Catalog = "catalog",
+    Connections = "connections",
+    Connect = "connect",
+    Credentials = "credentials",
+    /// Actions and the proxy.
+    Calls = "calls",
+    Sessions = "sessions",
+    /// OAuth clients.
+    Clients = "clients",
+    Events = "events",
+    Webhooks = "webhooks",
+    /// API keys, and the caller's own permissions.
+    Keys = "keys",
+    Agents = "agents",
+    Audit = "audit",
+    Usage = "usage",
+}
+
+named! {
+    /// What usage is grouped by: columns of its rows.
+    UsageGroup:
+    Day = "day",
+    Endpoint = "endpoint",
+    Platform = "platform",
+    Identity = "identity",
+    Status = "status",
 }
 
 named! {
@@ -312,6 +345,7 @@ impl Scope {
             Self::AgentsRead => 32768,
             Self::AgentsWrite => 65536,
             Self::AuditRead => 131_072,
+            Self::UsageRead => 262_144,
         }
     }
 }

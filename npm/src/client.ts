@@ -17,6 +17,7 @@ import { type Events, events } from "./resources/events.js";
 import { type ClientConfig, type ConnectorVaultOptions, readOptions } from "./core/client-options.js";
 import { type Sessions, type Whoami, sessions } from "./resources/sessions.js";
 import { connect } from "./browser/client-connect.js";
+import { type Usage, type UsageQuery, usage } from "./resources/usage.js";
 import { type Webhooks, webhooks } from "./resources/webhooks.js";
 
 // Not a private field: a class with one is nominal in TypeScript, so tests could not pass a mock as a client.
@@ -76,6 +77,11 @@ export class ConnectorVault {
       checkCallOptions(options),
       (json) => typeof (json as Partial<Whoami> | null)?.account === "string",
     );
+  }
+
+  /** Returns how many requests the account's keys and tokens sent, by day and more. Needs the scope `usage:read`. */
+  async usage(query?: UsageQuery, options?: CallOptions): Promise<Usage> {
+    return usage(stateOf(this).executor, query, options);
   }
 
   /**

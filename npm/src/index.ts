@@ -64,6 +64,7 @@ export type {
   AuditPage,
   AuditTarget,
 } from "./resources/audit.js";
+export type { EndpointGroup, Usage, UsageGroup, UsageQuery, UsageRow } from "./resources/usage.js";
 export type { NewOauthClient, OauthClient, OauthClientOptions, OauthClients } from "./resources/oauth-clients.js";
 export type { ConnectOptions, Platform } from "./browser/popup.js";
 export type {

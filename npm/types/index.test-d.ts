@@ -138,6 +138,9 @@ type AuditFilters = {
     ? string | readonly string[]
     : declared.AuditFilters[Name];
 };
+type UsageQuery = {
+  [Name in keyof declared.UsageQuery]: Name extends "groupBy" ? string | readonly string[] : declared.UsageQuery[Name];
+};
 type AttemptFilters = {
   [Name in keyof declared.AttemptFilters]: Name extends "status"
     ? string | readonly string[]
@@ -152,6 +155,7 @@ export type Asked = Check<{
   searchRequires: SameNames<Required<declared.ActionSearch>, "q">;
   connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
   audit: SameMembers<Given<AuditFilters>, Parameters<"AuditFilters">>;
+  usage: SameMembers<Given<UsageQuery>, Parameters<"UsageQuery">>;
   events: SameMembers<Given<EventFilters>, Parameters<"EventFilters">>;
   deliveries: SameMembers<Given<declared.DeliveryQuery>, Parameters<"DeliveryQuery">>;
   attempts: SameMembers<Given<AttemptFilters>, Parameters<"AttemptFilters">>;

@@ -618,7 +618,7 @@ def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> N
             if not name.startswith("_")
         ]
         assert len(resources) >= 11 and len(functions) >= 40
-        functions.append(client.whoami)
+        functions += [client.whoami, client.usage]
         for function in functions:
             with pytest.raises(VaultError):
                 function(**made_up(function)).page()
@@ -642,6 +642,7 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
         "listKeys": vault.keys.list,
         "listAgentGrants": vault.agent_grants.list,
         "listAudit": vault.audit.list,
+        "getUsage": vault.usage,
         "getAction": vault.actions.get,
         "getAttempt": vault.connect_attempts.get,
         "getCredentials": vault.connections.get_credentials,

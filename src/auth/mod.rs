@@ -8,6 +8,7 @@ pub mod confirm;
 pub mod endpoints;
 pub mod error;
 pub mod key;
+pub mod last_use;
 pub mod limits;
 pub mod mac;
 pub mod principal;
@@ -15,7 +16,6 @@ pub mod restriction;
 pub mod shard;
 pub mod statements;
 pub mod token;
-pub mod usage;
 
 pub use caller::Caller;
 pub use principal::Principal;

@@ -20,14 +20,19 @@ macro_rules! with_key {
     };
 }
 
-/// The parameter `?1` of `with_key!`: the key's hash, the key id of the token, or the id of the grant.
+/// The parameter `?1` of `with_key!`.
 fn name(caller: &Caller) -> Param {
-    Param::Text(match caller {
+    Param::Text(key_name(caller))
+}
+
+/// What finds the caller's key in storage: its hash, the key id of the token, or the id of the grant.
+pub fn key_name(caller: &Caller) -> String {
+    match caller {
         Caller::Key(key) => key.hash().to_string(),
         Caller::Token(token) => {
             token.grant.as_ref().map_or(&token.key_id, |grant| &grant.id).clone()
         }
-    })
+    }
 }
 
 /// The condition that the key of a row with `key_id` is valid. `now` is a SQL expression.

@@ -338,6 +338,14 @@ impl Call {
         Ok(Self::to(endpoint, &[]).with_query(query))
     }
 
+    /// `GET /v1/usage`
+    #[wasm_bindgen(js_name = getUsage)]
+    pub fn get_usage(query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::GetUsage;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
     /// `GET /v1/agent-grants`
     #[wasm_bindgen(js_name = listAgentGrants)]
     pub fn list_agent_grants(query: &str) -> Result<Call, JsValue> {

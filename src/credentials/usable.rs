@@ -92,6 +92,7 @@ impl CredentialsQuery {
         refresh: bool,
     ) -> Result<UsableCredentials, Problem> {
         let (connection, row, client) = self.rows(results)?;
+        ports.count_for(&connection);
         if connection.state == State::Failed {
             return Err(failed(&row));
         }

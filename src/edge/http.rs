@@ -12,6 +12,7 @@ use crate::http::message::{Body, CONNECT_CODE, MAX_HELD};
 use crate::http::{Config, Request, Response};
 use crate::platform_calls::headers::RETRIES;
 use crate::storage::read_replica::BOOKMARK;
+use crate::traces::context::{TRACEPARENT, TRACESTATE};
 
 /// The headers that the core reads, in addition to those with the secret.
 const READ: [&str; 10] = [
@@ -189,6 +190,13 @@ pub fn names(config: &Config) -> Array {
 pub fn headers(lines: &str) -> Vec<(String, String)> {
     let headers = lines.split('\n').filter_map(|line| line.split_once(':'));
     headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// The headers of a request's trace context. They are read only where the request may lead to a platform.
+pub fn trace_headers(request: &web_sys::Request) -> Vec<(String, String)> {
+    let mut headers = headers(&lines(request));
+    headers.retain(|(name, _)| name == TRACEPARENT || name == TRACESTATE);
+    headers
 }
 
 /// The parts of a request that the core reads.

@@ -21,6 +21,9 @@ use crate::http::problem::Problem;
 use crate::http::service::{Reads, is_mcp};
 use crate::http::{Config, Service};
 use crate::jobs;
+use crate::ports::Clock as _;
+use crate::traces::context::TRACEPARENT;
+use crate::usage;
 use ports::{EdgePorts, is_bound};
 
 #[wasm_bindgen]
@@ -111,6 +114,26 @@ fn deliver(isolate: Rc<Isolate>, env: Env, shard: Shard) -> Promise {
     })
 }
 
+/// Writes the counts of requests after the response.
+fn flush_usage(
+    isolate: &Rc<Isolate>,
+    env: &Env,
+    context: Option<&Context>,
+    shard: Shard,
+    delay_ms: u32,
+) -> Result<(), JsValue> {
+    let Some(context) = context else { return Ok(()) };
+    let (isolate, env) = (Rc::clone(isolate), env.clone());
+    let work = future_to_promise(async move {
+        let ports = EdgePorts::for_jobs(&env, shard);
+        if let Err(error) = usage::flush(&isolate.service, &ports, delay_ms).await {
+            worker::console_error!("usage: {error}");
+        }
+        Ok(JsValue::UNDEFINED)
+    });
+    context.wait_until(&work)
+}
+
 /// Logs errors.
 fn log(shard: Shard, outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
     // Most deployments have only the first shard, so it is not named.
@@ -174,7 +197,13 @@ fn answer(
     async move {
         match reads {
             Reads::Nothing => {}
-            Reads::Body(max) => request.body = http::read_body(&sent, max).await?,
+            Reads::Body(max) => {
+                // A request to the MCP endpoint already has all headers.
+                if request.header(TRACEPARENT).is_none() {
+                    request.headers.append(&mut http::trace_headers(&sent));
+                }
+                request.body = http::read_body(&sent, max).await?;
+            }
             Reads::All => {
                 request.headers = http::headers(&http::lines(&sent));
                 request.body = http::passed_body(&sent, &request.headers).await?;
@@ -200,8 +229,11 @@ fn answer(
         if let Some(cause) = response.log.take() {
             worker::console_error!("{cause}");
         }
-        if let Some(context) = context.filter(|_| response.has_deliveries) {
+        if let Some(context) = context.as_ref().filter(|_| response.has_deliveries) {
             context.wait_until(&deliver(Rc::clone(&isolate), env.clone(), shard))?;
+        }
+        if let Some(delay_ms) = isolate.service.usage().due_flush(shard.number(), ports.now()) {
+            flush_usage(&isolate, &env, context.as_ref(), shard, delay_ms)?;
         }
         if response.is_asset {
             return http::site_file(&sent, &env, &response.asset_headers()).await;

@@ -144,8 +144,26 @@ impl Background for EdgePorts<'_> {
             }
             Ok(JsValue::UNDEFINED)
         });
+        self.wait_for(&work);
+    }
+
+    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
+        let work = future_to_promise(async move {
+            if let Err(error) = send(&request, deadline_ms).await {
+                let origin = crate::targets::origin(&request.url).unwrap_or_default();
+                worker::console_error!("{origin}, after the response: {error:?}");
+            }
+            Ok(JsValue::UNDEFINED)
+        });
+        self.wait_for(&work);
+    }
+}
+
+impl EdgePorts<'_> {
+    /// Keeps the isolate alive until the promise has settled.
+    fn wait_for(&self, work: &Promise) {
         if let Some(context) = self.context {
-            let _ = context.wait_until(&work);
+            let _ = context.wait_until(work);
         }
     }
 }
@@ -207,37 +225,42 @@ fn describe(thrown: &JsValue) -> String {
     [text(thrown), cause].into_iter().flatten().collect::<Vec<_>>().join(": ")
 }
 
+/// Sends a request to another service and reads the whole response.
+async fn send(request: &HttpRequest, deadline_ms: u32) -> Result<HttpResponse, HttpError> {
+    let most = u32::try_from(MAX_ANSWER).unwrap_or(u32::MAX);
+    let (method, head) = (request.method.as_str(), http::head(&request.headers));
+    let sent = http::send(method, &request.url, &head, &request.body, deadline_ms, most);
+    let answer = async { JsFuture::from(sent?).await };
+    let answer = answer.await.map_err(|_| HttpError::Unreachable)?;
+    let Some(parts) = answer.dyn_ref::<Array>() else {
+        return Err(match answer.as_f64() {
+            Some(2.0) => HttpError::TimedOut,
+            Some(3.0) => HttpError::TooLarge,
+            _ => HttpError::Unreachable,
+        });
+    };
+    let head = parts.get(1).as_string().unwrap_or_default();
+    let headers = head.lines().filter_map(|line| line.split_once(':'));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the platform's statuses have three digits"
+    )]
+    let status = parts.get(0).as_f64().unwrap_or_default() as u16;
+    Ok(HttpResponse {
+        status,
+        headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        body: parts.get(2).dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).unwrap_or_default(),
+    })
+}
+
 impl Http for EdgePorts<'_> {
     async fn send(
         &self,
         request: HttpRequest,
         deadline_ms: u32,
     ) -> Result<HttpResponse, HttpError> {
-        let most = u32::try_from(MAX_ANSWER).unwrap_or(u32::MAX);
-        let (method, head) = (request.method.as_str(), http::head(&request.headers));
-        let sent = http::send(method, &request.url, &head, &request.body, deadline_ms, most);
-        let answer = async { JsFuture::from(sent?).await };
-        let answer = answer.await.map_err(|_| HttpError::Unreachable)?;
-        let Some(parts) = answer.dyn_ref::<Array>() else {
-            return Err(match answer.as_f64() {
-                Some(2.0) => HttpError::TimedOut,
-                Some(3.0) => HttpError::TooLarge,
-                _ => HttpError::Unreachable,
-            });
-        };
-        let head = parts.get(1).as_string().unwrap_or_default();
-        let headers = head.lines().filter_map(|line| line.split_once(':'));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the platform's statuses have three digits"
-        )]
-        let status = parts.get(0).as_f64().unwrap_or_default() as u16;
-        Ok(HttpResponse {
-            status,
-            headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-            body: parts.get(2).dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).unwrap_or_default(),
-        })
+        send(&request, deadline_ms).await
     }
 
     async fn open(

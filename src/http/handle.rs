@@ -15,7 +15,7 @@ use crate::agents::SCOPES;
 use crate::agents::endpoints as agents;
 use crate::audit::statements::by_caller;
 use crate::auth::Caller;
-use crate::auth::statements::Guard;
+use crate::auth::statements::{Guard, key_name};
 use crate::connect::endpoints::link::BrowserContext;
 use crate::mcp;
 use crate::platform_calls::endpoints::download;
@@ -24,6 +24,7 @@ use crate::ports::{Db, Ports, RateLimit};
 use crate::storage::metering::Metered;
 use crate::storage::read_replica::{self, BOOKMARK};
 use crate::terms::Scopes;
+use crate::usage::counts::{Counted, group};
 
 /// Makes browsers use HTTPS only for this host, for a year after each response (RFC 6797).
 const HTTPS_ONLY: &str = "max-age=31536000";
@@ -65,6 +66,8 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
         exchange.challenge_agent(&mut response);
     }
     exchange.record_storage_use(&mut response);
+    metered.send_spans(service.config().collector.as_ref());
+    exchange.count(&response);
     exchange.add_common_headers(&mut response);
     if request.method == "HEAD" {
         response.drop_body();
@@ -104,6 +107,7 @@ impl<P: Ports> Exchange<'_, P> {
         let caller = self.caller()?;
         if let Ok(keyed) = endpoint {
             self.attribute_changes(keyed, &caller);
+            self.prepare_count(keyed, &caller, resource);
         }
 
         // 3. Refuse what is already known to be refused.
@@ -195,7 +199,7 @@ impl<P: Ports> Exchange<'_, P> {
         let (now, request) = (self.now, self.request);
         let caller = self.service.caller(request)?;
         match &caller {
-            Caller::Key(key) => self.ports.write_use(self.service.usage().due(key, now)),
+            Caller::Key(key) => self.ports.write_use(self.service.last_uses().due(key, now)),
             Caller::Token(token) if token.is_valid(now, page_origin(request), &request.origin) => {
                 self.ports.hide_rows();
             }
@@ -209,6 +213,32 @@ impl<P: Ports> Exchange<'_, P> {
         if endpoint.has_actor() {
             let guard = Guard::new(caller, endpoint.access().scope(), self.now);
             self.ports.set_actor(by_caller(&guard, caller, self.now, self.request_id));
+        }
+    }
+
+    /// Notes what the request is counted as.
+    fn prepare_count(&self, endpoint: Keyed, caller: &Caller, resource: Option<&Resource>) {
+        if self.service.config().usage_days == 0 {
+            return;
+        }
+        let has_platform = endpoint.spec().path.contains("/{platform}");
+        let in_path = resource.filter(|_| has_platform).and_then(|to| to.arguments().first());
+        self.ports.set_counted(Counted {
+            caller: key_name(caller),
+            endpoint: group(endpoint.access()),
+            platform_in_path: in_path.cloned(),
+            platform: None,
+            identity: caller.token().map(|token| token.restriction.identity.clone()),
+        });
+    }
+
+    /// Counts the request in memory. A caller that is not authenticated, or whose account is elsewhere, is not counted.
+    fn count(&self, response: &Response) {
+        let counted = self.ports.take_counted();
+        if let Some(counted) = counted.filter(|_| response.status != 401)
+            && response.moved_to.is_none()
+        {
+            self.service.usage().add(self.ports.number(), counted, response.status, self.now);
         }
     }
 
@@ -285,7 +315,7 @@ impl<P: Ports> Exchange<'_, P> {
             response.add(BOOKMARK, read_replica::marked(&bookmark, ports.number()));
         }
         if let Some(used) = ports.settled_use().filter(|_| response.status != 401) {
-            service.usage().remember(used);
+            service.last_uses().remember(used);
         }
     }
 

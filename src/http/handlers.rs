@@ -16,6 +16,7 @@ use crate::events::endpoints as events;
 use crate::platform_calls::endpoints as platform_calls;
 use crate::ports::Ports;
 use crate::storage::metering::Metered;
+use crate::usage::endpoints as usage;
 use crate::webhooks::endpoints as webhooks;
 
 /// Prepares a request's handler. Fails with all faults that show before storage is queried.
@@ -69,6 +70,7 @@ pub(super) async fn prepare<'a, P: Ports>(
         Keyed::CreateAgentGrant => agents::grants::create(context, ports),
         Keyed::DeleteAgentGrant => agents::grants::delete(context),
         Keyed::ListAudit => audit::plan(context),
+        Keyed::GetUsage => usage::plan(context),
         Keyed::ListEvents => events::feed::plan(context),
         Keyed::ListWebhooks => webhooks::read::list(context),
         Keyed::GetWebhook => webhooks::read::one(context),

@@ -13,7 +13,10 @@ use crate::connections::key::MAX_KEY;
 use crate::connections::model::ConnectionId;
 use crate::connections::rules::{MAX_IDENTITY, MAX_NAME, MAX_TAG};
 use crate::events::EventId;
-use crate::terms::{AttemptStatus, AuditAction, DeliveryState, EventType, IdentityType, State};
+use crate::terms::{
+    AttemptStatus, AuditAction, DeliveryState, EventType, IdentityType, State, UsageGroup,
+};
+use crate::usage::endpoints::parse_day;
 use crate::util::rfc3339;
 
 /// The maximum length of a catalog filter; no name, title, key or category is longer.
@@ -122,6 +125,15 @@ pub const AUDIT_PARAMETERS: [Parameter; 8] = [
     parameter("before", Check::Rule(check_audit_id)),
 ];
 
+/// The parameters of usage.
+pub const USAGE_PARAMETERS: [Parameter; 5] = [
+    parameter("from", Check::Rule(check_day)),
+    parameter("to", Check::Rule(check_day)),
+    parameter("groupBy", Check::Items(UsageGroup::NAMES.len(), 16)),
+    parameter("platform", Check::Length(MAX_PLATFORM)),
+    parameter("identity", Check::Length(MAX_IDENTITY)),
+];
+
 /// The parameters of the list of API keys.
 pub const KEY_PARAMETERS: [Parameter; 2] = [LIMIT, parameter("before", Check::Rule(check_key_id))];
 
@@ -186,6 +198,10 @@ fn check_audit_id(text: &str) -> Option<&'static str> {
 
 fn check_time(text: &str) -> Option<&'static str> {
     rfc3339::parse(text).is_none().then_some("is not a time such as `2027-01-15T08:00:00Z`")
+}
+
+fn check_day(text: &str) -> Option<&'static str> {
+    parse_day(text).is_none().then_some("is not a day such as `2027-01-15`")
 }
 
 fn check_cursor(text: &str) -> Option<&'static str> {

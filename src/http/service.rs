@@ -9,7 +9,7 @@ use crate::agents::endpoints as agents;
 use crate::auth::authenticate::KeyCache;
 use crate::auth::caller::shard_of;
 use crate::auth::error::AuthenticationError;
-use crate::auth::usage::Usage;
+use crate::auth::last_use::LastUses;
 use crate::auth::{Caller, Shard};
 use crate::catalog::cache::CatalogCache;
 use crate::connect::endpoints::link::shard_of_browser;
@@ -18,6 +18,7 @@ use crate::mcp;
 use crate::oidc::documents::Documents;
 use crate::platform_calls::endpoints::download::shard_of_download;
 use crate::storage::capacity::DatabaseCapacity;
+use crate::usage::counts::UsageCounts;
 
 /// What an isolate keeps from one request to the next.
 #[derive(Debug)]
@@ -25,11 +26,12 @@ pub struct Service {
     config: Config,
     vary: String,
     keys: KeyCache,
-    usage: Usage,
+    last_uses: LastUses,
     catalog: CatalogCache,
     documents: Documents,
     capacity: DatabaseCapacity,
     starts: StartUrls,
+    usage: UsageCounts,
 }
 
 /// The parts of a request that the Worker must read before it calls `handle`.
@@ -47,10 +49,11 @@ impl Service {
     /// A service with empty caches.
     pub fn new(config: Config) -> Self {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
-        let (keys, usage) = (KeyCache::default(), Usage::default());
+        let (keys, last_uses) = (KeyCache::default(), LastUses::default());
         let capacity = DatabaseCapacity::new(config.max_database_bytes);
         let (documents, starts) = (Documents::default(), StartUrls::default());
-        Self { config, vary, keys, usage, catalog, documents, capacity, starts }
+        let usage = UsageCounts::default();
+        Self { config, vary, keys, last_uses, catalog, documents, capacity, starts, usage }
     }
 
     pub(crate) const fn config(&self) -> &Config {
@@ -66,8 +69,8 @@ impl Service {
         &self.keys
     }
 
-    pub(super) const fn usage(&self) -> &Usage {
-        &self.usage
+    pub(super) const fn last_uses(&self) -> &LastUses {
+        &self.last_uses
     }
 
     pub(crate) const fn catalog(&self) -> &CatalogCache {
@@ -85,6 +88,11 @@ impl Service {
 
     pub(crate) const fn starts(&self) -> &StartUrls {
         &self.starts
+    }
+
+    /// The counts of requests that this isolate has not written yet.
+    pub const fn usage(&self) -> &UsageCounts {
+        &self.usage
     }
 
     /// The secrets of a request.

@@ -13,6 +13,7 @@ use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::ports::{Db, Ports, Queue, all_rows};
 use crate::storage::metering::Metered;
+use crate::usage;
 
 /// Does what is due: a small batch in this run, the rest through the queue. Returns what went wrong, for the log; work that
 /// was not done stays due. Fails when storage is unavailable.
@@ -32,6 +33,7 @@ pub async fn run_minute<P: Ports + Queue>(
     batch.push(reports::reports(0));
     batch.push(audit::statements::prune(now.saturating_sub(config.audit_ms)));
     batch.push(approval::prune(now));
+    batch.push(usage::statements::prune(usage::day(now).saturating_sub(config.usage_days)));
     let sets = metered.batch(batch).await?;
     let claimed = all_rows(&sets, 0)?;
     let reported: Vec<Report> = all_rows(&sets, 4)?;

@@ -1,7 +1,7 @@
 //! The documentation of each endpoint, in addition to the endpoint table: words, schemas, code samples.
 
 use super::endpoint_doc::{Body, CATALOG, EndpointDoc, OtherResponse, SERVICE, VAULT};
-use super::{agents, audit, connect, events, importing, keys, platform_calls, webhooks};
+use super::{agents, audit, connect, events, importing, keys, platform_calls, usage, webhooks};
 use crate::http::endpoint::Keyed;
 use crate::terms::Method;
 
@@ -263,6 +263,7 @@ console.log(connection.name, connection.version);
         Keyed::CreateAgentGrant => agents::CREATE_GRANT,
         Keyed::DeleteAgentGrant => agents::DELETE_GRANT,
         Keyed::ListAudit => audit::LIST,
+        Keyed::GetUsage => usage::GET,
         Keyed::ListEvents => events::LIST,
         Keyed::ListKeys => keys::LIST,
         Keyed::CreateKey => keys::CREATE,

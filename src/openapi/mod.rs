@@ -25,6 +25,7 @@ pub mod schema;
 pub mod schema_names;
 pub mod schemas;
 mod string_schemas;
+mod usage;
 pub mod webhooks;
 
 use crate::http::config::SECRET_HEADER;

@@ -9,7 +9,7 @@ use crate::http::endpoint::Keyed;
 use crate::http::paging::DEFAULT_LIMIT;
 use crate::http::query::{Check, Parameter};
 use crate::storage::read_replica::{self, BOOKMARK, FIRST_PRIMARY, FIRST_UNCONSTRAINED};
-use crate::terms::{AttemptStatus, AuditAction, EventType, Method};
+use crate::terms::{AttemptStatus, AuditAction, EventType, Method, UsageGroup};
 
 /// Names, defaults and descriptions, in the order of the service's table.
 type ParameterDoc = (&'static str, Node, String);
@@ -89,6 +89,7 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         )],
         Keyed::ListEvents => events(),
         Keyed::ListAudit => entries(),
+        Keyed::GetUsage => usage(),
         Keyed::ListKeys => {
             let [limit, _] = paging();
             vec![limit, plain("before", "`next` of the previous page: only older keys.")]
@@ -155,6 +156,7 @@ fn schema(parameter: Parameter) -> Node {
         Check::OneOf(names) => object! {"type": "string", "enum": Node::texts(names)},
         Check::Items(most, _) if parameter.name == "types" => names(EventType::NAMES, most),
         Check::Items(most, _) if parameter.name == "actions" => names(AuditAction::NAMES, most),
+        Check::Items(most, _) if parameter.name == "groupBy" => names(UsageGroup::NAMES, most),
         Check::Items(most, _) if parameter.name == "status" => names(AttemptStatus::NAMES, most),
         Check::Items(most, longest) => object! {
             "type": "array",
@@ -177,6 +179,9 @@ fn schema(parameter: Parameter) -> Node {
         }
         Check::Rule(rule) if rule("2027-01-15T08:00:00Z").is_none() => {
             object! {"type": "string", "format": "date-time"}
+        }
+        Check::Rule(rule) if rule("2027-01-15").is_none() => {
+            object! {"type": "string", "format": "date"}
         }
         Check::Rule(rule) if rule("aud_0000000000000000000000000").is_none() => {
             object! {"type": "string", "pattern": audit::ID}
@@ -330,6 +335,26 @@ fn entries() -> Vec<ParameterDoc> {
         plain("to", "Only entries before this time."),
         limit,
         plain("before", "`next` of the previous page: only earlier entries."),
+    ]
+}
+
+fn usage() -> Vec<ParameterDoc> {
+    vec![
+        plain(
+            "from",
+            "The first day, UTC. Without it, 30 days are counted. For example, `2027-01-01`.",
+        ),
+        plain("to", "The last day, UTC; today by default. For example, `2027-01-15`."),
+        (
+            "groupBy",
+            Node::texts(["day"]),
+            "What has a row of its own, separated by commas. For example, `day,status`.".into(),
+        ),
+        plain("platform", "Only requests for this platform, exactly. For example, `github`."),
+        plain(
+            "identity",
+            "Only requests for this identity, exactly. For example, `ann@example.com`.",
+        ),
     ]
 }
 

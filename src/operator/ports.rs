@@ -57,6 +57,9 @@ impl Background for OperatorPorts {
     fn run_in_background(&self, statement: Statement) {
         let _ = self.0.query(&[interpolate(&statement)]);
     }
+
+    /// Commands call no platforms, so they have nothing to send.
+    fn send_in_background(&self, _: HttpRequest, _: u32) {}
 }
 
 impl Blobs for OperatorPorts {

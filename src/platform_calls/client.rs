@@ -22,6 +22,8 @@ use crate::ports::{
     Background, Clock, Http, HttpError, Payload, Ports, StreamingRequest, StreamingResponse,
 };
 use crate::storage::metering::Metered;
+use crate::traces::context::TraceContext;
+use crate::traces::span::{PlatformSpan, SpanIds};
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
@@ -136,6 +138,14 @@ pub struct Call<'a> {
     pub payload: Payload<'a>,
 }
 
+/// The tracing of one request to a platform.
+struct Trace {
+    context: Option<TraceContext>,
+    /// `None` when no span is recorded.
+    ids: Option<SpanIds>,
+    began: u64,
+}
+
 /// Why there is no response.
 enum CallError {
     Problem(Problem),
@@ -248,11 +258,12 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     }
 
     async fn exchange(mut self, mut call: Call<'_>) -> Result<PlatformResponse, CallError> {
-        let mut redirects: u32 = 0;
+        let (mut redirects, mut sends): (u32, u32) = (0, 0);
         let mut may_refresh = true;
         let mut retries = if is_repeatable(&call) { self.retries } else { 0 };
         loop {
-            let response = self.send_once(&call).await?;
+            let response = self.send_once(&call, sends).await?;
+            sends = sends.saturating_add(1);
             let repeats = call.payload != Payload::Stream;
             if response.status == 401 && may_refresh && repeats && self.is_worth_refreshing() {
                 may_refresh = false;
@@ -320,7 +331,50 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             && self.ports.now().saturating_sub(issued_at) >= MIN_TOKEN_AGE_MS
     }
 
-    async fn send_once(&self, call: &Call<'_>) -> Result<StreamingResponse, CallError> {
+    /// The tracing of the next request. The headers of the call come first: those of the caller, or an action's input.
+    fn trace(&self, call: &Call<'_>) -> Trace {
+        let context = TraceContext::read(&call.headers)
+            .or_else(|| TraceContext::read(&self.context.request.headers));
+        let collector = self.context.config().collector.as_ref();
+        let ids = collector.and_then(|_| SpanIds::new(context.as_ref(), self.ports));
+        Trace { context, ids, began: self.ports.now() }
+    }
+
+    /// Adds the span of a request, if one is recorded. `sends` is the number of earlier requests of the same call.
+    fn add_span(
+        &self,
+        call: &Call<'_>,
+        trace: &Trace,
+        sends: u32,
+        outcome: &Result<StreamingResponse, CallError>,
+    ) {
+        let Some(ids) = &trace.ids else { return };
+        let Principal { account, environment, .. } = self.principal;
+        let action = match self.target {
+            CallTarget::Action(key) => Some(key),
+            CallTarget::Path(_) => None,
+        };
+        let span = PlatformSpan {
+            ids,
+            context: trace.context.as_ref(),
+            method: &call.method,
+            url: &call.url,
+            resends: sends,
+            began: trace.began,
+            ended: self.ports.now(),
+            status: outcome.as_ref().ok().map(|response| response.status),
+            error: outcome.as_ref().err().map(CallError::code),
+            platform: &self.usable.connection.platform,
+            action,
+            account,
+            environment: environment.as_str(),
+            request_id: self.context.request_id,
+        };
+        self.ports.add_span(span.to_json());
+    }
+
+    /// Sends a request. `sends` is the number of earlier requests of the same call.
+    async fn send_once(&self, call: &Call<'_>, sends: u32) -> Result<StreamingResponse, CallError> {
         let (connector, method) = self.connector_and_method()?;
         let platform_auth = self.usable.auth(self.context.config());
         let auth = platform_auth.map(PlatformAuth::placed).transpose()?.unwrap_or_default();
@@ -337,6 +391,9 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         let mut url = auth.url(&url);
         let sent = call.headers.iter().filter(|(name, _)| !overrides::is_header(name));
         let mut headers = auth.apply_to(sent.cloned().collect());
+        let trace = self.trace(call);
+        let span_id = trace.ids.as_ref().map(|ids| ids.span_id.as_str());
+        TraceContext::set(trace.context.as_ref(), span_id, &mut headers);
         if let Kind::AwsSigv4 { service, regions } = &method.kind {
             url = sigv4::canonical(&url);
             let signer = signer(&self.usable.credentials, service, regions);
@@ -350,10 +407,10 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         }
         let (method, payload) = (call.method.as_str(), call.payload);
         let request = StreamingRequest { method, url: &url, headers: &headers, payload };
-        self.ports
-            .open(request, DEADLINE_MS)
-            .await
-            .map_err(|error| call_error(&connector.name, error))
+        let outcome = self.ports.open(request, DEADLINE_MS).await;
+        let outcome = outcome.map_err(|error| call_error(&connector.name, error));
+        self.add_span(call, &trace, sends, &outcome);
+        outcome
     }
 
     /// The caller sends a header that the service sets to a secret.

@@ -7,6 +7,8 @@ use std::future::Future;
 use memchr::memmem::Finder;
 use serde::de::DeserializeOwned;
 
+use super::http::HttpRequest;
+
 /// D1's messages for a batch that may or may not have run, and may be sent again.
 const LOST: [&str; 3] = [
     "Network connection lost",
@@ -191,8 +193,11 @@ pub trait Db {
     }
 }
 
-/// Writes that no response waits for.
+/// Work that no response waits for. Errors are only logged.
 pub trait Background {
-    /// Runs a statement in the background after the response. Errors are only logged.
+    /// Runs a statement in the background after the response.
     fn run_in_background(&self, statement: Statement);
+
+    /// Sends a request to another service in the background after the response, whose status is ignored.
+    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32);
 }

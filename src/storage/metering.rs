@@ -5,14 +5,20 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use crate::audit::statements::{self as audit, is_audited};
-use crate::auth::usage::Use;
+use crate::auth::last_use::Use;
+use crate::connections::model::Connection;
 use crate::ports::{
     Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
     Patterns, Ports, Random, RateLimit, ResultSet, Retry, RetryAfter, Signatures, Statement,
     StorageError, StreamingRequest, StreamingResponse, with_timeout,
 };
 use crate::storage::read_replica::{FIRST_PRIMARY, FIRST_UNCONSTRAINED, ReplicaSession};
+use crate::traces::collector::Collector;
+use crate::traces::span::{COLLECTOR_MS, MAX_SPANS, document};
+use crate::usage::counts::Counted;
 use crate::webhooks::statements::deliveries::is_due;
 
 /// The maximum number of tries for a read of a value, or for a batch whose connection was lost.
@@ -43,6 +49,8 @@ pub struct Metered<'a, P> {
     session: RefCell<Option<ReplicaSession>>,
     bookmark: RefCell<Option<String>>,
     actor: RefCell<Option<Statement>>,
+    spans: RefCell<Vec<Value>>,
+    counted: RefCell<Option<Counted>>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
@@ -69,6 +77,8 @@ impl<'a, P: Ports> Metered<'a, P> {
             session: RefCell::new(None),
             bookmark: RefCell::new(None),
             actor: RefCell::new(None),
+            spans: RefCell::new(Vec::new()),
+            counted: RefCell::new(None),
         }
     }
 }
@@ -217,6 +227,40 @@ impl<P: Ports> Metered<'_, P> {
         self.actor.replace(Some(actor));
     }
 
+    /// Sets what the request is counted as in the usage.
+    pub fn set_counted(&self, counted: Counted) {
+        self.counted.replace(Some(counted));
+    }
+
+    /// Takes it.
+    pub fn take_counted(&self) -> Option<Counted> {
+        self.counted.take()
+    }
+
+    /// Counts the request for the platform of a connection, and for its identity unless the caller has one.
+    pub fn count_for(&self, connection: &Connection) {
+        if let Some(counted) = self.counted.borrow_mut().as_mut() {
+            counted.platform = Some(connection.platform.clone());
+            counted.identity.get_or_insert_with(|| connection.identity.clone());
+        }
+    }
+
+    /// Adds the span of a platform call, which the collector receives after the response.
+    pub fn add_span(&self, span: Value) {
+        let mut spans = self.spans.borrow_mut();
+        if spans.len() < MAX_SPANS {
+            spans.push(span);
+        }
+    }
+
+    /// Sends the request's spans to the collector, in one request.
+    pub fn send_spans(&self, collector: Option<&Collector>) {
+        let spans = self.spans.take();
+        if let Some(collector) = collector.filter(|_| !spans.is_empty()) {
+            self.ports.send_in_background(collector.request(document(&spans)), COLLECTOR_MS);
+        }
+    }
+
     /// Runs the request's batches in a session.
     pub fn begin(&self, session: Option<ReplicaSession>) {
         self.session.replace(session);
@@ -298,6 +342,10 @@ impl<P: Ports> Metered<'_, P> {
 impl<P: Background> Background for Metered<'_, P> {
     fn run_in_background(&self, statement: Statement) {
         self.ports.run_in_background(statement);
+    }
+
+    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
+        self.ports.send_in_background(request, deadline_ms);
     }
 }
 

@@ -30,6 +30,7 @@ mod due_work;
 mod faults;
 mod full;
 mod keys;
+mod last_use;
 mod logos;
 #[cfg(feature = "cli")]
 mod methods;

@@ -97,6 +97,7 @@ fn in_use() -> Api {
     let report =
         "INSERT INTO vault_key_reports (keys, first_at, last_at) VALUES ('[\"new:0f\"]', 1, 2)";
     api.world.database.execute_batch(report).unwrap();
+    api.flush_usage();
     for migration in SYNTHETIC {
         api.world.database.execute_batch(migration).unwrap();
     }

@@ -166,6 +166,8 @@ impl<S> RateLimit for AtStart<'_, S> {
 impl<S> Background for AtStart<'_, S> {
     /// A starting isolate writes nothing.
     fn run_in_background(&self, _: Statement) {}
+
+    fn send_in_background(&self, _: HttpRequest, _: u32) {}
 }
 
 impl Db for AtStart<'_, World> {

@@ -29,6 +29,7 @@ use connector_vault::ports::{
     Statement, StorageError, StreamingRequest, StreamingResponse,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
+use connector_vault::usage;
 use ring::rand::SystemRandom;
 use ring::rsa::{KeyPairComponents, PublicKeyComponents};
 use ring::signature::{
@@ -89,6 +90,8 @@ pub struct World {
     pub db_calls: Cell<u32>,
     /// The number of statements that ran in the background.
     pub later_writes: Cell<u32>,
+    /// The requests that were sent in the background.
+    pub later_requests: RefCell<Vec<HttpRequest>>,
     /// The size that the database reports, in bytes.
     pub size: Cell<u64>,
     pub limited: Cell<bool>,
@@ -172,6 +175,7 @@ impl World {
             blobs_pending: Cell::new(0),
             db_calls: Cell::new(0),
             later_writes: Cell::new(0),
+            later_requests: RefCell::default(),
             size: Cell::new(0),
             limited: Cell::new(false),
             was_forwarded: Cell::new(false),
@@ -517,6 +521,11 @@ impl Background for World {
         self.later_writes.set(self.later_writes.get() + 1);
         self.run(self.here(), &statement).unwrap();
     }
+
+    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
+        assert_eq!(deadline_ms, 5000);
+        self.later_requests.borrow_mut().push(request);
+    }
 }
 
 /// When the connection to the database is lost.
@@ -837,6 +846,12 @@ impl Api {
     /// Records the use of a key on this day in advance, so that later requests do not write it.
     pub fn use_key(&self, key: &ApiKey) {
         assert_eq!(self.send(&as_key(key, "GET", "/v1/whoami")).status, 200);
+    }
+
+    /// Writes the counts of requests that this isolate holds for the accounts' database.
+    pub fn flush_usage(&self) {
+        let flush = || pollster::block_on(usage::flush(&self.service, &self.world, 0));
+        self.world.within(*HOME, flush).unwrap();
     }
 
     /// Sends a GET with the key.

@@ -27,8 +27,8 @@ use connector_vault::http::query::{Check, Parameter};
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
 use connector_vault::terms::{
-    ActorType, AuditAction, CredentialType, DeliveryState, Environment, EventType, IdentityType,
-    KeyState, Method, Scope, State,
+    ActorType, AuditAction, CredentialType, DeliveryState, EndpointGroup, Environment, EventType,
+    IdentityType, KeyState, Method, Scope, State, UsageGroup,
 };
 use serde_json::{Value, json};
 
@@ -104,6 +104,7 @@ fn names() -> String {
         ("ConnectorStatus", variants::<Status>()),
         ("CredentialType", CredentialType::NAMES.to_vec()),
         ("DeliveryState", DeliveryState::NAMES.to_vec()),
+        ("EndpointGroup", EndpointGroup::NAMES.to_vec()),
         ("Environment", Environment::ALL.map(Environment::as_str).to_vec()),
         ("EventType", EventType::NAMES.to_vec()),
         ("Grant", variants::<Grant>()),
@@ -118,6 +119,7 @@ fn names() -> String {
         ("TokenAuth", variants::<TokenAuth>()),
         ("RevocationToken", variants::<RevocationToken>()),
         ("TokenBody", variants::<TokenBody>()),
+        ("UsageGroup", UsageGroup::NAMES.to_vec()),
     ];
     let member = |(name, values): (&str, Vec<&str>)| {
         let values: Vec<_> = values.iter().map(|value| format!("\n    | \"{value}\"")).collect();
@@ -190,6 +192,7 @@ fn parameters() -> Value {
         ("AttemptQuery", Keyed::GetAttempt),
         ("AuditFilters", Keyed::ListAudit),
         ("EventFilters", Keyed::ListEvents),
+        ("UsageQuery", Keyed::GetUsage),
         ("CredentialsQuery", Keyed::GetCredentials),
         ("DeliveryQuery", Keyed::ListDeliveries),
         ("ApiKeyQuery", Keyed::ListKeys),

@@ -1,270 +1,295 @@
-//! The day of a key's last use is written once a day, with a request of that key, and never makes a request fail.
+//! `GET /v1/usage`: an isolate counts requests in memory and writes them in one statement, in the background.
 
-use connector_vault::auth::key::ApiKey;
-use connector_vault::http::{Config, Request, Response, Service};
-use connector_vault::terms::{Environment, Scope};
-use serde_json::json;
+use connector_vault::catalog::action::unit::Units;
+use connector_vault::http::{Config, Service};
+use connector_vault::jobs;
+use connector_vault::terms::{EndpointGroup, Environment, Scope};
+use connector_vault::usage::counts::Counted;
+use connector_vault::usage::flush;
+use connector_vault::usage::statements::{MAX_GROUPS, MAX_ROWS_PER_DAY};
+use serde_json::{Value, json};
 
-use crate::support::{Api, Loss, World, as_key, body};
-use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, minimal, patch_as, post_as};
+use crate::call;
+use crate::connect;
+use crate::support::{Api, HOME, as_key, body, config, with_header};
+use crate::vault::{CONNECTIONS, minimal};
 
+const USAGE: &str = "/v1/usage";
 const CONNECTORS: &str = "/v1/available-connectors";
-const WHOAMI: &str = "/v1/whoami";
 const DAY_MS: u64 = 86_400_000;
 
-/// The day of a key's last use, as stored.
-fn last_used(world: &World, key: &ApiKey) -> Option<u64> {
-    let sql = "SELECT last_used_day FROM api_keys WHERE hash = ?1";
-    let day: Option<i64> =
-        world.database.query_row(sql, [key.hash().to_string()], |row| row.get(0)).unwrap();
-    day.map(|day| u64::try_from(day).unwrap())
+/// The usage of the key's tenant after all counts were written.
+fn usage(api: &Api, query: &str) -> Value {
+    api.flush_usage();
+    let response = api.get(&format!("{USAGE}{query}"));
+    assert_eq!(response.status, 200, "{}", body(&response));
+    body(&response)
 }
 
-fn today(world: &World) -> u64 {
-    world.now.get() / DAY_MS
-}
-
-/// The number of database calls, and of rows written.
-fn cost(response: &Response) -> (u32, u32) {
-    let told = response.header("server-timing").unwrap();
-    let number = |name: &str| {
-        let (_, rest) = told.split_once(name).unwrap();
-        rest.split([' ', '"']).next().unwrap().parse().unwrap()
-    };
-    (number("calls="), number("rows_written="))
-}
-
-/// Sends a request, which must succeed. Returns its cost.
-fn ask(api: &Api, request: &Request) -> (u32, u32) {
-    let response = api.send(request);
-    assert!(response.status < 300, "{} {request:?}", response.status);
-    cost(&response)
-}
-
-/// Another isolate of the same service, with empty caches.
-fn another_isolate(api: Api) -> Api {
-    Api { service: Service::new(Config::default()), ..api }
-}
-
-fn misfiled(api: &Api) -> ApiKey {
-    let key = api.world.key("acme", Environment::Live, &Scope::ALL, None);
-    let sql = "UPDATE api_keys SET environment = 'test' WHERE hash = ?1";
-    api.world.database.execute(sql, [key.hash().to_string()]).unwrap();
-    key
-}
-
-#[test]
-fn a_use_is_written_once_a_day() {
-    let api = Api::with_catalog();
-    let get = |path: &str| ask(&api, &api.request("GET", path));
-    assert_eq!(last_used(&api.world, &api.key), None);
-    for day in 0..3 {
-        let until_midnight = DAY_MS - api.world.now.get() % DAY_MS;
-        assert_eq!(get(CONNECTIONS), (1, 1), "the first request of day {day}");
-        assert_eq!(last_used(&api.world, &api.key), Some(today(&api.world)));
-        assert_eq!((get(CONNECTIONS), get(SUMMARY), get(WHOAMI)), ((1, 0), (1, 0), (1, 0)));
-        // The other requests only read, so they need no write access.
-        let asked = api.world.asked.borrow();
-        assert!(asked.iter().all(|statement| statement.sql.starts_with("SELECT")), "{asked:?}");
-        drop(asked);
-        api.world.wait(until_midnight - 1);
-        assert_eq!(get(CONNECTIONS), (1, 0), "the last millisecond of day {day}");
-        api.world.wait(1);
+/// The rows, each with its members that are not null or false.
+fn rows(api: &Api, query: &str) -> Vec<Value> {
+    let mut rows = usage(api, query)["rows"].as_array().unwrap().clone();
+    for row in &mut rows {
+        row.as_object_mut().unwrap().retain(|_, value| !value.is_null() && *value != json!(false));
     }
+    rows
+}
+
+fn row_count(api: &Api) -> u64 {
+    let sql = "SELECT count(*) FROM usage";
+    let rows: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
+    u64::try_from(rows).unwrap()
+}
+
+/// Inserts a row of counts on a day.
+fn insert(api: &Api, day: u64, identity: &str, requests: u64) {
+    let id = format!("{day:05} calls 2xx github {identity}");
+    let sql = "INSERT INTO usage (account, environment, id, day, endpoint, status, platform, identity, requests) VALUES ('acme', 'test', ?1, ?2, 'calls', '2xx', 'github', ?3, ?4)";
+    api.world
+        .database
+        .execute(sql, (id, day.cast_signed(), identity, requests.cast_signed()))
+        .unwrap();
+}
+
+fn today(api: &Api) -> u64 {
+    api.world.now.get() / DAY_MS
 }
 
 #[test]
-fn every_kind_of_request_is_a_use() {
+fn requests_are_counted_by_day_endpoint_and_status() {
     let api = Api::with_catalog();
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
-    let key = |scopes: &[Scope]| api.world.key("acme", Environment::Test, scopes, None);
-    let full = || key(&Scope::ALL);
-    let patch = json!({"tags": ["x"]});
-    for (key, status, request) in [
-        (full(), 200, ("GET", CONNECTORS.to_owned())),
-        (full(), 200, ("HEAD", CONNECTIONS.into())),
-        (full(), 200, ("GET", at(&id))),
-        (full(), 404, ("GET", at(UNKNOWN_ID))),
-        (full(), 404, ("GET", "/v1/nothing".into())),
-        (full(), 405, ("PUT", CONNECTIONS.into())),
-        (full(), 400, ("GET", format!("{CONNECTIONS}?x=1"))),
-        (key(&[]), 403, ("GET", CONNECTIONS.into())),
-        (key(&[]), 200, ("GET", WHOAMI.into())),
-    ] {
-        let response = api.send(&as_key(&key, request.0, &request.1));
-        assert_eq!((response.status, cost(&response)), (status, (1, 1)), "{request:?}");
-        assert_eq!(last_used(&api.world, &key), Some(today(&api.world)), "{request:?}");
+    for path in
+        [CONNECTIONS, CONNECTORS, CONNECTORS, "/v1/whoami", "/v1/available-connectors/alpha"]
+    {
+        assert_eq!(api.get(path).status, 200, "{path}");
     }
-    // A deletion writes its actor first and erases it at the end, even if there is nothing to delete.
-    let key = full();
-    let unknown = api.send(&as_key(&key, "DELETE", &at(UNKNOWN_ID)));
-    assert_eq!((unknown.status, cost(&unknown)), (404, (1, 3)));
-    assert_eq!(last_used(&api.world, &key), Some(today(&api.world)));
-    // The request's own writes are added, and its actor.
-    for make in [
-        |key: &ApiKey, _: &str| post_as(key, &minimal("new")),
-        |key: &ApiKey, id: &str| patch_as(key, id, &json!({"tags": ["y"]})),
-    ] {
-        let key = full();
-        assert_eq!(ask(&api, &make(&key, &id)), (1, 4));
-        assert_eq!(last_used(&api.world, &key), Some(today(&api.world)));
-    }
-    assert_eq!(ask(&api, &patch_as(&full(), &id, &patch)), (1, 4));
-}
-
-#[test]
-fn a_warm_catalog_read_still_asks_nothing() {
-    let api = Api::with_catalog();
-    let get = || ask(&api, &api.request("GET", CONNECTORS));
-    assert_eq!((get(), get()), ((1, 1), (0, 0)));
-    let until_midnight = DAY_MS - api.world.now.get() % DAY_MS;
-    api.world.wait(until_midnight - 1);
-    assert_eq!((get(), get()), ((1, 0), (0, 0)));
-    // The key remains cached past midnight; the day is written with the next request that asks the database anyway.
-    api.world.wait(1);
-    let yesterday = today(&api.world) - 1;
-    assert_eq!((get(), last_used(&api.world, &api.key)), ((0, 0), Some(yesterday)));
-    api.world.wait(30_000);
-    assert_eq!((get(), last_used(&api.world, &api.key)), ((1, 1), Some(yesterday + 1)));
-}
-
-#[test]
-fn a_key_that_is_not_valid_is_not_used() {
-    let api = Api::with_catalog();
-    let end = api.world.now.get() + 1000;
-    let expiring = api.world.key("acme", Environment::Test, &Scope::ALL, Some(end));
-    let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
-    api.use_key(&expiring);
-    api.use_key(&revoked);
-    let used = Some(today(&api.world));
-    api.world.revoke(&revoked);
-    api.world.wait(DAY_MS);
-    let unknown = api.world.unknown_key(Environment::Test);
-    let misfiled = misfiled(&api);
-    let before = api.world.dump();
-    let answers = [&unknown, &revoked, &expiring, &misfiled].map(|key| {
-        let again = [CONNECTIONS, WHOAMI, CONNECTORS, CONNECTIONS].map(|path| {
-            let response = api.send(&as_key(key, "GET", path));
-            let asked = api.world.asked.borrow().len();
-            (response.status, response.header("server-timing").map(str::to_owned), asked)
-        });
-        assert!(again.iter().all(|(status, ..)| *status == 401));
-        again
+    assert_eq!(api.get(&format!("{CONNECTIONS}?x=1")).status, 400);
+    assert_eq!(api.get("/v1/available-connectors/none").status, 404);
+    assert_eq!(api.get("/v1/nothing").status, 404);
+    assert_eq!(api.get(&format!("{CONNECTIONS}/{id}")).status, 200);
+    let expected = [
+        json!({"endpoint": "catalog", "status": "2xx", "requests": 2}),
+        json!({"endpoint": "catalog", "status": "2xx", "platform": "alpha", "requests": 1}),
+        json!({"endpoint": "catalog", "status": "4xx", "requests": 1}),
+        json!({"endpoint": "connections", "status": "2xx", "requests": 3}),
+        json!({"endpoint": "connections", "status": "4xx", "requests": 1}),
+        json!({"endpoint": "keys", "status": "2xx", "requests": 1}),
+    ];
+    let mut found = rows(&api, "?groupBy=endpoint,platform,status");
+    found.sort_by_key(|row| {
+        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        (text("endpoint"), text("status"), text("platform"))
     });
-    // Neither the response nor its cost reveals which case it is, the first time or later.
-    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
-    assert_eq!(api.world.dump(), before);
-    assert_eq!((last_used(&api.world, &expiring), last_used(&api.world, &revoked)), (used, used));
-}
-
-#[test]
-fn a_key_is_used_until_its_last_millisecond() {
-    let api = Api::with_catalog();
-    let midnight = (today(&api.world) + 1) * DAY_MS;
-    let key = api.world.key("acme", Environment::Test, &Scope::ALL, Some(midnight + 1));
-    api.use_key(&key);
-    api.world.now.set(midnight);
-    assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, 1));
-    let used = last_used(&api.world, &key);
-    assert_eq!(used, Some(today(&api.world)));
+    assert_eq!(found, expected);
+    // The requests for usage are counted, too. Without `groupBy`, there is a row for each day.
     api.world.wait(DAY_MS);
-    assert_eq!(api.send(&as_key(&key, "GET", CONNECTIONS)).status, 401);
-    assert_eq!(last_used(&api.world, &key), used);
+    let all = usage(&api, "");
+    let day = |day: &str, requests: u64| {
+        json!({"day": day, "endpoint": null, "platform": null, "identity": null, "status": null,
+            "other": false, "requests": requests})
+    };
+    assert_eq!(
+        all,
+        json!({"from": "2026-12-18", "to": "2027-01-16", "requests": 10, "rows": [day("2027-01-15", 10)]})
+    );
+    let all = usage(&api, "?from=2027-01-16&to=2027-01-16");
+    assert_eq!(all["rows"], json!([day("2027-01-16", 1)]));
 }
 
 #[test]
-fn isolates_write_one_use_between_them() {
-    let mut api = Api::with_catalog();
-    let other = api.world.key("beta", Environment::Test, &Scope::ALL, None);
-    for nth in 0..3 {
-        let written = u32::from(nth == 0);
-        for key in [api.key.clone(), other.clone()] {
-            assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, written), "{nth}");
-            assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, 0), "{nth}");
-            assert_eq!(api.world.asked.borrow().last().unwrap().sql.get(..6), Some("SELECT"));
-        }
-        api = another_isolate(api);
+fn calls_are_counted_for_the_platform_and_the_identity() {
+    let api = call::calling(&[], Units::default());
+    call::platform(&api, |request| {
+        let status = if request.url.ends_with("/gone") { 404 } else { 200 };
+        Ok(call::answered(status, &[], ""))
+    });
+    let token = json!({"type": "bearer", "token": "t"});
+    let [ann, bob] = ["ann", "bob"].map(|identity| call::held_by(&api, "bearer", identity, &token));
+    let _ = rows(&api, "");
+    api.world.database.execute_batch("DELETE FROM usage").unwrap();
+    for path in [format!("{ann}/proxy/x"), format!("{ann}/proxy/gone"), format!("{bob}/proxy/x")] {
+        assert!(api.get(&path).status < 500);
     }
-    // An isolate whose clock is behind does not set the day back.
-    let used = last_used(&api.world, &api.key);
-    api.world.now.set(api.world.now.get() - DAY_MS);
-    assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 0));
-    assert_eq!(last_used(&api.world, &api.key), used);
+    assert_eq!(api.get(&format!("{ann}/credentials")).status, 200);
+    let session = json!({"identity": "ann", "scopes": ["connections:read", "connections:call"]});
+    let created = connect::send(&api, "POST", "/v1/sessions", &session);
+    let token = body(&created)["token"].as_str().unwrap().to_owned();
+    let mut request = api.request("GET", CONNECTIONS);
+    request.headers.retain(|(name, _)| name != "x-service-secret");
+    assert_eq!(api.send(&with_header(request, "x-service-secret", &token)).status, 200);
+    let found = rows(&api, "?groupBy=identity,endpoint,platform,status&platform=bearer");
+    let expected = |endpoint: &str, identity: &str, status: &str| json!({"endpoint": endpoint, "platform": "bearer", "identity": identity, "status": status, "requests": 1});
+    assert_eq!(found.len(), 4);
+    for row in [
+        expected("calls", "ann", "2xx"),
+        expected("calls", "ann", "4xx"),
+        expected("calls", "bob", "2xx"),
+        expected("credentials", "ann", "2xx"),
+    ] {
+        assert!(found.contains(&row), "{row} {found:?}");
+    }
+    assert_eq!(rows(&api, "?groupBy=identity&identity=ann")[0]["requests"], 4);
 }
 
 #[test]
-fn more_keys_than_an_isolate_remembers() {
+fn a_request_writes_no_count_and_needs_no_further_statement() {
     let api = Api::with_catalog();
-    let keys: Vec<ApiKey> =
-        (0..1100).map(|_| api.world.key("acme", Environment::Test, &Scope::ALL, None)).collect();
-    for written in [1, 0] {
-        for key in &keys {
-            assert_eq!(ask(&api, &as_key(key, "GET", WHOAMI)), (1, written));
+    let off = Api { service: Service::new(config(&[("USAGE_DAYS", "0")])), ..Api::with_catalog() };
+    for path in [CONNECTORS, CONNECTIONS, CONNECTORS, CONNECTIONS] {
+        let statements = |api: &Api| {
+            api.world.asked.borrow_mut().clear();
+            api.world.db_calls.set(0);
+            assert_eq!(api.get(path).status, 200);
+            (api.world.db_calls.get(), api.world.asked.borrow().len(), api.world.later_writes.get())
+        };
+        assert_eq!(statements(&api), statements(&off), "{path}");
+    }
+    assert_eq!(
+        (row_count(&api), api.service.usage().due_flush(HOME.number(), 0)),
+        (0, Some(20_000))
+    );
+    // All counts of all callers are one statement.
+    let other = api.world.key("other", Environment::Live, &Scope::ALL, None);
+    assert_eq!(api.send(&as_key(&other, "GET", CONNECTIONS)).status, 200);
+    api.world.db_calls.set(0);
+    api.flush_usage();
+    assert_eq!((api.world.db_calls.get(), api.world.asked.borrow().len()), (1, 1));
+    api.flush_usage();
+    assert_eq!(api.world.db_calls.get(), 1, "nothing to write");
+    off.flush_usage();
+    assert_eq!((row_count(&api), row_count(&off)), (3, 0));
+}
+
+#[test]
+fn accounts_and_environments_are_separate() {
+    let api = Api::with_catalog();
+    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    let other = api.world.key("other", Environment::Test, &Scope::ALL, None);
+    for (key, times) in [(&live, 2), (&other, 3)] {
+        for _ in 0..times {
+            assert_eq!(api.send(&as_key(key, "GET", CONNECTIONS)).status, 200);
         }
+    }
+    assert_eq!(rows(&api, ""), Vec::<Value>::new());
+    for (key, expected) in [(&live, 2), (&other, 3)] {
+        let found = body(&api.send(&as_key(key, "GET", USAGE)));
+        assert_eq!(found["requests"], expected);
     }
 }
 
 #[test]
-fn a_use_survives_lost_connections() {
-    for loss in [Loss::Before, Loss::After] {
-        for lost in 1..=2 {
-            let api = Api::with_catalog();
-            *api.world.losses.borrow_mut() = vec![loss; lost].into();
-            let (calls, _) = ask(&api, &api.request("GET", CONNECTIONS));
-            assert_eq!((calls as usize, api.world.slept.borrow().len()), (lost + 1, lost));
-            assert_eq!(last_used(&api.world, &api.key), Some(today(&api.world)));
-            assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 0));
-        }
-    }
-    // After a failed request, the next one writes the use.
+fn a_caller_that_is_not_authenticated_is_not_counted() {
     let api = Api::with_catalog();
-    *api.world.losses.borrow_mut() = [Loss::Before; 3].into();
-    assert_eq!(api.get(CONNECTIONS).status, 503);
-    assert_eq!(last_used(&api.world, &api.key), None);
-    assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 1));
-}
-
-#[test]
-fn a_database_that_takes_no_use_still_answers() {
-    let api = Api::with_catalog();
-    let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
-    let calm = [CONNECTIONS.to_owned(), at(&id), SUMMARY.into(), WHOAMI.into()];
-    let calm = calm.map(|path| (body(&api.get(&path)), path));
-    // The write fails, as if the database were full or lacked the column.
-    api.world.database.execute_batch("CREATE TEMP TRIGGER full BEFORE UPDATE OF last_used_day ON main.api_keys BEGIN SELECT RAISE(ABORT, 'D1_ERROR: full at /secret/path'); END").unwrap();
-    for (expected, path) in &calm {
-        let api = &api;
-        let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
-        let response = api.send(&as_key(&key, "GET", path));
-        assert_eq!((response.status, cost(&response)), (200, (2, 0)), "{path}");
-        assert_eq!(&body(&response), expected);
-        // The write is not retried on this day.
-        assert_eq!(ask(api, &as_key(&key, "GET", path)), (1, 0));
-        assert_eq!(last_used(&api.world, &key), None);
-    }
-    // Writes happen once, and an unknown connection is not mistaken for one that an earlier attempt deleted.
-    let key = || api.world.key("acme", Environment::Test, &Scope::ALL, None);
-    let unknown = api.send(&as_key(&key(), "DELETE", &at(UNKNOWN_ID)));
-    // A deletion writes its actor first and erases it at the end, even if there is nothing to delete.
-    assert_eq!((unknown.status, cost(&unknown)), (404, (2, 2)));
-    let patched = api.send(&patch_as(&key(), &id, &json!({"tags": ["x"]})));
-    assert_eq!((patched.status, &body(&patched)["version"]), (200, &json!("2")));
-    assert_eq!(api.send(&post_as(&key(), &minimal("bob"))).status, 201);
-    assert_eq!(api.send(&as_key(&key(), "DELETE", &at(&id))).status, 204);
-    // A read-only database.
-    let reader = key();
-    api.world.database.execute_batch("PRAGMA query_only = ON").unwrap();
-    assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (2, 0));
-    assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (1, 0));
     let unknown = api.world.unknown_key(Environment::Test);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 401);
+    assert_eq!(api.service.usage().due_flush(HOME.number(), 0), None);
+    // Whether the key is valid is not known when storage fails; the statement drops it.
+    api.world.db_fails.set(true);
+    assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 503);
+    assert_eq!(api.get(CONNECTIONS).status, 503);
+    api.world.db_fails.set(false);
+    assert_eq!(rows(&api, "?groupBy=status"), [json!({"status": "5xx", "requests": 1})]);
+    let reader = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let refused = api.send(&as_key(&reader, "GET", USAGE));
+    assert_eq!((refused.status, &body(&refused)["code"]), (403, &json!("insufficient_scope")));
 }
 
 #[test]
-fn an_unreachable_database_is_reported_as_unavailable() {
+fn no_caller_can_fill_the_database() {
+    let api = Api::new(Config::default());
+    let limit = MAX_ROWS_PER_DAY;
+    for number in 0..limit - 2 {
+        insert(&api, today(&api), &format!("user-{number}"), 1);
+    }
+    let counted = |identity: &str| Counted {
+        caller: api.key.hash().to_string(),
+        endpoint: EndpointGroup::Calls,
+        platform_in_path: None,
+        platform: Some("github".into()),
+        identity: Some(identity.into()),
+    };
+    let add = |identity: &str, times: u32| {
+        for _ in 0..times {
+            api.service.usage().add(HOME.number(), counted(identity), 200, api.world.now.get());
+        }
+    };
+    // The two with the most requests get the last rows, and a known one keeps its own.
+    for (identity, times) in [("a", 1), ("b", 3), ("c", 2), ("d", 1), ("user-0", 4)] {
+        add(identity, times);
+    }
+    api.flush_usage();
+    assert_eq!(row_count(&api), limit + 1);
+    let of = |identity: &str| {
+        usage(&api, &format!("?groupBy=identity&identity={identity}"))["requests"].clone()
+    };
+    assert_eq!(
+        ["a", "b", "c", "d", "user-0"].map(of),
+        [json!(0), json!(3), json!(2), json!(0), json!(5)]
+    );
+    for number in 0..2000 {
+        add(&format!("new-{number}"), 1);
+    }
+    api.flush_usage();
+    let endpoints = "SELECT endpoint FROM usage WHERE identity = ','";
+    assert_eq!(api.world.texts(endpoints), ["calls", "usage"]);
+    let all = usage(&api, "?groupBy=identity&platform=github");
+    let found = all["rows"].as_array().unwrap();
+    assert_eq!(u64::try_from(found.len()).unwrap(), MAX_GROUPS);
+    let all = usage(&api, "?groupBy=day,identity");
+    let last = all["rows"].as_array().unwrap().iter().filter(|row| row["other"] == json!(true));
+    assert!(last.map(|row| row["requests"].as_u64().unwrap()).sum::<u64>() > 2000);
+    let sum: u64 =
+        all["rows"].as_array().unwrap().iter().map(|row| row["requests"].as_u64().unwrap()).sum();
+    assert_eq!(json!(sum), all["requests"]);
+}
+
+#[test]
+fn a_failed_write_is_not_repeated() {
     let api = Api::with_catalog();
+    assert_eq!(api.get(CONNECTIONS).status, 200);
     api.world.db_fails.set(true);
-    let response = api.get(CONNECTIONS);
-    assert_eq!((response.status, cost(&response)), (503, (2, 0)));
-    assert_eq!(cost(&api.get(CONNECTIONS)), (1, 0), "what is in trouble is not asked twice again");
+    let write = || pollster::block_on(flush(&api.service, &api.world, 0));
+    assert!(api.world.within(*HOME, write).is_err());
+    api.world.db_fails.set(false);
+    assert_eq!(rows(&api, ""), Vec::<Value>::new());
+}
+
+#[test]
+fn old_rows_are_pruned() {
+    let api = Api::new(config(&[("USAGE_DAYS", "7")]));
+    let today = today(&api);
+    for age in [0, 6, 7, 8, 100] {
+        insert(&api, today - age, "ann", 1);
+    }
+    let run = || pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
+    api.world.within(*HOME, run);
+    let days = api.world.texts("SELECT cast(day AS TEXT) FROM usage ORDER BY day");
+    assert_eq!(days, [7, 6, 0].map(|age| (today - age).to_string()));
+}
+
+#[test]
+fn parameters_are_strict() {
+    let api = Api::new(Config::default());
+    for (query, parameter, code) in [
+        ("from=2027-13-01", "from", "invalid_parameter"),
+        ("from=2027-02-30", "from", "invalid_parameter"),
+        ("to=today", "to", "invalid_parameter"),
+        ("to=2027-01-15T00:00:00Z", "to", "invalid_parameter"),
+        ("from=2027-01-02&to=2027-01-01", "from", "invalid_parameter"),
+        ("groupBy=day,account", "groupBy", "invalid_parameter"),
+        ("groupBy=", "groupBy", "invalid_parameter"),
+        ("platform=", "platform", "invalid_parameter"),
+        ("day=2027-01-01", "day", "unknown_parameter"),
+        ("to=2027-01-01&to=2027-01-01", "to", "repeated_parameter"),
+    ] {
+        let response = api.get(&format!("{USAGE}?{query}"));
+        let problem = body(&response);
+        let error = &problem["errors"][0];
+        let got = (response.status, &problem["code"], &error["parameter"]);
+        assert_eq!(got, (400, &json!(code), &json!(parameter)), "{query} {problem}");
+    }
+    for query in ["groupBy=day,day", "from=2027-01-01", "to=1999-01-01", "identity=%2C"] {
+        assert_eq!(api.get(&format!("{USAGE}?{query}")).status, 200, "{query}");
+    }
 }

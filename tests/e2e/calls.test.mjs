@@ -1,7 +1,8 @@
 // Calls to platforms on the real runtime: streaming, forwarding, and memory.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { request as httpRequest } from "node:http";
+import { once } from "node:events";
+import { createServer, request as httpRequest } from "node:http";
 import { Readable } from "node:stream";
 import { after, before, describe, test } from "node:test";
 import { Platform, calledCatalog } from "./support/called.mjs";
@@ -31,7 +32,7 @@ pagination = [{ next = "/next", parameter = "cursor" }]
 
 describe("calls to platforms", () => {
   let [platform, state, server, opened, app, id] = [];
-  const made = key({ scopes: `${SCOPES} connections:call events:read`, account: "calling" });
+  const made = key({ scopes: `${SCOPES} connections:call events:read usage:read`, account: "calling" });
 
   before(async () => {
     await build();
@@ -332,6 +333,55 @@ describe("calls to platforms", () => {
     const expected = { method: "DELETE", path: "none", status: 204, error: null, identity: null };
     assert.deepEqual([rest, connection.id, rows.length], [expected, id, 1]);
     assert.ok(Number.isInteger(durationMs) && durationMs >= 0 && keyId.length > 0, JSON.stringify(told));
+  });
+
+  test("a call is traced and counted after its response", { timeout: 60_000 }, async () => {
+    const received = [];
+    const collector = createServer(async (request, response) => {
+      const chunks = await request.toArray();
+      received.push({ url: request.url, headers: request.headers, body: JSON.parse(Buffer.concat(chunks)) });
+      // A collector that hangs delays no response.
+      if (received.length > 1) response.end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(collector, "listening");
+    const traced = await Server.start(state, {
+      name: "calls-traced",
+      variables: { LOCAL_TARGETS: "allow", OTLP_URL: `http://127.0.0.1:${collector.address().port}` },
+      secrets: { VAULT_KEYS: `tests:${VAULT_KEY}`, OTLP_HEADERS: "authorization=Bearer%20otlp" },
+    });
+    try {
+      const origin = `http://127.0.0.1:${traced.port}`;
+      const headers = { "x-service-secret": made.secret };
+      const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+      const path = `${origin}/v1/vault/connections/${id}/proxy/traced?secret=1`;
+      const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
+      for (let count = 0; count < 2; count += 1) {
+        const answer = await fetch(path, { headers: { ...headers, traceparent, tracestate: "a=1" } });
+        const seen = await answer.json();
+        while (received.length <= count) await new Promise((resolve) => setTimeout(resolve, 20));
+        const { url, headers: sent, body } = received[count];
+        assert.deepEqual(
+          [url, sent.authorization, sent["content-type"]],
+          ["/v1/traces", "Bearer otlp", "application/json"],
+        );
+        const [span] = body.resourceSpans[0].scopeSpans[0].spans;
+        assert.deepEqual([span.traceId, span.parentSpanId], [trace, "00f067aa0ba902b7"]);
+        assert.deepEqual([seen.headers.traceparent, seen.headers.tracestate], [`00-${trace}-${span.spanId}-01`, "a=1"]);
+        assert.doesNotMatch(JSON.stringify(body), /good|secret|traced|"ann"/);
+      }
+      const usage = `${origin}/v1/usage?groupBy=platform,identity,endpoint,status&identity=ann`;
+      let rows = [];
+      while (rows.length === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        ({ rows } = await (await fetch(usage, { headers })).json());
+      }
+      const counted = { day: null, endpoint: "calls", platform: "called", identity: "ann", status: "2xx" };
+      assert.deepEqual(rows, [{ ...counted, other: false, requests: 2 }]);
+    } finally {
+      await traced.stop();
+      collector.closeAllConnections();
+      collector.close();
+    }
   });
 
   test("an unreachable platform is reported", async () => {

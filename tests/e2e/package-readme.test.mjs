@@ -119,7 +119,7 @@ const TYPESCRIPT = {
 describe("the package's README", () => {
   const caller = key({
     scopes:
-      "catalog:read connections:read connections:write sessions:create connections:connect connections:call credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write audit:read",
+      "catalog:read connections:read connections:write sessions:create connections:connect connections:call credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write audit:read usage:read",
   });
   const env = {};
   let server;

@@ -189,6 +189,8 @@ impl Db for World {
 
 impl Background for World {
     fn run_in_background(&self, _: Statement) {}
+
+    fn send_in_background(&self, _: HttpRequest, _: u32) {}
 }
 
 impl Blobs for World {

@@ -73,6 +73,20 @@ export interface Names {
     | "pending"
     | "delivered"
     | "failed";
+  EndpointGroup:
+    | "catalog"
+    | "connections"
+    | "connect"
+    | "credentials"
+    | "calls"
+    | "sessions"
+    | "clients"
+    | "events"
+    | "webhooks"
+    | "keys"
+    | "agents"
+    | "audit"
+    | "usage";
   Environment:
     | "test"
     | "live";
@@ -180,7 +194,8 @@ export interface Names {
     | "keys:write"
     | "agents:read"
     | "agents:write"
-    | "audit:read";
+    | "audit:read"
+    | "usage:read";
   SessionScope:
     | "catalog:read"
     | "connections:read"
@@ -199,4 +214,10 @@ export interface Names {
   TokenBody:
     | "form"
     | "json";
+  UsageGroup:
+    | "day"
+    | "endpoint"
+    | "platform"
+    | "identity"
+    | "status";
 }

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, cast, final
 from urllib.parse import parse_qs, quote, urlsplit
@@ -144,7 +144,7 @@ def _text(name: str, value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, datetime):
         return str(to_json(value))
-    if isinstance(value, (str, int)):
+    if isinstance(value, (str, int, date)):
         return str(value)
     if isinstance(value, Iterable):
         return ",".join(str(item) for item in cast("Iterable[object]", value))

@@ -7,6 +7,7 @@ use crate::catalog::cache::DEFAULT_SEGMENT_BYTES;
 use crate::connect::rules::return_url;
 use crate::credentials::VaultKeys;
 use crate::targets::{self, Targets};
+use crate::traces::collector::Collector;
 use crate::util::invisible::visible;
 
 /// The header for the API key.
@@ -35,6 +36,8 @@ pub struct Config {
     pub event_ms: u64,
     /// The retention of audit entries, in milliseconds.
     pub audit_ms: u64,
+    /// The retention of usage, in days; 0 to count nothing.
+    pub usage_days: u64,
     /// Which calls to platforms write an event.
     pub call_events: CallEvents,
     /// Whether names of accounts at platforms are stored and shown.
@@ -55,6 +58,8 @@ pub struct Config {
     pub base_url: Option<String>,
     /// The lifetime of an agent's access token, in milliseconds.
     pub agent_token_ms: u64,
+    /// Where the spans of platform calls are sent; `None` to record none.
+    pub collector: Option<Collector>,
     /// Invalid variables, for the log. They are treated as absent.
     pub faults: Vec<String>,
 }
@@ -98,6 +103,9 @@ pub struct Variables {
     /// The retention of audit entries in days: a whole number from 1 to 3650. Anything else selects the default.
     #[serde(deserialize_with = "text")]
     pub audit_days: String,
+    /// The retention of usage in days: a whole number from 0 to 365; 0 counts nothing. Anything else selects the default.
+    #[serde(deserialize_with = "text")]
+    pub usage_days: String,
     /// Which calls to platforms write an event: `all`, `writes` or `none`. Anything else selects the default.
     #[serde(deserialize_with = "text")]
     pub call_events: String,
@@ -128,6 +136,12 @@ pub struct Variables {
     /// The lifetime of an agent's access token in seconds: a whole number from 60 to 86,400. Anything else selects the default.
     #[serde(deserialize_with = "text")]
     pub agent_token_seconds: String,
+    /// The base URL of an OTLP collector: an `https:` URL, or an `http:` one of this machine.
+    #[serde(deserialize_with = "text")]
+    pub otlp_url: String,
+    /// Headers of requests to the collector: `name=value` pairs, separated by commas.
+    #[serde(deserialize_with = "text")]
+    pub otlp_headers: String,
 }
 
 /// A string; empty when the variable is something else.
@@ -156,12 +170,17 @@ pub const DEFAULT_MAX_DATABASE_BYTES: u64 = 10_000_000_000;
 const HOUR_MS: u64 = 60 * 60 * 1000;
 const DEFAULT_EVENT_DAYS: u64 = 30;
 const DEFAULT_AUDIT_DAYS: u64 = 90;
+const DEFAULT_USAGE_DAYS: u64 = 90;
 const DEFAULT_CHECK_HOURS: u64 = 24;
 const DEFAULT_AGENT_TOKEN_SECONDS: u64 = 3600;
 
 /// A whole number from 1 to `most`. Returns `None` for anything else.
 fn up_to(most: u64, text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|number| (1..=most).contains(number))
+}
+
+fn usage_days(text: &str) -> u64 {
+    if text.trim() == "0" { 0 } else { up_to(365, text).unwrap_or(DEFAULT_USAGE_DAYS) }
 }
 
 /// Which calls to platforms write an event.
@@ -225,6 +244,12 @@ impl From<&Variables> for Config {
             faults.push(format!("VAULT_KEYS is ignored: {error}"));
             VaultKeys::default()
         });
+        let collector = Some(variables.otlp_url.trim()).filter(|url| !url.is_empty());
+        let collector = collector.map(|url| Collector::new(url, &variables.otlp_headers));
+        let collector = collector.transpose().unwrap_or_else(|fault| {
+            faults.push(fault.to_owned());
+            None
+        });
         let mut app = |name: &str, text: &str, read: fn(&str) -> Option<String>, form: &str| {
             let read = Some(text.trim()).filter(|text| !text.is_empty()).map(read)?;
             if read.is_none() {
@@ -252,10 +277,12 @@ impl From<&Variables> for Config {
             local_targets: variables.local_targets.trim() == "allow",
             event_ms: days.saturating_mul(24).saturating_mul(HOUR_MS),
             audit_ms: audit.saturating_mul(24).saturating_mul(HOUR_MS),
+            usage_days: usage_days(&variables.usage_days),
             call_events: CallEvents::parse(&variables.call_events),
             account_names: !variables.account_names.trim().eq_ignore_ascii_case("off"),
             check_ms: hours.saturating_mul(HOUR_MS),
             vault_keys,
+            collector,
             secret_headers: secret_headers(&variables.secret_headers),
             allowed_origins: allowed_origins(&variables.allowed_origins),
             segment_bytes: segment_bytes.unwrap_or(DEFAULT_SEGMENT_BYTES),

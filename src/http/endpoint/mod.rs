@@ -129,6 +129,7 @@ impl Keyed {
                 | Self::GetOauthClient
                 | Self::ListEvents
                 | Self::ListAudit
+                | Self::GetUsage
                 | Self::ListWebhooks
                 | Self::GetWebhook
                 | Self::ListDeliveries

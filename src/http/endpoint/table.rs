@@ -11,7 +11,7 @@ use crate::http::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
     AUDIT_PARAMETERS, CLIENT_PARAMETERS, CLIENTS_PARAMETERS, CONNECTION_PARAMETERS,
     CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS,
-    GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS,
+    GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS, USAGE_PARAMETERS,
 };
 use crate::terms::{Method, Scope};
 
@@ -230,6 +230,8 @@ endpoints! {
         ListEvents(Access::Scope(Scope::EventsRead)): get("/v1/events").with_query(&EVENT_PARAMETERS);
         /// The audit log, newest first.
         ListAudit(Access::Scope(Scope::AuditRead)): get("/v1/audit").with_query(&AUDIT_PARAMETERS);
+        /// The number of requests per day.
+        GetUsage(Access::Scope(Scope::UsageRead)): get("/v1/usage").with_query(&USAGE_PARAMETERS);
         /// The webhooks of the environment.
         ListWebhooks(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks");
         /// Creates a webhook.

@@ -43,6 +43,7 @@ pub struct Create {
     ///   agents:read          read how agents sign in, and what users granted them
     ///   agents:write         configure how agents sign in; create and end grants
     ///   audit:read           read who changed what, and who read credentials
+    ///   usage:read           read how often keys and tokens used the API
     #[arg(long = "scope", value_parser = scope, value_name = "SCOPE", verbatim_doc_comment)]
     scopes: Vec<Scope>,
     /// When the key expires: 30m, 12h, 90d, 2w, 2030-01-31 or 2030-01-31T12:00:00Z. Default: never

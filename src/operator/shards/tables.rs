@@ -22,7 +22,7 @@ pub(super) struct Table {
 }
 
 /// In the order in which rows are written.
-pub(super) const TABLES: [Table; 13] = [
+pub(super) const TABLES: [Table; 14] = [
     Table { name: "webhooks", key: &["environment", "id"], event: None },
     Table { name: "oauth_clients", key: &["environment", "platform", "name"], event: None },
     Table { name: "connections", key: &["environment", "id"], event: None },
@@ -35,6 +35,7 @@ pub(super) const TABLES: [Table; 13] = [
     Table { name: "agent_grants", key: &["id"], event: None },
     Table { name: "agent_approvals", key: &["id"], event: None },
     Table { name: "audit", key: &["environment", "id"], event: None },
+    Table { name: "usage", key: &["environment", "id"], event: None },
     // Last: while an account moves back, the keys that it had here lead to its current database.
     Table { name: "api_keys", key: &["hash"], event: None },
 ];
@@ -354,7 +355,7 @@ impl Table {
     /// The columns of the unique index that identifies a row.
     fn conflict(self) -> &'static str {
         match self.name {
-            "webhooks" | "connections" | "audit" => "account, environment, id",
+            "webhooks" | "connections" | "audit" | "usage" => "account, environment, id",
             "oauth_clients" => "account, environment, platform, name",
             "credentials" | "revocations" => "account, environment, connection_id",
             "deliveries" => "webhook_id, event_id",
@@ -381,6 +382,6 @@ pub(super) fn counted(answers: &[Value], first: usize) -> Result<Vec<u64>> {
 }
 
 /// Each with the columns that identify a row of an account.
-pub fn tables() -> [(&'static str, &'static [&'static str]); 13] {
+pub fn tables() -> [(&'static str, &'static [&'static str]); 14] {
     TABLES.map(|table| (table.name, table.key))
 }

@@ -12,6 +12,7 @@ mod proxy;
 mod refusals;
 mod run;
 mod tasks;
+mod traces;
 mod waiting;
 
 use connector_vault::catalog::action::unit::Units;
@@ -133,7 +134,7 @@ fn held(api: &Api, platform: &str, credentials: &Value) -> String {
     held_by(api, platform, "ann", credentials)
 }
 
-fn held_by(api: &Api, platform: &str, identity: &str, credentials: &Value) -> String {
+pub fn held_by(api: &Api, platform: &str, identity: &str, credentials: &Value) -> String {
     let sent = json!({"platform": platform, "identity": identity, "identityType": "user"});
     let created = send(api, "POST", "/v1/vault/connections", &sent);
     assert_eq!(created.status, 201, "{}", body(&created));

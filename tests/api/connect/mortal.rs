@@ -74,6 +74,10 @@ impl Background for Mortal<'_> {
     fn run_in_background(&self, statement: Statement) {
         self.world.run_in_background(statement);
     }
+
+    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
+        self.world.send_in_background(request, deadline_ms);
+    }
 }
 
 impl Http for Mortal<'_> {

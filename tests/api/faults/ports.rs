@@ -222,6 +222,10 @@ impl Background for Faulty<'_> {
         self.world.run_in_background(statement);
         self.note();
     }
+
+    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
+        self.world.send_in_background(request, deadline_ms);
+    }
 }
 
 impl Blobs for Faulty<'_> {

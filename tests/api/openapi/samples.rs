@@ -287,6 +287,11 @@ impl Scene {
                 self.set_client();
                 get("/v1/audit?limit=2")
             }
+            Keyed::GetUsage => {
+                let _ = self.api.get("/v1/whoami");
+                self.api.flush_usage();
+                get("/v1/usage?groupBy=day,endpoint,platform,identity,status")
+            }
             Keyed::ListEvents => get("/v1/events?limit=2"),
             Keyed::ListWebhooks => {
                 self.webhook();
@@ -522,6 +527,9 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             if matches!(endpoint, Keyed::ListAudit | Keyed::ListKeys | Keyed::ListAgentGrants) =>
         {
             request.query = "limit=1000".into();
+        }
+        Code::InvalidParameter if endpoint == Keyed::GetUsage => {
+            request.query = "from=yesterday".into();
         }
         Code::InvalidParameter if endpoint == Keyed::ListDeliveries => {
             request.query = "before=yesterday".into();

@@ -15,6 +15,8 @@ export interface Bar {
 interface Props {
   caption: string;
   heading: string;
+  /** What is counted. The default is connections. */
+  counted?: string;
   bars: readonly Bar[];
   total: number;
   /** Whether a full bar represents the total, so that the remainder is visible. */
@@ -37,7 +39,7 @@ export function formatShare(count: number, total: number): string {
 const barStyle = (size: number) => ({ "--size": String(size) }) as JSX.CSSProperties;
 
 // Explicit roles, because browsers drop table semantics when CSS changes the layout.
-export function BarChart({ caption, heading, bars, total, hasTrack = false, id }: Props) {
+export function BarChart({ caption, heading, counted = "Connections", bars, total, hasTrack = false, id }: Props) {
   return (
     <table class={`charts-css bar show-labels chart${hasTrack ? " has-track" : ""}`} role="table" id={id}>
       <caption>{caption}</caption>
@@ -47,7 +49,7 @@ export function BarChart({ caption, heading, bars, total, hasTrack = false, id }
             {heading}
           </th>
           <th scope="col" role="columnheader">
-            Connections, and their share of all
+            {counted}, and their share of all
           </th>
         </tr>
       </thead>

@@ -14,6 +14,7 @@ import { usePlatforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
 import { Attention } from "./attention";
 import { BarChart, type Bar, formatShare } from "./chart";
+import { Requests } from "./requests";
 import "./overview.css";
 
 const MAX_SHOWN_PLATFORMS = 12;
@@ -36,6 +37,7 @@ const connectionsHref = (filters: object) => pathWithQuery("/connections", filte
 export const Overview = () => (
   <Page title="Overview">
     <Summary />
+    <Requests />
   </Page>
 );
 

@@ -15,6 +15,7 @@ const RESOURCES: Partial<Record<Scope, string>> = {
   "keys:read": "API keys",
   "agents:read": "agent sign-in",
   "audit:read": "the audit log",
+  "usage:read": "the usage",
 };
 
 interface Props {

@@ -15,9 +15,9 @@ pub type Use = u64;
 
 /// The uses that are already written, as far as this isolate knows.
 #[derive(Debug, Default)]
-pub struct Usage(RefCell<Vec<Use>>);
+pub struct LastUses(RefCell<Vec<Use>>);
 
-impl Usage {
+impl LastUses {
     /// The use of a key at `now`, and the statement that writes it. Returns `None` if it is already written. The statement
     /// changes nothing if the key is not valid, or another isolate has written the use.
     pub fn due(&self, key: &ApiKey, now: u64) -> Option<(Use, Statement)> {
@@ -50,7 +50,7 @@ impl Usage {
 
 #[cfg(test)]
 mod tests {
-    use super::{CAPACITY, DAY_MS, Usage};
+    use super::{CAPACITY, DAY_MS, LastUses};
     use crate::auth::Shard;
     use crate::auth::key::ApiKey;
     use crate::terms::Environment;
@@ -63,13 +63,13 @@ mod tests {
 
     #[test]
     fn a_use_is_due_once_a_day_and_the_cache_is_bounded() {
-        let usage = Usage::default();
-        let is_due = |number: usize, now: u64| usage.due(&key(number), now).is_some();
+        let uses = LastUses::default();
+        let is_due = |number: usize, now: u64| uses.due(&key(number), now).is_some();
         for number in 0..CAPACITY {
-            usage.remember(usage.due(&key(number), 0).unwrap().0);
+            uses.remember(uses.due(&key(number), 0).unwrap().0);
         }
         assert!(!is_due(0, 0) && !is_due(CAPACITY - 1, DAY_MS - 1) && is_due(0, DAY_MS));
-        usage.remember(usage.due(&key(CAPACITY), 0).unwrap().0);
+        uses.remember(uses.due(&key(CAPACITY), 0).unwrap().0);
         assert!(!is_due(CAPACITY, 0) && is_due(0, 0));
     }
 }

@@ -1,0 +1,70 @@
+// Usage: how many requests keys and tokens sent.
+import { Call } from "glue";
+import { copyMembers, queryString } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor } from "../core/request.js";
+import type { Names } from "../types/names.js";
+
+/** What usage can be grouped by. */
+export type UsageGroup = Names["UsageGroup"];
+
+/** The endpoints that are counted together. */
+export type EndpointGroup = Names["EndpointGroup"];
+
+/** Which requests to count, and how. */
+export interface UsageQuery {
+  /** The first day, UTC, such as `2027-01-01`. Without it, 30 days are counted. */
+  from?: string | undefined;
+  /** The last day, UTC. Default: today. */
+  to?: string | undefined;
+  /** What has a row of its own. Default: `day`. */
+  groupBy?: UsageGroup | readonly UsageGroup[] | undefined;
+  /** Only requests for this platform. */
+  platform?: string | undefined;
+  /** Only requests for this identity. */
+  identity?: string | undefined;
+}
+
+/** A number of requests. A member that `groupBy` does not name is null. */
+export interface UsageRow {
+  /** The day, UTC. */
+  day: string | null;
+  /** The group of endpoints. */
+  endpoint: EndpointGroup | null;
+  /** The platform; also null for requests without one. */
+  platform: string | null;
+  /** The identity; also null for requests without one. */
+  identity: string | null;
+  /** The class of the status. */
+  status: "2xx" | "3xx" | "4xx" | "5xx" | null;
+  /** Whether the row is the sum of combinations that have no row of their own. */
+  other: boolean;
+  /** The number of requests. */
+  requests: number;
+}
+
+/** The number of requests. */
+export interface Usage {
+  /** The first day, UTC. */
+  from: string;
+  /** The last day, UTC. */
+  to: string;
+  /** The requests of all rows. */
+  requests: number;
+  /** By day, then the most requests first. */
+  rows: UsageRow[];
+}
+
+/** @internal */
+export function usage(
+  executor: Executor,
+  query: UsageQuery | undefined,
+  options: CallOptions | undefined,
+): Promise<Usage> {
+  const members = copyMembers(query, "query");
+  return executor.send(
+    () => Call.getUsage(queryString(members, ["groupBy"])),
+    checkCallOptions(options),
+    (json) => Array.isArray((json as Partial<Usage> | null)?.rows),
+  );
+}

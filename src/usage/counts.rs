@@ -1,0 +1,195 @@
+//! The counts that an isolate holds.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use serde::{Serialize, Serializer};
+
+use super::statements::OTHER;
+use super::{FLUSH_MS, day};
+use crate::http::endpoint::Access;
+use crate::ports::is_recent;
+use crate::terms::{EndpointGroup, Scope};
+
+/// The number of rows at which an isolate writes its counts at once. Up to twice as many are held.
+pub const MAX_ROWS: usize = 500;
+
+/// After this time, in milliseconds, a flush that was begun is given up: the platform has ended it.
+const FLUSH_TRUST_MS: u64 = 60_000;
+
+/// What a request is counted as, as far as it is known before the response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    /// The hash of a key, the id of the key of a token, or the id of a grant: what finds the caller's key in storage.
+    pub caller: String,
+    pub endpoint: EndpointGroup,
+    /// The platform in the path. It is counted only if the request succeeds, so that no caller can make up platforms.
+    pub platform_in_path: Option<String>,
+    /// The platform of the connection.
+    pub platform: Option<String>,
+    /// The identity of the token, or of the connection.
+    pub identity: Option<String>,
+}
+
+/// A row of counts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Row {
+    pub caller: String,
+    /// The number of days since 1970-01-01 UTC.
+    pub day: u64,
+    pub endpoint: EndpointGroup,
+    /// The first digit of the status.
+    pub status: u16,
+    /// Empty for none.
+    pub platform: String,
+    /// Empty for none.
+    pub identity: String,
+}
+
+/// A row and its number of requests, as the statement that writes it reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count(pub Row, pub u64);
+
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(Row { caller, day, endpoint, status, platform, identity }, requests) = self;
+        (caller, day, endpoint, format!("{status}xx"), platform, identity, requests)
+            .serialize(serializer)
+    }
+}
+
+/// The counts of one database.
+#[derive(Debug, Default)]
+struct Pending {
+    rows: HashMap<Row, u64>,
+    /// When the flush that will write them was begun.
+    flush_since: Option<u64>,
+    /// Whether a flush without a delay was begun.
+    is_urgent: bool,
+}
+
+/// The counts that this isolate has not written yet, by the number of the database.
+#[derive(Debug, Default)]
+pub struct UsageCounts(RefCell<HashMap<u16, Pending>>);
+
+impl UsageCounts {
+    /// Counts a request. Its status is that of the response.
+    pub fn add(&self, database: u16, counted: Counted, status: u16, now: u64) {
+        let Ok(mut all) = self.0.try_borrow_mut() else { return };
+        let rows = &mut all.entry(database).or_default().rows;
+        let in_path = counted.platform_in_path.filter(|_| status < 400);
+        let mut row = Row {
+            caller: counted.caller,
+            day: day(now),
+            endpoint: counted.endpoint,
+            status: status / 100,
+            platform: counted.platform.or(in_path).unwrap_or_default(),
+            identity: counted.identity.unwrap_or_default(),
+        };
+        if rows.len() >= MAX_ROWS && !rows.contains_key(&row) {
+            (row.platform, row.identity) = (OTHER.to_owned(), OTHER.to_owned());
+        }
+        if rows.len() < MAX_ROWS.saturating_mul(2) || rows.contains_key(&row) {
+            let requests = rows.entry(row).or_default();
+            *requests = requests.saturating_add(1);
+        }
+    }
+
+    /// The delay of the flush that must begin now, in milliseconds. Returns `None` when nothing is counted, or a flush has
+    /// begun already.
+    pub fn due_flush(&self, database: u16, now: u64) -> Option<u32> {
+        let mut all = self.0.try_borrow_mut().ok()?;
+        let pending = all.get_mut(&database).filter(|pending| !pending.rows.is_empty())?;
+        let is_full = pending.rows.len() >= MAX_ROWS;
+        let has_begun = pending.flush_since.is_some_and(|at| is_recent(now, at, FLUSH_TRUST_MS));
+        if has_begun && (!is_full || pending.is_urgent) {
+            return None;
+        }
+        pending.flush_since = Some(now);
+        pending.is_urgent = is_full;
+        Some(if is_full { 0 } else { FLUSH_MS })
+    }
+
+    /// Takes the counts of a database.
+    pub fn take(&self, database: u16) -> Vec<Count> {
+        let pending = self.0.try_borrow_mut().ok().and_then(|mut all| all.remove(&database));
+        let rows = pending.unwrap_or_default().rows;
+        rows.into_iter().map(|(row, requests)| Count(row, requests)).collect()
+    }
+}
+
+/// The group of endpoints with this access.
+pub const fn group(access: Access) -> EndpointGroup {
+    match access {
+        Access::Catalog => EndpointGroup::Catalog,
+        Access::Valid => EndpointGroup::Keys,
+        Access::Scope(scope) => match scope {
+            Scope::CatalogRead => EndpointGroup::Catalog,
+            Scope::ConnectionsRead | Scope::ConnectionsWrite => EndpointGroup::Connections,
+            Scope::ConnectionsConnect => EndpointGroup::Connect,
+            Scope::ConnectionsCall => EndpointGroup::Calls,
+            Scope::CredentialsRead | Scope::CredentialsWrite => EndpointGroup::Credentials,
+            Scope::SessionsCreate => EndpointGroup::Sessions,
+            Scope::ClientsRead | Scope::ClientsWrite => EndpointGroup::Clients,
+            Scope::EventsRead => EndpointGroup::Events,
+            Scope::WebhooksRead | Scope::WebhooksWrite => EndpointGroup::Webhooks,
+            Scope::KeysRead | Scope::KeysWrite => EndpointGroup::Keys,
+            Scope::AgentsRead | Scope::AgentsWrite => EndpointGroup::Agents,
+            Scope::AuditRead => EndpointGroup::Audit,
+            Scope::UsageRead => EndpointGroup::Usage,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counted, MAX_ROWS, UsageCounts};
+    use crate::terms::EndpointGroup;
+    use crate::usage::FLUSH_MS;
+
+    fn counted(identity: usize) -> Counted {
+        Counted {
+            caller: "k".into(),
+            endpoint: EndpointGroup::Calls,
+            platform_in_path: None,
+            platform: Some("github".into()),
+            identity: Some(identity.to_string()),
+        }
+    }
+
+    #[test]
+    fn a_flush_begins_with_the_first_count_and_at_once_when_the_rows_are_full() {
+        let counts = UsageCounts::default();
+        assert_eq!(counts.due_flush(0, 0), None);
+        counts.add(0, counted(0), 200, 0);
+        assert_eq!((counts.due_flush(0, 5), counts.due_flush(0, 6)), (Some(FLUSH_MS), None));
+        assert_eq!(counts.due_flush(1, 6), None, "another database");
+        for identity in 0..MAX_ROWS {
+            counts.add(0, counted(identity), 200, 0);
+        }
+        assert_eq!((counts.due_flush(0, 7), counts.due_flush(0, 8)), (Some(0), None));
+        assert_eq!(counts.take(0).len(), MAX_ROWS);
+        counts.add(0, counted(0), 200, 9);
+        assert_eq!(counts.due_flush(0, 9), Some(FLUSH_MS));
+        // The platform has ended that flush.
+        assert_eq!(
+            (counts.due_flush(0, 60_008), counts.due_flush(0, 60_009)),
+            (None, Some(FLUSH_MS))
+        );
+    }
+
+    #[test]
+    fn the_rows_in_memory_are_bounded() {
+        let counts = UsageCounts::default();
+        for identity in 0..MAX_ROWS * 3 {
+            counts.add(0, counted(identity), 200, 0);
+        }
+        counts.add(0, counted(0), 200, 0);
+        let rows = counts.take(0);
+        assert_eq!(rows.len(), MAX_ROWS + 1);
+        let sum: u64 = rows.iter().map(|count| count.1).sum();
+        assert_eq!(sum, u64::try_from(MAX_ROWS * 3 + 1).unwrap());
+        let other = rows.iter().find(|count| count.0.identity == ",").unwrap();
+        assert_eq!(other.1, u64::try_from(MAX_ROWS * 2).unwrap());
+    }
+}

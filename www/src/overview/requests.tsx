@@ -1,0 +1,63 @@
+// The requests of the last days, by day. Shown to keys with the scope for usage.
+import { useQuery } from "@tanstack/preact-query";
+import type { Usage } from "connector-vault/slim";
+import { QueryView } from "../components/query-view";
+import { Snippet, pathWithQuery } from "../components/snippet";
+import { useSession } from "../session/session";
+import { type Bar, BarChart } from "./chart";
+import "./overview.css";
+
+const DAYS = 14;
+const DAY_MS = 86_400_000;
+const LABEL = new Intl.DateTimeFormat("en", { weekday: "short", month: "short", day: "numeric", timeZone: "UTC" });
+
+const isoDay = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10);
+
+export function Requests() {
+  const { may } = useSession();
+  return may("usage:read") ? <RequestsOfKey /> : null;
+}
+
+function RequestsOfKey() {
+  const { vault } = useSession();
+  const query = { from: isoDay(Date.now() - (DAYS - 1) * DAY_MS) };
+  const usage = useQuery({ queryKey: ["usage", query], queryFn: ({ signal }) => vault.usage(query, { signal }) });
+  return (
+    <>
+      <section class="card breakdown requests" aria-labelledby="requests">
+        <h2 id="requests">Requests</h2>
+        <QueryView query={usage} name="the requests">
+          {(counts) => (
+            <BarChart
+              caption={`Requests per day (UTC) in the last ${DAYS} days`}
+              heading="Day"
+              counted="Requests"
+              total={counts.requests}
+              bars={barsOf(counts)}
+            />
+          )}
+        </QueryView>
+      </section>
+      <Snippet
+        call={{
+          method: "GET",
+          path: pathWithQuery("/v1/usage", query),
+          javascript: `const { rows } = await vault.usage(${JSON.stringify(query)});`,
+        }}
+      />
+    </>
+  );
+}
+
+/** A bar for each day, also for days without requests. */
+function barsOf({ from, to, rows }: Usage): Bar[] {
+  const counts = new Map(rows.map(({ day, requests }) => [day, requests]));
+  const most = Math.max(1, ...counts.values());
+  const bars: Bar[] = [];
+  for (let at = Date.parse(to); at >= Date.parse(from); at -= DAY_MS) {
+    const day = isoDay(at);
+    const count = counts.get(day) ?? 0;
+    bars.push({ key: day, label: <time dateTime={day}>{LABEL.format(at)}</time>, count, size: count / most });
+  }
+  return bars;
+}
