@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import date, datetime
 from types import TracebackType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
@@ -98,6 +98,7 @@ from .models import (
     Session,
     State,
     StoredOauthClient,
+    Usage,
     Webhook,
     WebhookPage,
     WebhookTest,
@@ -1145,6 +1146,19 @@ class ConnectorVault:
     def whoami(self) -> Whoami:
         """Returns what the key or the token has access to."""
         return self._sender.result(Call("GET", api_path("whoami"), Whoami))
+
+    def usage(
+        self,
+        *,
+        from_: date | str | None = None,
+        to: date | str | None = None,
+        group_by: Iterable[Literal["day", "endpoint", "platform", "identity", "status"]] | None = None,
+        platform: str | None = None,
+        identity: str | None = None,
+    ) -> Usage:
+        """Counts the requests of the account's keys and tokens. Needs the scope `usage:read`."""
+        query = query_params(dict(from_=from_, to=to, group_by=group_by, platform=platform, identity=identity))
+        return self._sender.result(Call("GET", api_path("usage"), Usage, query=query))
 
     def call_platform(
         self,

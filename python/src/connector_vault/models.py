@@ -2078,6 +2078,43 @@ class AuditEntry(Model):
     """
 
 
+class UsageRow(Model):
+    """
+    A number of requests. A member that `groupBy` does not name is `null`.
+    """
+
+    day: date | None = None
+    """
+    The day, UTC.
+    """
+    endpoint: Literal['catalog', 'connections', 'connect', 'credentials', 'calls', 'sessions', 'clients', 'events', 'webhooks', 'keys', 'agents', 'audit', 'usage'] | str | None = (
+        None
+    )
+    """
+    The group of endpoints. `calls`: actions and the proxy. `keys`: also `GET /v1/whoami`.
+    """
+    platform: str | None = None
+    """
+    The platform of the connection that was called or whose credentials were read, or the one in the path; `null` for other requests.
+    """
+    identity: str | None = None
+    """
+    The identity of the token or the agent's user; for a key, that of the connection that was called or whose credentials were read; `null` for other requests.
+    """
+    status: Literal['2xx', '3xx', '4xx', '5xx'] | str | None = None
+    """
+    The class of the status.
+    """
+    other: bool
+    """
+    Whether the row is the sum of combinations that have no row of their own: those after the first 1000 of a day, or of this response. Its `platform` and `identity` are `null`.
+    """
+    requests: int
+    """
+    The number of requests.
+    """
+
+
 class Webhook(Model):
     """
     A webhook: a URL that receives events.
@@ -2222,7 +2259,7 @@ class ApiKey(Model):
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read'] | str]
     """
     What it may do.
     """
@@ -2273,7 +2310,7 @@ class ApiKeyWithSecret(Model):
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read'] | str]
     """
     What it may do.
     """
@@ -2328,7 +2365,7 @@ class Whoami(Model):
     """
     The environment that the key belongs to.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read'] | str]
     """
     The scopes of the key or the token.
     """
@@ -2712,6 +2749,29 @@ class AuditEntryPage(Model):
     """
 
 
+class Usage(Model):
+    """
+    The number of requests.
+    """
+
+    from_: date = Field(..., alias='from')
+    """
+    The first day, UTC.
+    """
+    to: date
+    """
+    The last day, UTC.
+    """
+    requests: int
+    """
+    The requests of all rows.
+    """
+    rows: list[UsageRow]
+    """
+    A row for each combination of `groupBy` with requests, by day, then the most requests first. If there are more than 1000, the last row is the sum of the others.
+    """
+
+
 class Event(Model):
     """
     Something that happened.
@@ -2886,11 +2946,13 @@ Access: TypeAlias = Literal["read", "write"] | str
 AuditEntryAction: TypeAlias = Literal["key.created", "key.rotated", "key.revoked", "oauth_client.created", "oauth_client.updated", "oauth_client.deleted", "webhook.created", "webhook.updated", "webhook.rotated", "webhook.disabled", "webhook.deleted", "agent_sign_in.updated", "agent_sign_in.deleted", "agent_grant.requested", "agent_grant.created", "agent_grant.declined", "agent_grant.revoked", "connection.created", "connection.connected", "connection.updated", "connection.state_changed", "connection.deleted", "credentials.read"] | str
 AuditEntryActorType: TypeAlias = Literal["key", "token", "person", "grant", "operator", "service"] | str
 AuditEntryTargetType: TypeAlias = Literal["agent_grant", "agent_sign_in", "connection", "key", "oauth_client", "webhook"] | str
+UsageRowEndpoint: TypeAlias = Literal["catalog", "connections", "connect", "credentials", "calls", "sessions", "clients", "events", "webhooks", "keys", "agents", "audit", "usage"] | str
+UsageRowStatus: TypeAlias = Literal["2xx", "3xx", "4xx", "5xx"] | str
 EventType: TypeAlias = Literal["connection.created", "connection.updated", "connection.deleted", "connection.connected", "connection.reconnected", "connection.degraded", "connection.recovered", "connection.failed", "connection.scopes_changed", "connection.called", "call.approved", "call.declined", "oauth_client.rejected", "grant.revoked", "grant.revocation_failed", "webhook.disabled"] | str
 EventData: TypeAlias = EventDataConnection | EventDataOauthClient | EventDataGrant | EventDataWebhook | EventDataOther
 WebhookDisabledCode: TypeAlias = Literal["gone", "no_success"] | str
 DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str
-Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read"] | str
+Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read", "usage:read"] | str
 ApiKeyState: TypeAlias = Literal["active", "expired", "revoked"] | str
 NewSessionScope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call"] | str
 ProblemCode: TypeAlias = Literal["unknown_parameter", "repeated_parameter", "invalid_parameter", "query_too_broad", "invalid_body", "missing_key", "invalid_key", "insufficient_scope", "route_not_found", "platform_not_found", "action_not_found", "connection_not_found", "attempt_not_found", "credentials_not_found", "oauth_client_not_found", "webhook_not_found", "key_not_found", "agent_sign_in_not_found", "agent_grant_not_found", "method_not_allowed", "connection_exists", "connection_failed", "awaiting_cut_over", "credentials_held", "not_checkable", "not_refreshable", "oauth_client_missing", "connection_limit", "webhook_limit", "webhook_inactive", "key_limit", "key_inactive", "precondition_failed", "body_too_large", "unsupported_media_type", "credentials_rejected", "too_many_requests", "internal", "platform_unreachable", "refresh_failed", "unavailable", "platform_timeout", "vault_full"] | str
