@@ -49,6 +49,7 @@ export type Enumerations = Check<{
     | "ConnectorStatus"
     | "CredentialType"
     | "DeliveryState"
+    | "EndpointGroup"
     | "Environment"
     | "EventType"
     | "Grant"
@@ -63,7 +64,10 @@ export type Enumerations = Check<{
     | "SessionScope"
     | "TokenAuth"
     | "TokenBody"
+    | "UsageGroup"
   >;
+  EndpointGroup: SameNames<declared.EndpointGroup, Names["EndpointGroup"]>;
+  UsageGroup: SameNames<declared.UsageGroup, Names["UsageGroup"]>;
   Grant: SameNames<declared.OAuth2Method["grant"], Names["Grant"]>;
   KeyState: SameNames<declared.ApiKeyState, Names["KeyState"]>;
   KeyPlace: SameNames<declared.ApiKeyMethod["in"], Names["KeyPlace"]>;
@@ -115,7 +119,9 @@ type Nullable<Declared> = keyof { [Name in keyof Declared as null extends Declar
 type Mutable<Declared> = {
   [Name in keyof Declared]-?: Exclude<Declared[Name], undefined> extends readonly (infer Item)[]
     ? Item[]
-    : Exclude<Declared[Name], undefined>;
+    : Exclude<Declared[Name], undefined> extends Readonly<Record<string, string>>
+      ? Record<string, string>
+      : Exclude<Declared[Name], undefined>;
 };
 
 // The service accepts any string as `method`, and returns no rows for unknown ones. The declaration only has known ones.
@@ -284,7 +290,7 @@ type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
 /** Each member of a union without a property. */
 type Without<Shapes, Name extends PropertyKey> = Shapes extends Shapes ? Omit<Shapes, Name> : never;
-type Limits = "access" | "actions" | "connections";
+type Limits = "access" | "actions" | "client" | "connections" | "fields" | "fixedFields";
 /** The property names of all members of a union. */
 type AnyName<Shapes> = Shapes extends Shapes ? keyof Shapes : never;
 

@@ -194,6 +194,7 @@ export async function sources(bytes: Uint8Array, buffer: ArrayBuffer, response: 
 export const standIn = (vault: ConnectorVault): ConnectorVault => ({
   ...vault,
   whoami: () => vault.whoami(),
+  usage: (query, options) => vault.usage(query, options),
   connect: (options) => vault.connect(options),
   proxy: (connection, path, request) => vault.proxy(connection, path, request),
   pages: (connection, path, request) => vault.pages(connection, path, request),

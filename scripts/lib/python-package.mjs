@@ -68,6 +68,11 @@ function open(schema) {
       anyOf: [{ type: "string", enum: values, ...rest }, { type: "string" }],
     };
   }
+  if (isNullable(kept) && kept.additionalProperties) {
+    // The generator ignores the type of a nullable map's values.
+    const { description, ...map } = kept;
+    return { ...(description && { description }), anyOf: [{ ...map, type: "object" }, { type: "null" }] };
+  }
   return kept;
 }
 

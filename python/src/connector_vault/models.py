@@ -2407,6 +2407,14 @@ class Whoami(Model):
     """
     The web origins that it is restricted to; null for all.
     """
+    fields: dict[str, str] | None = None
+    """
+    Values that the user can change in the connect window; null for none.
+    """
+    fixed_fields: dict[str, str] | None = Field(None, alias='fixedFields')
+    """
+    Values that the user can't change; null for none.
+    """
 
 
 class Session(Model):
@@ -2463,6 +2471,14 @@ class Session(Model):
     origins: list[str] | None = None
     """
     The web origins that it is restricted to; null for all.
+    """
+    fields: dict[str, str] | None = None
+    """
+    Values that the user can change in the connect window; null for none.
+    """
+    fixed_fields: dict[str, str] | None = Field(None, alias='fixedFields')
+    """
+    Values that the user can't change; null for none.
     """
     connect_url: str | None = Field(None, alias='connectUrl')
     """

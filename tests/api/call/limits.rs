@@ -367,4 +367,10 @@ fn an_older_release_rejects_tokens_with_limits() {
     ] {
         assert_eq!(claims(&limited(&api, &limits))["v"], 2, "{limits}");
     }
+    // An older release ignores values that are only entered already, which restrict nothing.
+    let host = json!({"host": "my.example"});
+    for (member, version) in [("fields", 1), ("fixedFields", 5)] {
+        let sent = json!({"platforms": ["hosted"], member: host});
+        assert_eq!(claims(&limited(&api, &sent))["v"], version, "{sent}");
+    }
 }

@@ -266,7 +266,7 @@ export function connectTabs(world) {
         await heading(frame, "Reconnect Login").waitFor();
         await agree(await away(page, () => button(frame, "Continue to Login").click()), "bob");
         await heading(frame, "This is a different account").waitFor();
-        await frame.getByText("Sign out there, then try again with the original one.").waitFor();
+        await frame.getByText("Sign out there, then try again with the right one.").waitFor();
       });
       assert.deepEqual(await world.connect.connectionsOf(identity), [before]);
     });

@@ -109,6 +109,24 @@ export function connectVariables(world) {
       assert.equal(await begun(identity), 2);
     });
 
+    test("can be changed if the app has entered them, unless it has fixed them", async () => {
+      await world.connect.setClient("shops");
+      const identity = "fixed@example.com";
+      const session = { platforms: ["shops"], fields: { region: "us" }, fixedFields: { shop: "acme" } };
+      await visit(await world.connect.path(identity, { platform: "shops" }, session), async (page) => {
+        const [shop, region] = [page.getByLabel("Shop"), page.getByLabel("Region (optional)")];
+        assert.deepEqual([await shop.inputValue(), await region.inputValue()], ["acme", "us"]);
+        assert.equal(await shop.isEditable(), false);
+        await page.getByText("Set by Acme Planner. You can't change it.").waitFor();
+        await expectAccessible(page, "what the app has entered");
+        await region.selectOption("eu");
+        await button(page, "Continue to Shops").click();
+        await agree(page);
+        await come(page);
+      });
+      assert.deepEqual(await stored(identity), { shop: "acme", region: "eu" });
+    });
+
     test("behave the same in a frame, with the platform in a popup", async () => {
       const identity = "framed@example.com";
       const src = world.connect.baseUrl + (await world.connect.link(identity, { platform: "shops" }));

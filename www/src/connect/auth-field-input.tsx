@@ -6,13 +6,19 @@ interface Props {
   field: AuthField;
   value: string;
   fault: string | undefined;
+  /** The app that fixed the value; the user can't change it. */
+  fixedBy?: string | undefined;
   onInput: (value: string) => void;
   onBlur?: (() => void) | undefined;
 }
 
 /** An input for one field of an auth method. */
-export function AuthFieldInput({ field, value, fault, onInput, onBlur }: Props) {
+export function AuthFieldInput({ field, value, fault, fixedBy, onInput, onBlur }: Props) {
   const { label, description, required, secret, name } = field;
+  if (fixedBy !== undefined) {
+    const hint = `Set by ${fixedBy}. You can't change it.`;
+    return <TextField {...{ label, hint, fault, name, value, onInput }} readOnly />;
+  }
   const common = { label: required ? label : `${label} (optional)`, hint: description ?? undefined, fault };
   if (field.enum)
     return (
@@ -41,7 +47,7 @@ export function AuthFieldInput({ field, value, fault, onInput, onBlur }: Props) 
   return <TextField {...common} name={name} required={required} value={value} onInput={onInput} onBlur={onBlur} />;
 }
 
-interface SecretProps extends Omit<Props, "field"> {
+interface SecretProps extends Omit<Props, "field" | "fixedBy"> {
   label: string;
   hint: string | undefined;
   name: string;

@@ -67,7 +67,7 @@ function textForCode(code: string, { platform, app }: Names): CodeText | undefin
     case "account_mismatch":
       return [
         "This is a different account",
-        `You signed in to ${platform} with a different account than before. Sign out there, then try again with the original one.`,
+        `You signed in to ${platform} with a different account than expected. Sign out there, then try again with the right one.`,
         "user",
       ];
     case "interrupted":
