@@ -48,7 +48,8 @@ export function licences(exported) {
 export async function sampleCatalog(program) {
   const stampFile = join(root, "target", "sample-catalog.imported-from");
   const args = importArguments();
-  const wanted = fingerprint(["providers.toml", "catalog.toml", "package-lock.json"], [...args, hashOf(program)]);
+  const files = ["providers.toml", "catalog.toml", "sources.toml", "documents", "package-lock.json"];
+  const wanted = fingerprint(files, [...args, hashOf(program)]);
   if (isStamped(stampFile, wanted)) return folder;
   rmSync(folder, { recursive: true, force: true });
   await task("sample catalog of openly licensed documents", (detail) =>

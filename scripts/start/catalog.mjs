@@ -56,16 +56,16 @@ async function fetchSources(program, seconds) {
   if (lines.some((line) => line.includes("missing"))) log("  To fetch them: npm run catalog -- fetch");
 }
 
-/** The fingerprint of the import: the documents, providers.toml, the overrides and the program. */
+/** The fingerprint of the import: the documents, also those of this project, the facts, the overrides and the program. */
 function inputs(program, hasSources) {
   const version = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
   const documents = SAMPLE_PACKAGES.map(version);
-  const files = ["providers.toml", "catalog.toml"].map((file) => read(join(root, file)) ?? "");
-  const parts = [...documents, ...sampleImport, ...files];
+  const own = readdirSync(join(root, "documents")).sort();
+  const files = ["providers.toml", "catalog.toml", "sources.toml", ...own.map((name) => join("documents", name))];
+  const parts = [...documents, ...sampleImport, ...files.map((file) => read(join(root, file)) ?? "")];
   if (hasSources) {
     const folder = join(sources, "documents");
-    const fetched = existsSync(folder) ? readdirSync(folder).sort() : [];
-    parts.push(read(join(root, "sources.toml")) ?? "", ...fetched);
+    parts.push(...(existsSync(folder) ? readdirSync(folder).sort() : []));
   }
   parts.push("");
   const hash = createHash("sha256").update(parts.join("\0"));

@@ -22,7 +22,7 @@ use super::overrides::Overrides;
 use super::providers::Providers;
 use super::report::{Reason, Summary, counted};
 use super::shipped::shipped;
-use super::{Import, Watch, add, check, diff, find, import, show};
+use super::{Import, Watch, add, check, diff, find, import, lost, show};
 
 /// The default catalog folder.
 pub(super) const DEFAULT_OUT: &str = ".catalog";
@@ -166,12 +166,16 @@ impl ImportArgs {
         })
     }
 
-    /// The downloaded documents, and the platforms whose document is missing.
+    /// The documents of the list, and the platforms whose document has not been downloaded. Those of this project need no
+    /// download: they are facts about well-known platforms, as those of `providers.toml`.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
-        let Some(folder) = &self.fetched else { return Ok((Vec::new(), Vec::new())) };
         let list = self.list.as_deref().map(from_where_npm_was_called);
-        let list = SourceList::read(&list.unwrap_or_else(|| shipped(Path::new(DEFAULT_LIST))))?;
-        Ok(fetched::cached(&list, &Cache(from_where_npm_was_called(folder))))
+        let list = list.unwrap_or_else(|| shipped(Path::new(DEFAULT_LIST)));
+        let cache = self.fetched.as_deref().map(from_where_npm_was_called).map(Cache);
+        if cache.is_none() && (self.no_providers || self.providers.is_some() || !list.exists()) {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        fetched::available(&SourceList::read(&list)?, cache.as_ref())
     }
 
     /// Prints the names of the platforms if they are few, since names can't be predicted.
@@ -259,13 +263,28 @@ pub struct CheckArgs {
     /// The catalog folder
     #[arg(value_name = "DIR", default_value = DEFAULT_OUT)]
     folder: PathBuf,
+    /// Also fail if a platform of providers.toml has fewer actions than in this older catalog
+    #[arg(long, value_name = "DIR")]
+    former: Option<PathBuf>,
+    /// With --former: a platform that may have fewer actions; repeat it for more
+    #[arg(long, value_name = "PLATFORM", requires = "former")]
+    fewer: Vec<String>,
 }
 
 impl CheckArgs {
     /// Prints every fault. Returns success when there is none.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.folder.clone());
-        let faults = check::faults(&folder);
+        let mut faults = check::faults(&folder);
+        if let Some(former) = &self.former
+            && faults.is_empty()
+        {
+            let former = check::connectors(&Folder(from_where_npm_was_called(former)))?;
+            let providers = Providers::read(&shipped(Path::new(DEFAULT_PROVIDERS)))?;
+            let lost = lost::actions(&former, &check::connectors(&folder)?, &providers);
+            let is_fault = |(platform, _): &(String, String)| !self.fewer.contains(platform);
+            faults.extend(lost.into_iter().filter(is_fault).map(|(_, fault)| fault));
+        }
         for fault in &faults {
             eprintln!("error: {fault}");
         }

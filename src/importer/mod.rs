@@ -8,7 +8,7 @@
 //! platforms, [`oauth_list`] OAuth endpoints of some others, [`overrides`] applies the operator's `catalog.toml`, and
 //! [`folder`] writes the result. [`report`] describes the outcome.
 //!
-//! [`check`] reads a folder back, [`find`] searches it, [`show`] prints a platform, [`export`] all of them, and
+//! [`check`] reads a folder back, `lost` compares its well-known platforms with those of an older one, [`find`] searches it, [`show`] prints a platform, [`export`] all of them, and
 //! [`diff`] compares two.
 
 pub mod action;
@@ -33,6 +33,7 @@ pub mod folder;
 pub mod hash;
 pub mod image;
 pub mod licence;
+mod lost;
 mod markup;
 pub mod name;
 mod naming;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::connector::Draft;
 use super::document::{Document, Info};
 use super::fetched::FetchedDocument;
+use super::fetched::list::is_own;
 use super::licence::{self, Wanted};
 use super::name::{NameSources, Names};
 use super::paths::PathFilter;
@@ -141,11 +142,11 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Skips each document about a platform that has a downloaded one. The downloaded one takes over its naming, so that no
-/// other name changes.
+/// Skips each document about a platform that has one of `sources.toml`. That one takes over its naming, so that no other
+/// name changes. A document of this project is small: it is used only if no other one about its platform is imported.
 pub(super) fn replace_by_fetched(
     outcomes: &mut [Outcome],
-    fetched: &mut [(PathBuf, Outcome)],
+    fetched: &mut Vec<(PathBuf, Outcome)>,
     providers: &Providers,
 ) {
     let named: Vec<&mut Outcome> =
@@ -158,6 +159,12 @@ pub(super) fn replace_by_fetched(
         .map(|given| entries.get(given).map_or_else(|| given.clone(), |entry| (*entry).to_owned()))
         .collect();
     let mut by_platform: HashMap<String, &mut Outcome> = platforms.into_iter().zip(named).collect();
+    let is_needed = |path: &Path, outcome: &Outcome| {
+        let platform = outcome.naming().and_then(|naming| naming.assigned.as_ref());
+        let other = platform.and_then(|platform| by_platform.get(platform));
+        !is_own(path) || !matches!(other, Some(Outcome::Rows { .. }))
+    };
+    fetched.retain(|(path, outcome)| is_needed(path, outcome));
     for (path, outcome) in fetched {
         if let Outcome::Rows { naming, .. } = outcome
             && let Some(platform) = naming.assigned.clone()

@@ -236,7 +236,8 @@ fn accepting_a_document_applies_to_all_platforms_that_share_it() {
         assert_eq!(pin.sha256, hash::sha256(text.as_bytes()));
         assert_eq!(pin.hosts.iter().map(String::as_str).collect::<Vec<_>>(), ["suite.com"]);
     }
-    let (documents, missing) = fetched::cached(&list, &Cache(accepting.cache.clone()));
+    let (documents, missing) =
+        fetched::available(&list, Some(&Cache(accepting.cache.clone()))).unwrap();
     assert_eq!((documents.len(), missing.len()), (2, 0));
 
     // The same hosts need no second consent; other hosts do.

@@ -18,6 +18,7 @@ mod folder;
 mod licences;
 mod names;
 mod overrides;
+mod own;
 mod parts;
 mod providers;
 mod servers;

@@ -1,10 +1,10 @@
 //! The search over all actions, asked what people ask: `tests/fixtures/questions.toml`.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::{env, fs};
 
 use connector_vault::catalog::action::unit::{Unit, inflate};
 use connector_vault::catalog::cache::CatalogCache;
@@ -17,10 +17,13 @@ use connector_vault::ports::{Blob, Blobs, Clock, StorageError};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{imported, shipped};
+use crate::{catalog, imported, shipped};
 
 /// The share of questions with a right answer among the first this many, in percent.
 const TARGETS: [(usize, usize); 3] = [(1, 60), (3, 85), (10, 95)];
+
+/// The same, for questions that name a platform.
+const PLATFORM_TARGETS: [(usize, usize); 2] = [(1, 65), (5, 90)];
 
 #[derive(Deserialize)]
 struct Questions {
@@ -163,5 +166,68 @@ fn questions_find_their_answers() {
         }
         println!("{kind}: at most {most} values read by a cold search for a page of 20");
         assert!(most < 40, "{most} values");
+    }
+}
+
+/// The actions of a catalog folder, by platform: method, path and key.
+fn exported(folder: &str, platforms: &BTreeSet<&str>) -> BTreeMap<String, BTreeSet<String>> {
+    let mut command = catalog(&["export", "--catalog", folder]);
+    let output = command.args(platforms).output().unwrap();
+    let mut keys = BTreeMap::<String, BTreeSet<String>>::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let action = &serde_json::from_str::<Value>(line).unwrap()["action"];
+        let text = |member: &str| action[member].as_str().unwrap_or_default();
+        let operation = format!("{} {} {}", text("platform"), text("method"), text("path"));
+        keys.entry(operation).or_default().insert(text("key").to_owned());
+    }
+    keys
+}
+
+/// `CONNECTOR_VAULT_CATALOG` names the folder of another catalog, such as one with the documents of `sources.toml`.
+#[test]
+#[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
+fn questions_about_named_platforms_find_their_answers() {
+    let text = fs::read_to_string("tests/fixtures/platform-questions.toml").unwrap();
+    let Questions { questions } = toml::from_str(&text).unwrap();
+    assert_eq!(questions.len(), 200);
+    let folder = env::var_os("CONNECTOR_VAULT_CATALOG").map(PathBuf::from);
+    let folder = folder.unwrap_or_else(|| imported().0.clone());
+    let answers = questions.iter().flat_map(|question| &question.answers);
+    let platforms = answers.map(|answer| answer.split(' ').next().unwrap()).collect();
+    let keys = exported(folder.to_str().unwrap(), &platforms);
+    let files = Files { folder: Folder(folder), reads: Cell::new(0) };
+    let cache = CatalogCache::new(256 << 20);
+    let mut places = Vec::new();
+    let mut unreachable = Vec::new();
+    for ActionQuery { text: question, answers, .. } in &questions {
+        let right: BTreeSet<(String, String)> = answers
+            .iter()
+            .filter_map(|answer| Some((answer, keys.get(answer)?)))
+            .flat_map(|(answer, keys)| {
+                let platform = answer.split(' ').next().unwrap().to_owned();
+                keys.iter().map(move |key| (platform.clone(), key.clone()))
+            })
+            .collect();
+        if right.is_empty() {
+            unreachable.push(question);
+            continue;
+        }
+        let found = ask(&files, &cache, question, 20);
+        let place = found.iter().position(|row| right.contains(row)).unwrap_or(usize::MAX);
+        if place >= 5 {
+            println!("not in the first five: {question}: {:?}", found.first());
+        } else if place > 0 {
+            println!("{}: {question}: {:?}", place.saturating_add(1), found.first());
+        }
+        places.push(place);
+    }
+    for question in &unreachable {
+        println!("no document here: {question}");
+    }
+    println!("{} of 200 questions have an answer in this catalog", places.len());
+    for (first, least) in PLATFORM_TARGETS {
+        let share = places.iter().filter(|place| **place < first).count() * 100 / places.len();
+        println!("an answer in the first {first} for {share} %");
+        assert!(share >= least, "{share} % of the questions, not {least} %");
     }
 }

@@ -196,6 +196,10 @@ impl FetchArgs {
         let mut outcomes = BTreeMap::new();
         let mut addresses = BTreeSet::new();
         for (address, sources) in by_address {
+            if sources.iter().any(|(_, source)| source.own_file().is_some()) {
+                outcomes.insert((*address).to_owned(), Outcome::Same);
+                continue;
+            }
             let pin = sources.first().and_then(|(_, source)| source.pin.as_ref());
             let is_fixed = is_fixed(address);
             if is_fixed && pin.is_some_and(|pin| cache.document(&pin.sha256).is_file()) {
@@ -260,7 +264,8 @@ impl Report {
     ) -> Result<()> {
         let names = text::listed(sources.iter().map(|(name, _)| *name), SHOWN);
         let pin = sources.first().and_then(|(_, source)| source.pin.as_ref());
-        let is_cached = pin.is_some_and(|pin| cache.document(&pin.sha256).is_file());
+        let is_own = sources.iter().any(|(_, source)| source.own_file().is_some());
+        let is_cached = is_own || pin.is_some_and(|pin| cache.document(&pin.sha256).is_file());
         if !is_cached {
             self.missing.extend(sources.iter().map(|(name, _)| (*name).to_owned()));
         }

@@ -1,15 +1,19 @@
 //! `sources.toml`: the address of each platform's document, and which version of it was checked.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
 use crate::importer::paths::PathFilter;
+use crate::importer::shipped::shipped;
 use crate::importer::source::read_text;
 use crate::importer::{platform, text};
 use crate::util::nearest::nearest;
+
+/// The folder of the documents that are part of this project.
+const OWN_DOCUMENTS: &str = "documents";
 
 /// In characters.
 const MAX_LICENCE: usize = 100;
@@ -21,7 +25,7 @@ pub struct SourceList(pub BTreeMap<String, Source>);
 /// The location of a platform's document.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// An `https` URL, or `npm:NAME@VERSION/PATH` or `pypi:NAME@VERSION/PATH`.
+    /// An `https` URL, `npm:NAME@VERSION/PATH` or `pypi:NAME@VERSION/PATH`, or a file of this project in `documents/`.
     pub address: String,
     pub format: DocumentFormat,
     /// The name of the licence, or that none is stated.
@@ -130,6 +134,22 @@ impl SourceList {
     }
 }
 
+impl Source {
+    /// The file, if the document is part of this project. It is never downloaded, and has no [`Pin`].
+    pub fn own_file(&self) -> Option<PathBuf> {
+        let path = Path::new(&self.address);
+        is_own(path).then(|| shipped(path))
+    }
+}
+
+/// Whether this is the address of a document of this project.
+pub fn is_own(address: &Path) -> bool {
+    let name = address.strip_prefix(OWN_DOCUMENTS).ok().and_then(Path::to_str);
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    name.and_then(|name| name.strip_suffix(".yaml"))
+        .is_some_and(|name| !name.is_empty() && name.chars().all(is_name))
+}
+
 impl Entry {
     fn source(self, fault: &mut dyn FnMut(&str)) -> Source {
         if let Err(why) = check_address(&self.address) {
@@ -138,7 +158,8 @@ impl Entry {
         if !text::is_line(&self.licence.name, MAX_LICENCE) {
             fault("the `name` of `licence` must be one line");
         }
-        if !self.licence.source.starts_with("https://") {
+        let is_stated = self.licence.source.starts_with("https://");
+        if !is_stated && !is_own(Path::new(&self.address)) {
             fault("the `source` of `licence` must be the https address of the page that states it");
         }
         let is_path = |path: &String| path.strip_prefix('!').unwrap_or(path).starts_with('/');
@@ -148,6 +169,9 @@ impl Entry {
         let is_hash = |hash: &String| {
             hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
         };
+        if is_own(Path::new(&self.address)) && self.sha256.is_some() {
+            fault("a document of this project has no `sha256`");
+        }
         let pin = match (self.sha256, self.operations, self.read) {
             (None, None, None) if self.hosts.is_empty() => None,
             (Some(sha256), Some(operations), Some(day)) => {
@@ -176,7 +200,7 @@ impl Entry {
     }
 }
 
-/// Whether a document can be downloaded from this address.
+/// Whether a document can be at this address.
 fn check_address(address: &str) -> Result<(), String> {
     let is_package = |rest: &str| {
         let (package, path) = rest.rsplit_once('@').and_then(|(name, rest)| {
@@ -206,13 +230,15 @@ fn check_address(address: &str) -> Result<(), String> {
         Some(("npm", rest)) => is_package(rest).is_some(),
         Some(("pypi", rest)) => !rest.starts_with('@') && is_package(rest).is_some(),
         _ => {
-            !address.contains(char::is_whitespace)
-                && (address.starts_with("https://")
-                    || is_local.iter().any(|start| address.starts_with(start)))
+            is_own(Path::new(address))
+                || !address.contains(char::is_whitespace)
+                    && (address.starts_with("https://")
+                        || is_local.iter().any(|start| address.starts_with(start)))
         }
     };
     is_address.then_some(()).ok_or_else(|| {
-        "`address` must be an https URL, npm:NAME@VERSION/PATH or pypi:NAME@VERSION/PATH".to_owned()
+        "`address` must be an https URL, npm:NAME@VERSION/PATH, pypi:NAME@VERSION/PATH or documents/NAME.yaml"
+            .to_owned()
     })
 }
 
@@ -238,6 +264,10 @@ mod tests {
             ("pypi:google-api-python-client@2.202.0/a/b.json", true),
             ("pypi:@scope/a@1/b", false),
             ("ftp://example.com", false),
+            ("documents/acme-2.yaml", true),
+            ("documents/../acme.yaml", false),
+            ("documents/acme.json", false),
+            ("documents/.yaml", false),
             ("", false),
         ] {
             assert_eq!(check_address(address).is_ok(), is_good, "{address}");
@@ -266,6 +296,12 @@ sha256 = "aa"
 address = "https://a"
 format = "google-discovery"
 licence = { name = "MIT", source = "https://a" }
+
+[platforms.d]
+address = "documents/d.yaml"
+format = "openapi"
+licence = { name = "MIT", source = "https://a" }
+sha256 = "aa"
 "#;
         let faults = SourceList::parse("s.toml", text).unwrap_err().to_string();
         for fault in [
@@ -278,6 +314,7 @@ licence = { name = "MIT", source = "https://a" }
             "[platforms.Acme]: `read` must be",
             "[platforms.b]: `sha256`, `operations`, `hosts` and `read` belong together",
             "[platforms.c]: the document is that of b",
+            "[platforms.d]: a document of this project has no `sha256`",
         ] {
             assert!(faults.contains(fault), "{fault}: {faults}");
         }

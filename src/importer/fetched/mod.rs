@@ -1,4 +1,4 @@
-//! Documents of `sources.toml`, which `catalog fetch` downloads into a cache.
+//! Documents of `sources.toml`: those of this project, and those that `catalog fetch` downloads into a cache.
 //!
 //! [`list`] is the file, [`cache`] the folder of documents, [`describe`] extracts what must be compared, [`pin`]
 //! records which document was accepted, [`command`] is `catalog fetch`, and [`coverage`] is `catalog list --coverage`.
@@ -10,8 +10,12 @@ pub mod describe;
 pub mod list;
 mod pin;
 
+use std::fs;
 use std::path::PathBuf;
 
+use anyhow::{Context as _, Result};
+
+use super::hash;
 use super::licence::{self, Wanted};
 pub use super::paths::PathFilter;
 use crate::catalog::detail::License;
@@ -21,12 +25,12 @@ use list::SourceList;
 /// The default file.
 pub const DEFAULT_LIST: &str = "sources.toml";
 
-/// A document that has been downloaded and accepted, for one platform.
+/// A document of this project, or one that has been downloaded and accepted, for one platform.
 #[derive(Debug, Clone, Default)]
 pub struct FetchedDocument {
     /// The platform, regardless of what the document declares.
     pub platform: String,
-    /// Where it was downloaded from.
+    /// Its address in `sources.toml`.
     pub address: String,
     /// The local file.
     pub path: PathBuf,
@@ -49,24 +53,37 @@ impl FetchedDocument {
     }
 }
 
-/// The accepted documents of a list that are in the cache, and the platforms whose document is missing.
-pub fn cached(list: &SourceList, cache: &Cache) -> (Vec<FetchedDocument>, Vec<String>) {
+/// The documents of this project, and the accepted ones that are in the cache, if there is one; and the platforms whose
+/// document is not in the cache.
+pub fn available(
+    list: &SourceList,
+    cache: Option<&Cache>,
+) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
     let mut documents = Vec::new();
     let mut missing = Vec::new();
     for (platform, source) in &list.0 {
-        let pin = source.pin.as_ref().filter(|pin| cache.document(&pin.sha256).is_file());
-        let Some(pin) = pin else {
-            missing.push(platform.clone());
-            continue;
+        let (path, sha256) = match (source.own_file(), cache, &source.pin) {
+            (Some(path), ..) => {
+                let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+                (path, hash::sha256(&bytes))
+            }
+            (None, Some(cache), Some(pin)) if cache.document(&pin.sha256).is_file() => {
+                (cache.document(&pin.sha256), pin.sha256.clone())
+            }
+            (None, Some(_), _) => {
+                missing.push(platform.clone());
+                continue;
+            }
+            (None, None, _) => continue,
         };
         documents.push(FetchedDocument {
             platform: platform.clone(),
             address: source.address.clone(),
-            path: cache.document(&pin.sha256),
-            sha256: pin.sha256.clone(),
+            path,
+            sha256,
             paths: source.paths.clone(),
             licence: source.licence.clone(),
         });
     }
-    (documents, missing)
+    Ok((documents, missing))
 }

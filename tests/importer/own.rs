@@ -1,0 +1,86 @@
+//! The documents of this project, in `documents/`: small ones about well-known platforms whose makers publish none.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use connector_vault::importer::fetched::available;
+use connector_vault::importer::fetched::list::SourceList;
+use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::providers::Providers;
+use connector_vault::importer::{Import, gather};
+
+use super::details::shown;
+use super::support::{Silent, folder, platforms_of};
+
+/// The number of operations of each document.
+const OPERATIONS: &[(&str, usize)] = &[
+    ("contentful", 36),
+    ("freshdesk", 31),
+    ("harvest", 36),
+    ("help-scout", 32),
+    ("linkedin", 22),
+    ("reddit", 30),
+    ("salesforce", 35),
+    ("todoist", 30),
+    ("typeform", 22),
+    ("woocommerce", 29),
+];
+
+/// A document of the operator.
+const DOCUMENT: &str = r#"{"openapi": "3.0.0", "info": {"title": "Salesforce", "version": "1", "x-providerName": "salesforce.com", "license": {"name": "MIT"}}, "servers": [{"url": "https://acme.my.salesforce.com"}], "paths": {"/a": {"get": {}}}}"#;
+
+fn job(sources: &Path) -> Import {
+    let list = SourceList::read(Path::new("sources.toml")).unwrap();
+    let (fetched, _) = available(&list, None).unwrap();
+    let providers = Providers::read(Path::new("providers.toml")).unwrap();
+    let sources = vec![sources.to_owned()];
+    Import { sources, fetched, providers, licence: Wanted::Open, ..Import::default() }
+}
+
+#[test]
+fn every_operation_becomes_an_action_that_users_can_connect_for() {
+    let other = folder("own-documents");
+    fs::write(other.join("a.json"), DOCUMENT.replace("salesforce", "other")).unwrap();
+    let job = job(&other);
+    let (summary, platforms) = gather(&job, &Silent).unwrap();
+    assert_eq!(summary.warnings, [""; 0]);
+    for (name, operations) in OPERATIONS {
+        let platform =
+            platforms.iter().find(|platform| platform.connector.platform == *name).unwrap();
+        assert_eq!(platform.actions.len(), *operations, "{name}");
+        // The document adds no method to those of `providers.toml`.
+        let methods = platform.detail.auth_methods.len();
+        assert_eq!(methods, job.providers.0[*name].detail.auth_methods.len(), "{name}");
+        for action in &platform.actions {
+            let auth = &shown(platform, &action.key)["auth"];
+            assert!(!auth.as_array().unwrap().is_empty(), "{name}: {}", action.key);
+            let words = action.title.split(' ').count();
+            let is_sentence = action.title.starts_with(char::is_uppercase) && words > 1;
+            assert!(is_sentence || action.title == "Vote", "{name}: {}", action.title);
+        }
+    }
+}
+
+#[test]
+fn every_document_belongs_to_a_platform_of_the_list() {
+    let files: BTreeSet<String> = fs::read_dir("documents")
+        .unwrap()
+        .map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let expected = OPERATIONS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(files, expected);
+    let own = job(Path::new("documents")).fetched;
+    assert!(own.iter().map(|document| &document.platform).eq(&files));
+}
+
+#[test]
+fn a_document_of_the_operator_replaces_that_of_this_project() {
+    let documents = folder("own-replaced");
+    fs::write(documents.join("a.json"), DOCUMENT).unwrap();
+    let (_, platforms) = gather(&job(&documents), &Silent).unwrap();
+    assert_eq!(platforms_of(&platforms).iter().filter(|name| **name == "salesforce").count(), 1);
+    let platform = platforms.iter().find(|one| one.connector.platform == "salesforce").unwrap();
+    let keys: Vec<_> = platform.actions.iter().map(|action| &action.key).collect();
+    assert_eq!(keys, ["getA"]);
+}
