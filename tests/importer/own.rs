@@ -19,7 +19,7 @@ const OPERATIONS: &[(&str, usize)] = &[
     ("freshdesk", 31),
     ("harvest", 36),
     ("help-scout", 32),
-    ("linkedin", 22),
+    ("linkedin", 21),
     ("reddit", 30),
     ("salesforce", 35),
     ("todoist", 30),

@@ -71,8 +71,9 @@ const fn kind(kind: &Kind) -> &'static str {
 /// The source of the actions, and its age.
 fn source(list: &SourceList, name: &str, actions: u32, today: Date) -> String {
     let listed = list.0.get(name);
-    if let Some(own) = listed.filter(|source| actions > 0 && source.own_file().is_some()) {
-        return own.address.clone();
+    if let Some(own) = listed.filter(|source| source.own_file().is_some()) {
+        let state = if actions == 0 { "not imported: " } else { "" };
+        return format!("{state}{}", own.address);
     }
     let pin = listed.and_then(|source| Some((source, source.pin.as_ref()?)));
     // A document of the list that has not been downloaded is not that of the catalog.

@@ -66,7 +66,7 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
         (
             "linkedin",
             oauth(),
-            json!({"linkedin-version": "202601", "x-restli-protocol-version": "2.0.0"}),
+            json!({"linkedin-version": "202607", "x-restli-protocol-version": "2.0.0"}),
             "",
         ),
         ("twitch", oauth(), json!({"client-id": "an id", "authorization": "Bearer at"}), ""),
