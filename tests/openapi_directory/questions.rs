@@ -175,7 +175,8 @@ fn exported(folder: &str, platforms: &BTreeSet<&str>) -> BTreeMap<String, BTreeS
     let output = command.args(platforms).output().unwrap();
     let mut keys = BTreeMap::<String, BTreeSet<String>>::new();
     for line in String::from_utf8(output.stdout).unwrap().lines() {
-        let action = &serde_json::from_str::<Value>(line).unwrap()["action"];
+        let line: Value = serde_json::from_str(line).unwrap();
+        let Some(action) = line.get("action") else { continue };
         let text = |member: &str| action[member].as_str().unwrap_or_default();
         let operation = format!("{} {} {}", text("platform"), text("method"), text("path"));
         keys.entry(operation).or_default().insert(text("key").to_owned());
