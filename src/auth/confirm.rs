@@ -6,7 +6,7 @@ use super::limits::Access;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confirm {
-    /// All but `GET` and `HEAD`.
+    /// All but `GET`, `HEAD` and GraphQL queries.
     Write,
     /// `DELETE`, and each other writing method whose action deletes, ends or takes away something, or moves money, as a word
     /// of its key or title shows: see [`is_destructive`].
@@ -32,7 +32,7 @@ impl Confirm {
 
     /// Whether an action with this method, key and title needs approval.
     pub fn is_about(self, method: &str, key: &str, title: &str) -> bool {
-        if Access::Read.allows(method) {
+        if Access::Read.allows(method, Some(key)) {
             return false;
         }
         self == Self::Write || method == "DELETE" || is_destructive(key) || is_destructive(title)

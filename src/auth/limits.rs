@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 pub use super::confirm::Confirm;
+use crate::catalog::graphql::is_query;
 use crate::util::name_set::Names;
 
 /// The most actions that a token may name.
@@ -12,7 +13,7 @@ pub const MAX_ACTIONS: usize = 100;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
-    /// `GET` and `HEAD`.
+    /// `GET`, `HEAD` and GraphQL queries.
     Read,
     /// Every method.
     #[default]
@@ -36,9 +37,9 @@ impl Access {
         [Self::Read, Self::Write].into_iter().find(|access| access.as_str() == name)
     }
 
-    /// Whether it allows a method.
-    pub fn allows(self, method: &str) -> bool {
-        self == Self::Write || matches!(method, "GET" | "HEAD")
+    /// Whether it allows a request with this method. `action` is the key of the action that sends it.
+    pub fn allows(self, method: &str, action: Option<&str>) -> bool {
+        self == Self::Write || matches!(method, "GET" | "HEAD") || action.is_some_and(is_query)
     }
 }
 
@@ -64,7 +65,7 @@ impl Limits {
 
     /// Whether the caller may run an action.
     pub fn allows(&self, platform: &str, key: &str, method: &str) -> bool {
-        self.access.allows(method) && self.includes_action(platform, key)
+        self.access.allows(method, Some(key)) && self.includes_action(platform, key)
     }
 
     /// Checks a platform call. `action` is the platform and the key of an action; `None` for a request through the proxy. The
@@ -80,14 +81,14 @@ impl Limits {
                 ));
             }
             // Without an action there is no description that the user could approve.
-            None if self.confirm.is_some() && !Access::Read.allows(method) => {
+            None if self.confirm.is_some() && !Access::Read.allows(method, None) => {
                 return Err(format!(
                     "The user must approve each change, and a {method} request through the proxy has no description to approve: run an action instead."
                 ));
             }
             _ => {}
         }
-        if self.access.allows(method) {
+        if self.access.allows(method, action.map(|(_, key)| key)) {
             return Ok(());
         }
         Err(format!(

@@ -12,6 +12,7 @@
 //! | [`list_search`] | search in one list, by substring |
 //! | [`action_search`] | full-text search over the actions of all platforms |
 //! | [`action`] | the detail of an action |
+//! | [`graphql`] | the requests of GraphQL actions |
 //! | [`format`](mod@format) | the stored layout |
 //! | [`cache`] | what an isolate keeps in memory, so that a warm request reads nothing from storage |
 //! | [`write`](mod@write) | writes a catalog |
@@ -23,6 +24,7 @@ pub mod detail;
 pub mod endpoints;
 pub mod filter;
 pub mod format;
+pub mod graphql;
 pub mod key;
 pub mod list_search;
 pub mod logos;

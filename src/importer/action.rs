@@ -184,6 +184,10 @@ pub fn percent_decoded(text: &str) -> String {
 
 /// The operation's id in camel case, or else method and path.
 fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
+    // `/graphql#query.issues`
+    if let Some((_, field)) = path.split_once('#').filter(|_| operation.graphql.get().is_some()) {
+        return field.to_owned();
+    }
     let id = text::camel_case(bare_id(path, operation));
     let key = if id.is_empty() { path_key(method, path) } else { id };
     if key.chars().nth(MAX_KEY).is_none() {

@@ -2,7 +2,8 @@
 //! Cloudflare.
 //!
 //! [`source`] finds the files, [`fetched`] those of `sources.toml`, [`parts`] joins files that form one document, and
-//! [`read`] parses each into a `document` with only what the catalog needs; `discovery` translates Google's format.
+//! [`read`] parses each into a `document` with only what the catalog needs; `discovery` and `graphql` translate other
+//! formats.
 //! [`connector`] and [`action`] make the rows, [`auth`] and [`server`] a connector's detail, `detail` an action's. Then
 //! [`platform`] names the platforms and [`name`] makes display names, [`providers`] adds facts about well-known
 //! platforms, [`oauth_list`] OAuth endpoints of some others, [`overrides`] applies the operator's `catalog.toml`, and
@@ -30,6 +31,7 @@ pub mod fetched;
 pub mod find;
 mod fit;
 pub mod folder;
+mod graphql;
 pub mod hash;
 pub mod image;
 pub mod licence;
@@ -77,6 +79,7 @@ use outcome::{
 use overrides::{Override, Overrides};
 use platform::Naming;
 use providers::Providers;
+use read::Refusal;
 use report::{Reason, Summary};
 use source::{MAX_BYTES, Source, Sources};
 
@@ -101,6 +104,14 @@ pub struct Import {
     /// Facts about well-known platforms.
     pub providers: Providers,
     pub overrides: Overrides,
+}
+
+/// The equivalent `OpenAPI` document, if the document has another format. `endpoint` is that of a GraphQL schema.
+fn translate(text: &str, endpoint: Option<&str>) -> Result<Option<String>, Refusal> {
+    match endpoint {
+        Some(endpoint) => graphql::openapi(text, endpoint).map(Some),
+        None => discovery::openapi(text),
+    }
 }
 
 /// Observes the progress of an import.
@@ -140,7 +151,7 @@ impl Import {
 
     /// Which part of a file is imported.
     fn take(&self, file: &Path) -> Take<'static> {
-        Take { wanted: self.wanted(file), paths: &ALL_PATHS, address: None }
+        Take { wanted: self.wanted(file), paths: &ALL_PATHS, address: None, endpoint: None }
     }
 
     /// The base URL of a platform, if `providers.toml` knows it.

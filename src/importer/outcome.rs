@@ -18,7 +18,7 @@ use super::scalar::{Format, Spare};
 use super::server::base::Base;
 use super::source::{self, Source};
 use super::{
-    Import, action, auth, collisions, detail, discovery, hash, image, parts, server, version,
+    Import, action, auth, collisions, detail, hash, image, parts, server, translate, version,
 };
 use crate::catalog::detail::{ConnectorDetail, Kind, Parameters};
 
@@ -32,6 +32,8 @@ pub(super) struct Take<'a> {
     pub(super) paths: &'a PathFilter,
     /// The base URL of the platform, if it is known.
     pub(super) address: Option<&'a str>,
+    /// The URL that takes requests, for a GraphQL schema.
+    pub(super) endpoint: Option<&'a str>,
 }
 
 /// The outcome of reading one file.
@@ -110,6 +112,7 @@ impl<'a> Shared<'a> {
                 wanted: if document.is_taken(job.licence) { Wanted::Any } else { job.licence },
                 paths: &document.paths,
                 address: job.address(&document.platform),
+                endpoint: document.endpoint.as_deref(),
             })
             .collect();
         let nothing = |reason: &Reason| {
@@ -274,7 +277,7 @@ pub(super) fn outcomes(
         }
         Err(refusal) => refused(&refusal),
     };
-    match discovery::openapi(text) {
+    match translate(text, takes.first().and_then(|take| take.endpoint)) {
         Ok(Some(translated)) => return (rows(&translated), BTreeSet::new()),
         Ok(None) => {}
         Err(refusal) => return (refused(&refusal), BTreeSet::new()),

@@ -9,6 +9,7 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use super::entries::{Entries, entries};
 use super::scalar::{FirstText, Format, Map, Raw, Spare, Text, Texts};
 use super::server::entry::Servers;
+use crate::catalog::graphql::GraphqlRequest;
 use crate::terms::Method;
 
 /// `paths`, without extensions
@@ -54,6 +55,9 @@ pub struct Operation<F> {
     pub security: Raw<F>,
     /// Override the document's.
     pub servers: Servers,
+    /// For a field of a GraphQL schema.
+    #[serde(rename = "x-connector-vault-graphql")]
+    pub graphql: Spare<GraphqlRequest>,
     /// Of 2.0.
     pub consumes: Texts,
     /// Of 2.0.

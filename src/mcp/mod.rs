@@ -86,6 +86,16 @@ fn is_own(page: &str, service: &str) -> bool {
     page == service && is_safe
 }
 
+/// Whether the result of a call says that a GraphQL API reported errors.
+fn is_failed(result: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct CallResult {
+        #[serde(default)]
+        failed: bool,
+    }
+    serde_json::from_str(result).is_ok_and(|CallResult { failed }| failed)
+}
+
 /// The result of `describe_action`: the outline of an action, and whether it is an error.
 fn described(action: &[u8], arguments: &Value) -> (String, bool) {
     let action: Value = serde_json::from_slice(action).unwrap_or_default();
@@ -405,7 +415,9 @@ impl<P: Ports> Caller<'_, P> {
                 if tool.name == DESCRIBE_ACTION && response.status == 200 {
                     described(&body, arguments)
                 } else {
-                    (String::from_utf8(body).unwrap_or_default(), response.status >= 400)
+                    let text = String::from_utf8(body).unwrap_or_default();
+                    let is_error = response.status >= 400 || calls && is_failed(&text);
+                    (text, is_error)
                 }
             }
             Err(what) => {

@@ -241,7 +241,10 @@ pub fn grant() -> Node {
             ("platforms", list("Only these platforms; `null` for all.")),
             (
                 "access",
-                names("`read`: the agent calls platforms by `GET` and `HEAD` only.", Access::NAMES),
+                names(
+                    "`read`: the agent calls platforms by `GET`, `HEAD` and GraphQL queries only.",
+                    Access::NAMES,
+                ),
             ),
             (
                 "actions",

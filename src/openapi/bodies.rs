@@ -277,7 +277,7 @@ fn about_opening() -> [(&'static str, &'static str); 12] {
         ),
         (
             "access",
-            "`read` allows calls to platforms by `GET` and `HEAD` only. If omitted, by every method.",
+            "`read` allows calls to platforms by `GET`, `HEAD` and GraphQL queries only. If omitted, by every method.",
         ),
         (
             "actions",

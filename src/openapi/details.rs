@@ -187,7 +187,14 @@ pub fn action(row: &Node) -> Node {
         ],
     );
     let responses = list("The action's responses; only with `include=responses`.", response);
-    let optional = object! {"responses": responses};
+    let graphql = record(
+        "The request of a field of a GraphQL API; absent for other actions.",
+        vec![
+            ("document", string("What is sent; `{selection}` stands for the selected fields.")),
+            ("selection", string("The fields selected without `select`; empty for a scalar.")),
+        ],
+    );
+    let optional = object! {"graphql": graphql, "responses": responses};
     joined("An action, with its input and responses.", row, &detail, optional)
 }
 

@@ -111,6 +111,7 @@ pub fn answer() -> Node {
             "JSON as JSON, text as a string, anything else as `{ base64, contentType }`; null if there is none.",
             object! {},
         ),
+        "failed": boolean("True if the platform's API is GraphQL and the body reports `errors`, which it can with status 200; else absent."),
         "bodyTooLarge": boolean("True if the body has more than 8 MiB and is therefore null; else absent."),
         "omitted": described(
             "The parts that do not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`; else absent.",

@@ -32,6 +32,7 @@ fn fetched(folder: &Path, platform: &str, text: &str, prefixes: &[&str]) -> Fetc
     fs::write(&path, text).unwrap();
     let prefixes: Vec<String> = prefixes.iter().map(|prefix| (*prefix).to_owned()).collect();
     FetchedDocument {
+        endpoint: None,
         platform: platform.into(),
         address: format!("https://{platform}.example/openapi.json"),
         path,

@@ -15,6 +15,7 @@ mod fetched;
 mod flat;
 mod flat_check;
 mod folder;
+mod graphql;
 mod licences;
 mod names;
 mod overrides;

@@ -76,7 +76,7 @@ export interface AgentGrant {
   identityType: IdentityType | null;
   /** Only these platforms; null for all. */
   platforms: string[] | null;
-  /** `read`: the agent calls platforms by `GET` and `HEAD` only. */
+  /** `read`: the agent calls platforms by `GET`, `HEAD` and GraphQL queries only. */
   access: "read" | "write";
   /** Only these actions, each as `platform/key` or `platform/prefix*`; null for all. */
   actions: string[] | null;

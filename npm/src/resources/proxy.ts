@@ -48,6 +48,8 @@ export interface ActionAnswer {
   body: unknown;
   /** True if the body is larger than 8 MiB, and therefore null. */
   bodyTooLarge?: true;
+  /** Whether a GraphQL API reports `errors` in the body, which it can with status 200. */
+  failed?: true;
   /** What did not fit into `maxBytes`, and how to get it. */
   omitted?: { parts: OmittedPart[]; hint: string };
 }

@@ -30,7 +30,7 @@ export interface Whoami {
   identityType?: IdentityType | null;
   /** The platforms that the token is restricted to; null for all. */
   platforms?: string[] | null;
-  /** `read`: the token calls platforms by `GET` and `HEAD` only. */
+  /** `read`: the token calls platforms by `GET`, `HEAD` and GraphQL queries only. */
   access?: "read" | "write";
   /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
   actions?: string[] | null;
@@ -62,7 +62,7 @@ export interface Session {
   scopes: SessionScope[];
   /** The platforms that the token is restricted to, in the vault and in the catalog; null for all. */
   platforms: string[] | null;
-  /** `read`: the token calls platforms by `GET` and `HEAD` only. */
+  /** `read`: the token calls platforms by `GET`, `HEAD` and GraphQL queries only. */
   access: "read" | "write";
   /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
   actions: string[] | null;
@@ -90,7 +90,7 @@ export interface NewSession {
   scopes?: readonly SessionScope[] | undefined;
   /** Only these platforms of the catalog, at most 20, both in the vault and in the catalog. Default: all platforms. */
   platforms?: readonly string[] | undefined;
-  /** `read` allows calls of platforms by `GET` and `HEAD` only. Default: `write`. */
+  /** `read` allows calls of platforms by `GET`, `HEAD` and GraphQL queries only. Default: `write`. */
   access?: "read" | "write" | undefined;
   /**
    * Only these actions, at most 100, each as `platform/key` or `platform/prefix*`, and no other calls of platforms.

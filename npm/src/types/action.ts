@@ -116,6 +116,16 @@ export interface ActionResponse {
   schema: JsonSchema | null;
 }
 
+/** What the service sends to a GraphQL API. */
+export interface GraphqlRequest {
+  /** The document, in which `{selection}` stands for the selected fields. */
+  document: string;
+  /** The fields that are selected without `select`; empty if the field returns a scalar. */
+  selection: string;
+  /** The value of the argument `first` if the input has neither `first` nor `last`. */
+  first?: number;
+}
+
 /** An action, with its parameters and the ways to authorize it. */
 export interface ActionDetail extends Action {
   /** The path below the server. A part in braces is a parameter. */
@@ -128,6 +138,8 @@ export interface ActionDetail extends Action {
   deprecated: boolean;
   /** The platform's documentation of the action; null if unknown. */
   documentationUrl: string | null;
+  /** The request of a field of a GraphQL API; absent for other actions. */
+  graphql?: GraphqlRequest;
   /** The parameters of path, query, header and cookie. */
   parameters: ActionParameter[];
   /** The body; null if there is none. */

@@ -13,6 +13,7 @@ use super::stored::{
 };
 use super::unit::Unit;
 use crate::catalog::detail::Parameters;
+use crate::catalog::graphql::GraphqlRequest;
 use crate::catalog::model::Action;
 use crate::terms::Method;
 use crate::util::media_type::{essence, is_serialized};
@@ -100,6 +101,8 @@ pub struct ActionDetail<'a> {
     description: &'a str,
     deprecated: bool,
     documentation_url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graphql: Option<&'a GraphqlRequest>,
     parameters: Vec<Parameter<Box<RawValue>>>,
     request_body: Option<RequestBody<Box<RawValue>>>,
     response_types: &'a [String],
@@ -222,6 +225,7 @@ pub fn render(
         description: &action.facts.description,
         deprecated: action.facts.deprecated,
         documentation_url: action.facts.documentation_url.as_deref(),
+        graphql: action.facts.graphql.as_ref(),
         parameters: action.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
         request_body: body.map(owned).transpose()?,
         response_types: &action.response_types,

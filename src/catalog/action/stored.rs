@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::catalog::graphql::GraphqlRequest;
 use crate::terms::Method;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,9 @@ pub struct OperationInfo {
     pub deprecated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub documentation_url: Option<String>,
+    /// For an action of a GraphQL API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graphql: Option<GraphqlRequest>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -116,6 +116,7 @@ fn facts<F>(found: &super::action::Found<'_, F>, base: Option<&Base>) -> Operati
         description: text::line(said, MAX_DESCRIPTION),
         deprecated: operation.deprecated.0.as_deref() == Some("true"),
         documentation_url: docs,
+        graphql: operation.graphql.get().cloned(),
     }
 }
 

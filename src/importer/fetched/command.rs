@@ -152,8 +152,9 @@ impl FetchArgs {
             // Platforms that share a document accept it together.
             let shared = list.0.iter().filter(|(_, other)| other.address == source.address);
             for (platform, source) in shared {
-                let Description { operations, hosts } = describe(&bytes, &source.paths)
-                    .map_err(|refusal| anyhow::anyhow!("{platform}: {}", why(&refusal)))?;
+                let Description { operations, hosts } =
+                    describe(&bytes, &source.paths, source.endpoint.as_deref())
+                        .map_err(|refusal| anyhow::anyhow!("{platform}: {}", why(&refusal)))?;
                 let known = source.pin.as_ref().map(|pin| &pin.hosts);
                 if known != Some(&hosts) && !self.accept_hosts.contains(name) {
                     bail!(
@@ -285,7 +286,8 @@ impl Report {
                 let bytes = source::bytes(&cache.document(sha256))?;
                 let what = if pin.is_some() { "another document" } else { "a new document" };
                 let _ = writeln!(self.changed, "{names}: {what} at {address}; {rest}");
-                if let Err(refusal) = describe(&bytes, &PathFilter::default()) {
+                let endpoint = sources.first().and_then(|(_, source)| source.endpoint.as_deref());
+                if let Err(refusal) = describe(&bytes, &PathFilter::default(), endpoint) {
                     let _ = writeln!(self.changed, "  which cannot be used: {}", why(&refusal));
                     return Ok(());
                 }
@@ -308,10 +310,11 @@ impl Report {
 
     /// Reports what another document changes for a platform, and whether its hosts differ.
     fn compare(&mut self, name: &str, source: &Source, bytes: &[u8], cache: &Cache) -> bool {
-        let new = describe(bytes, &source.paths).unwrap_or_default();
+        let describe = |bytes: &[u8]| describe(bytes, &source.paths, source.endpoint.as_deref());
+        let new = describe(bytes).unwrap_or_default();
         let pin = source.pin.as_ref();
         let old = pin.and_then(|pin| source::bytes(&cache.document(&pin.sha256)).ok());
-        let old = old.and_then(|bytes| describe(&bytes, &source.paths).ok());
+        let old = old.and_then(|bytes| describe(&bytes).ok());
         let text = &mut self.changed;
         match (&old, pin) {
             (Some(old), _) => {

@@ -84,6 +84,7 @@ fn source(list: &SourceList, name: &str, actions: u32, today: Date) -> String {
             let format = match source.format {
                 DocumentFormat::Openapi => "openapi",
                 DocumentFormat::GoogleDiscovery => "google-discovery",
+                DocumentFormat::Graphql => "graphql",
             };
             format!("{format}, read {days} days ago")
         }

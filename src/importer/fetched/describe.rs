@@ -9,7 +9,7 @@ use crate::importer::paths::PathFilter;
 use crate::importer::providers::Providers;
 use crate::importer::read::{Parsed, Refusal};
 use crate::importer::server::entry::Servers;
-use crate::importer::{action, auth, detail, discovery, read, server};
+use crate::importer::{action, auth, detail, read, server, translate};
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Description {
@@ -20,9 +20,13 @@ pub struct Description {
 }
 
 /// Describes the operations of a document with these paths.
-pub fn describe(bytes: &[u8], paths: &PathFilter) -> Result<Description, Refusal> {
+pub fn describe(
+    bytes: &[u8],
+    paths: &PathFilter,
+    endpoint: Option<&str>,
+) -> Result<Description, Refusal> {
     let text = read::text(bytes)?;
-    let converted = discovery::openapi(text)?;
+    let converted = translate(text, endpoint)?;
     match read::read(converted.as_deref().unwrap_or(text))? {
         Parsed::Json(document) => Ok(describe_document(&document, paths)),
         Parsed::Yaml(document) => Ok(describe_document(&document, paths)),

@@ -32,6 +32,8 @@ pub struct Source {
     pub licence: String,
     /// Which of the operations belong to the platform.
     pub paths: PathFilter,
+    /// The URL that takes requests, for a GraphQL schema.
+    pub endpoint: Option<String>,
     /// The document that was checked; `None` for one that has not been downloaded yet.
     pub pin: Option<Pin>,
 }
@@ -42,6 +44,8 @@ pub enum DocumentFormat {
     /// OpenAPI 3 or Swagger 2.
     Openapi,
     GoogleDiscovery,
+    /// A GraphQL schema: its definition language, or the JSON of an introspection query.
+    Graphql,
 }
 
 /// The document that was checked.
@@ -72,6 +76,7 @@ struct Entry {
     licence: LicenceEntry,
     #[serde(default)]
     paths: Vec<String>,
+    endpoint: Option<String>,
     sha256: Option<String>,
     operations: Option<usize>,
     read: Option<String>,
@@ -162,6 +167,15 @@ impl Entry {
         if !is_stated && !is_own(Path::new(&self.address)) {
             fault("the `source` of `licence` must be the https address of the page that states it");
         }
+        let is_graphql = self.format == DocumentFormat::Graphql;
+        if is_graphql != self.endpoint.is_some() {
+            fault(
+                "a GraphQL schema has an `endpoint`, the URL that takes its requests, and no other document has one",
+            );
+        }
+        if self.endpoint.as_ref().is_some_and(|endpoint| !is_url(endpoint)) {
+            fault("`endpoint` must be an https URL");
+        }
         let is_path = |path: &String| path.strip_prefix('!').unwrap_or(path).starts_with('/');
         if !self.paths.iter().all(is_path) {
             fault("each of `paths` must begin with / or, to leave operations out, with !/");
@@ -195,9 +209,17 @@ impl Entry {
             format: self.format,
             licence: self.licence.name,
             paths: PathFilter::new(&self.paths),
+            endpoint: self.endpoint,
             pin,
         }
     }
+}
+
+/// An `https` URL, or one of this machine.
+fn is_url(text: &str) -> bool {
+    let is_local = ["http://localhost:", "http://127.0.0.1:"];
+    !text.contains(char::is_whitespace)
+        && (text.starts_with("https://") || is_local.iter().any(|start| text.starts_with(start)))
 }
 
 /// Whether a document can be at this address.
@@ -225,16 +247,10 @@ fn check_address(address: &str) -> Result<(), String> {
             && path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
         is_good.then_some(())
     };
-    let is_local = ["http://localhost:", "http://127.0.0.1:"];
     let is_address = match address.split_once(':') {
         Some(("npm", rest)) => is_package(rest).is_some(),
         Some(("pypi", rest)) => !rest.starts_with('@') && is_package(rest).is_some(),
-        _ => {
-            is_own(Path::new(address))
-                || !address.contains(char::is_whitespace)
-                    && (address.starts_with("https://")
-                        || is_local.iter().any(|start| address.starts_with(start)))
-        }
+        _ => is_own(Path::new(address)) || is_url(address),
     };
     is_address.then_some(()).ok_or_else(|| {
         "`address` must be an https URL, npm:NAME@VERSION/PATH, pypi:NAME@VERSION/PATH or documents/NAME.yaml"

@@ -39,6 +39,8 @@ pub struct FetchedDocument {
     /// Which of its operations belong to the platform.
     pub paths: PathFilter,
     pub licence: String,
+    /// The URL that takes requests, for a GraphQL schema.
+    pub endpoint: Option<String>,
 }
 
 impl FetchedDocument {
@@ -83,6 +85,7 @@ pub fn available(
             sha256,
             paths: source.paths.clone(),
             licence: source.licence.clone(),
+            endpoint: source.endpoint.clone(),
         });
     }
     Ok((documents, missing))

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use super::schema::Fault;
 use crate::catalog::action::stored::{Parameter, ParameterLocation, RequestBody};
+use crate::catalog::graphql::{GraphqlRequest, SELECT};
 use crate::targets::path::leaves;
 use crate::terms::Method;
 use body::in_body;
@@ -41,6 +42,9 @@ pub struct Action {
     /// The media types of the platform's responses, the preferred one first.
     #[serde(default)]
     pub response_types: Vec<String>,
+    /// For an action of a GraphQL API.
+    #[serde(default)]
+    pub graphql: Option<GraphqlRequest>,
     /// The JSON Schema of the input.
     pub input: Value,
 }
@@ -130,7 +134,15 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
     if !cookies.is_empty() {
         built.headers.push(("cookie".to_owned(), cookies));
     }
-    if let Some((body, raw)) = action.request_body.as_ref().zip(input.body) {
+    if let Some(graphql) = &action.graphql {
+        match graphql.body(input.body) {
+            Ok(bytes) => {
+                built.headers.push(("content-type".to_owned(), "application/json".to_owned()));
+                built.body = bytes;
+            }
+            Err(what) => fault(pointer("body", SELECT), what),
+        }
+    } else if let Some((body, raw)) = action.request_body.as_ref().zip(input.body) {
         match in_body(body, raw, boundary) {
             Ok((content_type, bytes)) => {
                 built.headers.push(("content-type".to_owned(), content_type));

@@ -13,6 +13,7 @@ use super::paged::{add_next, is_page};
 use super::run::invalid_input;
 use crate::auth::Principal;
 use crate::catalog::detail::Pagination;
+use crate::catalog::graphql::has_errors;
 use crate::connections::model::Connection;
 use crate::http::context::Context;
 use crate::http::message::{NO_STORE, Response};
@@ -41,6 +42,9 @@ struct CallResult {
     status: u16,
     headers: BTreeMap<String, String>,
     body: Box<RawValue>,
+    /// Whether a GraphQL API reports errors in the body.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    failed: bool,
     /// Whether the body was too large to be returned, and is null.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     body_too_large: bool,
@@ -210,6 +214,7 @@ pub(super) struct RenderedCall<'a> {
     pub(super) method: &'a str,
     pub(super) pagination: &'a [Pagination],
     pub(super) options: &'a ResponseOptions,
+    pub(super) is_graphql: bool,
 }
 
 /// Renders a platform's response as a JSON document. An agent gets a link in place of a file.
@@ -218,8 +223,9 @@ pub(super) async fn render_response<P: Ports>(
     call: &RenderedCall<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    let RenderedCall { context, principal, connection, server, method, pagination, options } =
-        *call;
+    let RenderedCall {
+        context, principal, connection, server, method, pagination, options, ..
+    } = *call;
     let (mut continuation, url) = (answer.continuation(server), answer.url);
     let (mut result, mut file) = read_response(answer.incoming, ports).await?;
     if let Some((content_type, size)) =
@@ -234,6 +240,7 @@ pub(super) async fn render_response<P: Ports>(
             None => file = Some((content_type, size)),
         }
     }
+    result.failed = call.is_graphql && has_errors(result.body.get());
     let json = result.body.get();
     if is_page(pagination, method, result.status, &continuation)
         && json.len() <= MAX_BODY
@@ -289,6 +296,7 @@ async fn read_response<P: Ports>(
         status,
         headers,
         body,
+        failed: false,
         body_too_large,
         omitted: None,
         next: None,

@@ -97,6 +97,7 @@ impl ProxyCall<'_> {
         }
         if let Some(options) = options {
             let call = RenderedCall {
+                is_graphql: false,
                 context,
                 principal,
                 connection: &connection,

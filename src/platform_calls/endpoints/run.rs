@@ -102,11 +102,7 @@ impl RunAction<'_> {
         }
         let catalog = Catalog::open(cache, ports).await?;
         let platform = connection.platform;
-        let action = match catalog.action(&platform, key, false).await? {
-            ActionLookup::Found(action) => action,
-            ActionLookup::NoAction(near) => return Err(no_action(&platform, key, &near)),
-            ActionLookup::NoPlatform => return Err(platform_removed(&platform)),
-        };
+        let action = found(catalog.action(&platform, key, false).await?, &platform, key)?;
         let unreadable = |_| StorageError::new("an action is not what it should be");
         let ActionTitle { title } = serde_json::from_slice(&action).map_err(unreadable)?;
         let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
@@ -192,8 +188,18 @@ impl RunAction<'_> {
             method: action.method.as_str(),
             pagination: &pagination,
             options: &options,
+            is_graphql: action.graphql.is_some(),
         };
         render_response(platform_response, &call, ports).await
+    }
+}
+
+/// The detail of the action, or why there is none.
+fn found(lookup: ActionLookup, platform: &str, key: &str) -> Result<Vec<u8>, Problem> {
+    match lookup {
+        ActionLookup::Found(action) => Ok(action),
+        ActionLookup::NoAction(near) => Err(no_action(platform, key, &near)),
+        ActionLookup::NoPlatform => Err(platform_removed(platform)),
     }
 }
 

@@ -4,6 +4,7 @@ pub mod approvals;
 pub mod downloads;
 mod events;
 mod flat;
+mod graphql;
 mod limits;
 mod mcp;
 mod onward;

@@ -1,0 +1,85 @@
+//! Arguments and input types as JSON Schema.
+
+use serde_json::{Map, Value, json};
+
+use super::schema::{Argument, Kind, Schema, Type, TypeRef};
+
+/// The schemas of enums and input objects, which [`argument`] refers to.
+pub fn definitions(schema: &Schema) -> Map<String, Value> {
+    let all = schema.types.iter().filter(|(name, _)| !name.starts_with("__"));
+    all.filter_map(|(name, own)| Some((name.clone(), definition(own)?))).collect()
+}
+
+fn definition(own: &Type) -> Option<Value> {
+    let mut definition = match &own.kind {
+        Kind::Scalar => json!({}),
+        // An argument with a nullable type takes null, and the reference to the enum can't say so.
+        Kind::Enum(values) => {
+            let values = values.iter().map(|value| json!(value)).chain([Value::Null]);
+            json!({ "enum": values.collect::<Vec<_>>() })
+        }
+        Kind::Input(input) => {
+            let properties: Map<String, Value> =
+                input.fields.iter().map(|field| (field.name.clone(), argument(field))).collect();
+            let required = input.fields.iter().filter(|field| field.is_required());
+            let required: Vec<&str> = required.map(|field| field.name.as_str()).collect();
+            let mut object = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+            if let Some(members) = object.as_object_mut() {
+                if !required.is_empty() {
+                    members.insert("required".to_owned(), json!(required));
+                }
+                if input.is_one_of {
+                    members.insert("minProperties".to_owned(), json!(1));
+                    members.insert("maxProperties".to_owned(), json!(1));
+                }
+            }
+            object
+        }
+        Kind::Object(_) | Kind::Interface(_) | Kind::Union => return None,
+    };
+    describe(&mut definition, &own.description);
+    Some(definition)
+}
+
+/// The schema of an argument, or of a field of an input object.
+pub fn argument(argument: &Argument) -> Value {
+    let mut schema = match &argument.r#type {
+        TypeRef::NonNull(inner) => value(inner),
+        nullable => or_null(value(nullable)),
+    };
+    describe(&mut schema, &argument.description);
+    schema
+}
+
+fn value(r#type: &TypeRef) -> Value {
+    match r#type {
+        TypeRef::Named(name) => match name.as_str() {
+            "Int" => json!({ "type": "integer" }),
+            "Float" => json!({ "type": "number" }),
+            "String" => json!({ "type": "string" }),
+            "Boolean" => json!({ "type": "boolean" }),
+            "ID" => json!({ "type": ["string", "integer"] }),
+            name => json!({ "$ref": format!("#/components/schemas/{name}") }),
+        },
+        TypeRef::List(inner) => json!({ "type": "array", "items": value(inner) }),
+        TypeRef::NonNull(inner) => value(inner),
+    }
+}
+
+/// Allows null where the schema names its types. Input objects are sent or left out.
+fn or_null(mut schema: Value) -> Value {
+    match schema.get_mut("type") {
+        Some(Value::Array(types)) => types.push("null".into()),
+        Some(one) => *one = json!([one.take(), "null"]),
+        None => {}
+    }
+    schema
+}
+
+fn describe(schema: &mut Value, description: &str) {
+    if let Some(members) = schema.as_object_mut()
+        && !description.is_empty()
+    {
+        members.insert("description".to_owned(), description.into());
+    }
+}
