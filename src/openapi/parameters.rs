@@ -171,6 +171,10 @@ fn schema(parameter: Parameter) -> Node {
             object! {"type": "string", "minLength": 1, "maxLength": count(most), "pattern": "\\S"}
         }
         Check::Rule(_) if parameter.name == "platformVersion" => string_schemas::version(),
+        // A name of a client can have the form of a UUID.
+        Check::Rule(rule) if rule("bot").is_none() => {
+            object! {"type": "string", "pattern": "^[a-z0-9-]{1,40}$"}
+        }
         Check::Rule(rule) if rule(SOME_UUID).is_none() => {
             object! {"type": "string", "format": "uuid"}
         }

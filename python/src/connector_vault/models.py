@@ -103,6 +103,10 @@ class ActionAnswer(Model):
     """
     JSON as JSON, text as a string, anything else as `{ base64, contentType }`; null if there is none.
     """
+    failed: bool | None = None
+    """
+    True if the platform's API is GraphQL and the body reports `errors`, which it can with status 200; else absent.
+    """
     body_too_large: bool | None = Field(None, alias='bodyTooLarge')
     """
     True if the body has more than 8 MiB and is therefore null; else absent.
@@ -752,6 +756,21 @@ class ActionDetailAuth(Model):
     scopes: list[str]
     """
     The required scopes; empty if none are known.
+    """
+
+
+class ActionDetailGraphql(Model):
+    """
+    The request of a field of a GraphQL API; absent for other actions.
+    """
+
+    document: str
+    """
+    What is sent; `{selection}` stands for the selected fields.
+    """
+    selection: str
+    """
+    The fields selected without `select`; empty for a scalar.
     """
 
 
@@ -1487,6 +1506,7 @@ class ActionDetail(Model):
     """
     A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body` that the action has. With `for=model`, one flat object instead.
     """
+    graphql: ActionDetailGraphql | None = None
     responses: list[ActionDetailResponse] | None = None
     """
     The action's responses; only with `include=responses`.
@@ -2020,7 +2040,7 @@ class AgentGrant(Model):
     """
     access: Literal['read', 'write'] | str
     """
-    `read`: the agent calls platforms by `GET` and `HEAD` only.
+    `read`: the agent calls platforms by `GET`, `HEAD` and GraphQL queries only.
     """
     actions: list[str] | None = None
     """
@@ -2389,7 +2409,7 @@ class Whoami(Model):
     """
     access: Literal['read', 'write'] | str | None = None
     """
-    `read`: it calls platforms by `GET` and `HEAD` only.
+    `read`: it calls platforms by `GET`, `HEAD` and GraphQL queries only.
     """
     actions: list[str] | None = None
     """
@@ -2454,7 +2474,7 @@ class Session(Model):
     """
     access: Literal['read', 'write'] | str
     """
-    `read`: it calls platforms by `GET` and `HEAD` only.
+    `read`: it calls platforms by `GET`, `HEAD` and GraphQL queries only.
     """
     actions: list[str] | None = None
     """

@@ -383,13 +383,15 @@ export function openapi(world) {
           ];
         if (names) return [names, ["nothing", names[0].toUpperCase()]];
         if (format === "uuid") return [[UNKNOWN], ["x", UNKNOWN.slice(1)]];
+        if (format === "date") return [[new Date().toISOString().slice(0, 10)], ["x", "2026-02-30"]];
         if (format === "date-time") return [["2026-01-15T08:00:00Z"], ["x", "2026-01-15"]];
         if (maxLength)
           return [
             [text(1), text(maxLength)],
             [text(maxLength + 1), ...(pattern ? [" "] : [])],
           ];
-        return pattern ? [[], ["x", "0".repeat(10)]] : [["x", "%_*,'\"\\é🦀"], []];
+        const outside = ["x", "0".repeat(10), "É"].filter((value) => !new RegExp(pattern, "u").test(value));
+        return pattern ? [[], outside] : [["x", "%_*,'\"\\é🦀"], []];
       };
       let parameters = 0;
       for (const operation of description.operations.values()) {
@@ -410,7 +412,7 @@ export function openapi(world) {
           parameters += 1;
         }
       }
-      assert.equal(parameters, 10 + 5 + 6 + 2 + 16 + 1 + 5 + 1 + 2 + 5 + 8 + 3 + 2 + 3);
+      assert.equal(parameters, 10 + 5 + 6 + 2 + 16 + 1 + 5 + 1 + 2 + 3 + 5 + 8 + 5 + 3 + 2 + 3);
     });
 
     test("accepts the same bodies as the service", async () => {
