@@ -626,7 +626,7 @@ CREATE TRIGGER connections_deleted_event BEFORE DELETE ON connections BEGIN
   INSERT INTO connection_events (seq, type) VALUES (OLD.seq, 'connection.deleted');
 END;
 
--- The platform granted other scopes. Another order of the same scopes is no change.
+-- The platform granted different scopes. Reordering the same scopes is not a change.
 CREATE TRIGGER credentials_scopes_event AFTER UPDATE OF scopes ON credentials WHEN NEW.scopes <> OLD.scopes BEGIN
   INSERT INTO connection_events (seq, type)
     SELECT c.seq, 'connection.scopes_changed' FROM connections c
@@ -906,7 +906,7 @@ CREATE TABLE audit (
   target      TEXT    NOT NULL,
   -- NULL if no request made the change.
   request_id  TEXT,
-  -- How often: more than 1 only for reads of credentials.
+  -- How many times it happened: more than 1 only for reads of credentials.
   count       INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 
@@ -1103,7 +1103,7 @@ CREATE TABLE account_moves (
   left_at     INTEGER CHECK ((left_at IS NULL) = (step <> 'left'))
 ) STRICT, WITHOUT ROWID;
 
--- A change of a row of an account that is being moved: the row must be copied again.
+-- A row of an account that is being moved has changed: it must be copied again.
 CREATE TABLE account_changes (
   seq      INTEGER PRIMARY KEY,
   account  TEXT NOT NULL,

@@ -234,7 +234,7 @@ named! {
     GrantRevoked = "grant.revoked",
     /// A platform has not ended it: it refused, or could not be reached for 7 days.
     RevocationFailed = "grant.revocation_failed",
-    /// By the service, because its receiver is gone or does not respond.
+    /// The service disabled it, because its receiver is gone or does not respond.
     WebhookDisabled = "webhook.disabled",
 }
 
@@ -264,7 +264,7 @@ named! {
 named! {
     /// The state of an event's delivery to a webhook.
     DeliveryState:
-    /// To be sent, for the first time or again.
+    /// Waiting to be sent, for the first time or again.
     Pending = "pending",
     /// The receiver has accepted it.
     Delivered = "delivered",

@@ -8,7 +8,7 @@ import { sendTheirs } from "./theirs.mjs";
 import { MOST_LINES, reasons } from "./requests.mjs";
 import { Standing } from "./standing.mjs";
 
-/** How often to try generating a valid input, and how often to corrupt one. */
+/** How many times to try to generate a valid input, and how many corrupted copies to make of it. */
 const TRIES = 4;
 const SPOILT = 3;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */

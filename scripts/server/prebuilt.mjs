@@ -1,5 +1,5 @@
-// The operator's command line in the npm package: a program for each platform, in a package of its own, of which npm installs the
-// one for this machine.
+// The operator's command line in the npm package: each platform's program is a separate package, of which npm
+// installs the one for this machine.
 import { createRequire } from "node:module";
 import { Problem } from "../lib/problem.mjs";
 

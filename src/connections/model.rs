@@ -75,7 +75,7 @@ pub struct Connection {
     /// The id of the account at the platform, if it is known and was selected.
     #[serde(default)]
     pub platform_account_id: Option<String>,
-    /// The name of the account at the platform, likewise.
+    /// The name of the account at the platform, if it is known and was selected.
     #[serde(default)]
     pub platform_account_name: Option<String>,
 }

@@ -43,7 +43,7 @@ const TABLES: [(&str, &[&str], Kind); 6] = [
     ("agent_approvals", &["id"], Kind::AgentApproval),
 ];
 
-/// How often a run selects further rows after it has found damaged ones.
+/// How many times a run selects more rows after it has found damaged ones.
 const MAX_SELECTS_PER_RUN: u32 = 10;
 
 /// The result of a run.

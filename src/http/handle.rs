@@ -29,7 +29,7 @@ use crate::usage::counts::{Counted, group};
 /// Makes browsers use HTTPS only for this host, for a year after each response (RFC 6797).
 const HTTPS_ONLY: &str = "max-age=31536000";
 
-/// How often a request may be forwarded to another database: an account may have moved more than once.
+/// How many times a request may be forwarded to another database: an account may have moved more than once.
 pub const MAX_FORWARDS: usize = 4;
 
 /// Handles a request. `ports` reach the database of [`Service::shard`].

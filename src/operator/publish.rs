@@ -23,7 +23,7 @@ use super::storage::Storage;
 use super::storage_target::StorageTarget;
 use super::when::Moment;
 
-/// How often segments that disappeared from storage during a publish are uploaded again.
+/// How many times a publish uploads segments again that disappeared from storage meanwhile.
 const MAX_REPAIRS: u8 = 3;
 
 /// `catalog publish`

@@ -1,9 +1,9 @@
 //! The SQL files that create the tables of a database: `schema/`, in the order of their names. A database records the
 //! names of the applied files.
 //!
-//! `0001_init.sql` creates all tables. Until the first release, a change of the schema edits that file, so a database
-//! that an earlier commit created can't be upgraded; this module detects that. After the first release, files never
-//! change: each change of the schema adds a file, and databases are only upgraded, never downgraded.
+//! `0001_init.sql` creates all tables. Until the first release, schema changes edit that file, so a database that
+//! an earlier commit created can't be upgraded; this module detects that. After the first release, files never change:
+//! each schema change adds a file, and databases are only upgraded, never downgraded.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ pub const FOLDER: &str = "schema";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaFile {
-    /// As databases record it.
+    /// The file name, which databases record.
     pub name: String,
     pub sql: String,
 }

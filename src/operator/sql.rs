@@ -1,6 +1,6 @@
 //! The few values that the operator's commands put into SQL. Wrangler does not accept bound parameters, so every value
-//! has a type that cannot carry SQL: a number, or a string that was validated when it was parsed. Strings are quoted
-//! here nevertheless.
+//! has a type that cannot carry SQL: a number, or a string that was validated when it was parsed. Strings are
+//! also quoted here, as a second defence.
 
 use std::fmt;
 

@@ -38,7 +38,7 @@ fn identity(chance: &mut Chance) -> String {
     format!("{}{}", chance.pick(&["id-", "ID-", "é::"]), chance.below(30))
 }
 
-/// Has triggers record the tenant of every write to these tables.
+/// Creates triggers that record the tenant of every write to these tables.
 fn record_writes(api: &Api, tables: &[&str]) {
     for database in shards().map(|shard| api.world.database_of(shard)) {
         database

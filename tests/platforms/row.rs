@@ -267,7 +267,7 @@ pub fn lists(list: &str, value: &str) -> bool {
     list.split('|').any(|one| one == value)
 }
 
-/// Whether a URL matches one of a row's. `*` matches any text within a segment, including none.
+/// Whether a URL matches one of these patterns. `*` matches any characters within a segment, or none.
 pub fn is_one_of(patterns: &str, url: &str) -> bool {
     patterns.split(' ').any(|pattern| fits(pattern, url))
 }

@@ -59,7 +59,7 @@ export class CallAbort {
   }
 }
 
-// Not `AbortSignal.any`: Node before 20.3 and Chrome before 116 lack it, other libraries' signals are no `AbortSignal`, and in
+// Not `AbortSignal.any`: Node before 20.3 and Chrome before 116 lack it, it rejects signals of other libraries, and in
 // Node its signals stay in memory as long as the caller's (https://github.com/nodejs/node/issues/64476).
 
 // All calls with one signal share one event listener, because Node 20 warns of a leak when a signal has more than 10.

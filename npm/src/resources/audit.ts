@@ -42,7 +42,7 @@ export interface AuditEntry {
   target: AuditTarget;
   /** The `x-request-id` of the request; null for `operator` and `service`. */
   requestId: string | null;
-  /** How often: reads of one connection with one key in one minute are counted together. */
+  /** The number of reads of one connection with one key in one minute, which share an entry; otherwise 1. */
   count: number;
 }
 

@@ -91,7 +91,7 @@ export interface Delivery {
   occurredAt: string;
   /** A failed delivery is not sent again, unless you replay it. */
   state: DeliveryState;
-  /** How often it was sent. */
+  /** How many times it was sent. */
   attempts: number;
   /** When it was last sent (RFC 3339). */
   lastAttemptAt: string | null;

@@ -67,7 +67,7 @@ impl Family {
     }
 }
 
-/// Whether a scheme stands for signed requests. Some documents describe them as a key in the signature's header.
+/// Whether a scheme means signed requests. Some documents declare them as an API key in the `Authorization` header.
 fn is_signed(scheme: &Scheme) -> bool {
     let is = |text: &FirstText, wanted: &str| text.as_str().trim().eq_ignore_ascii_case(wanted);
     is(&scheme.amazon, "awsSigv4")
@@ -135,7 +135,7 @@ fn resource(servers: &Found) -> String {
         let host = rest.split('/').next()?;
         variables(host).next().is_none().then(|| host.to_owned())
     };
-    // An API with a host per customer names its resource nowhere; most belong to the management of Azure.
+    // An API with a host per customer does not name its resource; most belong to Azure's management API.
     let host = servers.servers.iter().find_map(|server| host(&server.url));
     format!("https://{}/", host.unwrap_or_else(|| "management.azure.com".to_owned()))
 }

@@ -100,8 +100,8 @@ const fn rank(kind: &Kind) -> u8 {
 }
 
 impl Methods {
-    /// Adds the methods of all schemes. A scheme that is only required together with others is no method by itself,
-    /// unless no request can carry all of them.
+    /// Adds the methods of all schemes. A scheme that is only required together with others does not become a
+    /// separate method, unless no request can carry all of them.
     fn add_all(&mut self, schemes: &[Meant<'_>], required: &[Vec<String>], servers: &Found) {
         let (mut whole, mut together) = (Vec::new(), Vec::new());
         let mut only_together: HashSet<&str> = HashSet::new();

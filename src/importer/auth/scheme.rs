@@ -14,13 +14,13 @@ pub struct Scheme {
     pub description: FirstText,
     /// Of an API key: the header, parameter or cookie.
     pub name: FirstText,
-    /// Of an API key: `header`, `query` or `cookie`.
+    /// Only for API keys: `header`, `query` or `cookie`.
     pub r#in: FirstText,
-    /// Of the type `http`: such as `bearer`.
+    /// Only for the type `http`, such as `bearer`.
     pub scheme: FirstText,
-    /// Of OAuth in OpenAPI 3.
+    /// Only for OAuth in OpenAPI 3.
     pub flows: Spare<Flows>,
-    /// Of OAuth in Swagger 2: `implicit`, `password`, `application` or `accessCode`.
+    /// Only for OAuth in Swagger 2: `implicit`, `password`, `application` or `accessCode`.
     pub flow: FirstText,
     /// Of OAuth in Swagger 2.
     pub authorization_url: FirstText,

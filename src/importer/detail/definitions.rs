@@ -135,7 +135,7 @@ pub struct Definitions<'d, F> {
     pub sources: Sources<'d, F>,
     numbers: HashMap<String, Option<u32>>,
     names: HashSet<String>,
-    /// How often a name was requested.
+    /// How many times each name was requested.
     wanted: HashMap<String, u32>,
     waiting: VecDeque<Value>,
     found: Vec<Definition>,

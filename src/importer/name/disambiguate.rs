@@ -7,7 +7,7 @@ use super::Names;
 use crate::importer::text;
 use crate::util::case_fold::fold;
 
-/// How often names are compared: repeatedly, since longer names may collide again.
+/// The maximum number of passes over the names: a lengthened name may collide again.
 const ROUNDS: usize = 16;
 
 /// Gives each connector a unique name. `names` has the platform and the possible names of each.

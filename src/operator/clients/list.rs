@@ -32,7 +32,7 @@ pub struct List {
     json: bool,
 }
 
-/// A client in the JSON of the list: what the API shows, and its tenant.
+/// A client as JSON: the members that the API returns, and the client's tenant.
 fn to_json(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<String, Value>> {
     let mut members = Map::new();
     members.insert("account".into(), client.account.as_str().into());

@@ -140,7 +140,7 @@ fn format_count(connections: u64) -> String {
     format!("{} connection{}", HumanCount(connections), if connections == 1 { "" } else { "s" })
 }
 
-/// Adds to an error how many connections have been stored nevertheless.
+/// Adds to an error how many connections were stored before it.
 fn with_progress(error: anyhow::Error, done: u64) -> anyhow::Error {
     let at_once = format!("{error:#}").contains("UNIQUE constraint failed");
     let why = if at_once {

@@ -1,4 +1,4 @@
-//! Generated connections obey the contract, look as they should, and are stored and `format_count` completely.
+//! Generated connections follow the rules of the API, look realistic, and are all stored and counted.
 
 use std::collections::{HashMap, HashSet};
 

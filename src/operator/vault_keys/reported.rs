@@ -8,9 +8,9 @@ use crate::operator::shards::Shards;
 use crate::operator::sql::interpolate;
 
 const MINUTE_MS: u64 = 60_000;
-/// How late a report may be, or be lost, in a service that runs.
+/// How late a running service may report: a single report may be delayed or lost.
 const MAX_DELAY_MS: u64 = 5 * MINUTE_MS;
-/// Of how many databases a service looks after in a minute (`src/edge/shards.js`).
+/// How many databases a service visits in a minute (`src/edge/shards.js`).
 const DATABASES_PER_MINUTE: usize = 10;
 
 #[derive(Deserialize)]

@@ -36,7 +36,7 @@ fn whole_numbers_are_written_without_a_point() {
     assert!(built.query.starts_with("color=100,5.25,1e%2B21,"), "{}", built.query);
 }
 
-/// The table of the specification 3.1, "Style Examples".
+/// The table "Style Examples" of the OpenAPI specification, version 3.1.
 #[test]
 fn parameters_are_written_as_the_specification_says() {
     let (one, list, object) =

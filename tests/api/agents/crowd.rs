@@ -476,7 +476,7 @@ impl Crowd {
                 None
             }
             Answer::Refused(problem) => {
-                // Limits of the token itself are checked before storage is asked whether the token is still valid.
+                // Limits of the token itself are checked before storage is queried for whether the token is still valid.
                 let is_early = problem["code"] == "insufficient_scope";
                 assert!(is_valid || is_early, "{name} {arguments}: {problem}");
                 let known = ["connection_exists", "too_many_requests"];

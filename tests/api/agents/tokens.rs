@@ -120,7 +120,7 @@ fn a_token_request_and_a_call_cost_one_batch_each() {
         assert_eq!(response.status, 200, "{}", text(&response));
     };
     assert_eq!(calls(&search), 1);
-    // Tokens that were not signed here are refused before storage is asked.
+    // Tokens that were not signed here are refused before storage is queried.
     assert_eq!(
         calls(&|| assert_eq!(error(&refresh(&api, &id, &agent.client, "rt_x.y")), invalid_grant())),
         0

@@ -159,11 +159,11 @@ fn only_a_file_that_an_agent_reads_is_a_link() {
         json!({"connection": id_in(&path), "key": "makeFile", "input": {"path": {"id": "cat"}}});
     let returned = called(&api, api.key.reveal(), "run_action", &make);
     assert!(returned["body"]["base64"].is_string(), "{returned}");
-    // A caller that is no agent, and one that guesses the internal header.
+    // A caller that is not an agent, and one that guesses the internal header.
     let input = json!({"path": {"id": "cat"}});
     let response = send(&api, "POST", &format!("{path}/actions/getFile"), &input);
     assert!(body(&response)["body"]["base64"].is_string());
-    // An error of the platform is no file.
+    // An error response is not treated as a file.
     platform(&api, |_| Ok(image(404)));
     let returned = called(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!((&returned["status"], returned["body"]["base64"].is_string()), (&json!(404), true));

@@ -118,7 +118,7 @@ fn a_result_names_the_next_page_and_the_time_of_a_retry() {
     let refused = content(&call(&api, id, &json!({})));
     let time = connector_vault::util::rfc3339::rfc3339(api.world.now.get() + 60_000);
     assert_eq!((&refused["status"], &refused["retryAt"]), (&json!(429), &json!(time.unwrap())));
-    // A caller that is no agent finds them in the headers.
+    // A caller that is not an agent finds them in the headers.
     let response =
         send(&api, "POST", &format!("{path}/actions/getThing"), &json!({"path": {"id": 1}}));
     assert!(response.header("x-vault-retry-at").is_some());

@@ -9,7 +9,7 @@ use super::mcp::{api, listed};
 
 /// The tool of each task, and the task in words.
 const TASKS: &str = include_str!("../../fixtures/agent-tasks.tsv");
-/// How many tasks the client solves with the texts of today. A change that lowers it makes them worse.
+/// How many tasks the client solves with the current names and descriptions of the tools. They must not get worse.
 const LEAST_SOLVED: usize = 49;
 /// What a tool's name, title and description weigh, and each of its arguments.
 const WEIGHTS: [f64; 4] = [6.0, 3.0, 2.0, 0.7];

@@ -5,8 +5,8 @@ use super::mortal::answer_until;
 use super::upkeep::api_of_now;
 use super::*;
 
-/// Runs `case` with the process killed before and after each step, until the case completes. Returns how often it was
-/// killed.
+/// Runs `case` with the process killed before and after each step, until the case completes. Returns how many times
+/// it was killed.
 fn at_every_step(case: impl Fn(u32, bool) -> bool) -> u32 {
     let deaths = (0..50).find(|step| case(*step, false) && case(*step, true));
     deaths.unwrap()

@@ -110,7 +110,7 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
     }
 }
 
-/// How many revocations the platform has not answered yet.
+/// The number of revocations that the platform has not yet responded to.
 fn pending(api: &Api) -> i64 {
     let select = "SELECT count(*) FROM revocations";
     api.world.database.query_row(select, [], |row| row.get(0)).unwrap()

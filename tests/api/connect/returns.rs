@@ -97,7 +97,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
         let response = send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent);
         assert_eq!((response.status, &body(&response)["startUrl"]), (200, url));
     };
-    // Anyone can open this page, so the database is asked at most once a minute.
+    // Anyone can open this page, so the database is queried at most once a minute.
     let page = || {
         api.world.now.set(api.world.now.get() + 60_000);
         let page = text(&Browser::default().back(&api, "code=abc&installation_id=1"));

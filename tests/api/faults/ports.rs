@@ -97,7 +97,7 @@ pub struct Trouble {
 #[derive(Default)]
 pub struct Trail {
     pub calls: Vec<Call>,
-    /// The whole database at first, and after each write.
+    /// Dumps of the whole database: the initial one, and one after each write.
     pub states: Vec<Vec<String>>,
     /// The responses of platforms, by URL.
     pub answers: HashMap<String, HttpResponse>,

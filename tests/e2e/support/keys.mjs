@@ -1,4 +1,4 @@
-// API keys by the specification, independent of the project's code.
+// Generates API keys as docs/api.md describes them, independently of the project's code.
 import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { whenNotBusy } from "../../../scripts/storage/busy.mjs";

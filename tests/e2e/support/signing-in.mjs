@@ -1,5 +1,5 @@
-// What agents need that sign in by themselves: an address of the service that is known beforehand, and a place for what the
-// protocol's own OAuth keeps.
+// Support for agents that sign in with their SDK's own OAuth client: an address of the service that is known in advance, and
+// storage for that client.
 import { createServer, request as httpRequest } from "node:http";
 import { listen } from "./listening.mjs";
 

@@ -85,7 +85,7 @@ const HOLDS = Object.entries({
   createdAt: ({ createdAt }) => TIME.test(createdAt) && new Date(createdAt).toISOString() === createdAt,
 });
 
-/** Asserts a connection as the specification describes it, and returns it. */
+/** Asserts that a connection has the members that docs/api.md describes, and returns it. */
 export function expectFields(connection) {
   for (const [what, holds] of HOLDS) if (!holds(connection)) assert.fail(`${what} of ${JSON.stringify(connection)}`);
   return connection;

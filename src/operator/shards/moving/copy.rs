@@ -9,7 +9,7 @@ use super::super::tables::{RowCopy, RowView, TABLES, Table, rows};
 use super::{MAX_PENDING_CHANGES, Move, MoveDatabase, MoveState, PAGE, total};
 use crate::operator::sql::StringLiteral;
 
-/// How often the command applies logged changes before it gives up.
+/// How many rounds of logged changes the command applies before it gives up.
 const ROUNDS: usize = 50;
 /// A round that takes less time than this leaves little enough for the fence.
 const SHORT_ROUND: Duration = Duration::from_secs(1);

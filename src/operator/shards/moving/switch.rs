@@ -11,7 +11,7 @@ use crate::operator::sql::StringLiteral;
 
 /// How long changes are refused, in milliseconds.
 const FENCE_MS: u64 = 5_000;
-/// How often a fence is attempted, with a pause when it would interrupt a token refresh.
+/// How many times the command tries to fence. It pauses and retries if the fence would interrupt a token refresh.
 const MAX_FENCES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(200);
 
