@@ -201,6 +201,15 @@ export type Asked = Check<{
   agentSignInMayBeNull: SameNames<Nullable<declared.NewAgentSignIn>, (typeof fields.NewAgentSignIn.nullable)[number]>;
   agentGrant: SameNames<keyof declared.NewAgentGrant, (typeof fields.NewAgentGrant.all)[number]>;
   agentGrantRequires: SameNames<Required<declared.NewAgentGrant>, (typeof fields.NewAgentGrant.required)[number]>;
+  consoleSignIn: SameNames<keyof declared.NewConsoleSignIn, (typeof fields.NewConsoleSignIn.all)[number]>;
+  consoleSignInRequires: SameNames<
+    Required<declared.NewConsoleSignIn>,
+    (typeof fields.NewConsoleSignIn.required)[number]
+  >;
+  consoleSignInMayBeNull: SameNames<
+    Nullable<declared.NewConsoleSignIn>,
+    (typeof fields.NewConsoleSignIn.nullable)[number]
+  >;
   webhook: SameNames<keyof declared.NewWebhook, (typeof fields.NewWebhook.all)[number]>;
   webhookRequires: SameNames<Required<declared.NewWebhook>, (typeof fields.NewWebhook.required)[number]>;
   webhookMayBeNull: SameNames<Nullable<declared.NewWebhook>, (typeof fields.NewWebhook.nullable)[number]>;

@@ -9,7 +9,8 @@ use super::schema::{
 };
 use super::string_schemas::described;
 use super::{
-    agents, audit, bodies, credentials, details, events, importing, keys, string_schemas, webhooks,
+    agents, audit, bodies, console, credentials, details, events, importing, keys, string_schemas,
+    webhooks,
 };
 use crate::auth::limits::Access;
 use crate::auth::token::MAX_TOKEN;
@@ -72,6 +73,10 @@ pub fn all(answers: &RecordedResponses) -> Node {
         "AgentContinuation": agents::continuation(),
         "AgentGrantPage": agents::grants(),
         "AgentGrant": agents::grant(),
+        "ConsoleSignIn": console::sign_in(),
+        "NewConsoleSignIn": console::new_sign_in(),
+        "ConsoleSessionPage": console::sessions(),
+        "ConsoleSession": console::session(),
         "AuditEntryPage": audit::page(),
         "AuditEntry": audit::entry(),
         "EventPage": events::page(),
@@ -377,7 +382,7 @@ fn whoami() -> Node {
         ("scopes", scopes("The scopes of the key or the token.", &Scope::ALL)),
         ("expiresAt", described("When the key or the token expires; null for never.", expiry)),
     ];
-    let description = "The API key or the token. Only tokens have the members after `expiresAt`.";
+    let description = "The API key or the token. Only tokens have the members after `expiresAt`; only the token of a person in the console has `person`.";
     let Node::Object(members) = record(description, always) else { panic!("no object") };
     Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
         "properties" => (name, value.with(Node::members(restriction()))),
@@ -400,6 +405,7 @@ fn restriction() -> Vec<(&'static str, Node)> {
     };
     let identity_type = object! {"type": Node::texts(["string", "null"]), "enum": types};
     vec![
+        ("person", string("The person who is signed in to the console.")),
         ("identity", string("The identity whose connections the token can access.")),
         (
             "identityType",

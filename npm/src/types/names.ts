@@ -47,6 +47,10 @@ export interface Names {
     | "agent_grant.created"
     | "agent_grant.declined"
     | "agent_grant.revoked"
+    | "console_sign_in.updated"
+    | "console_sign_in.deleted"
+    | "console_session.created"
+    | "console_session.ended"
     | "connection.created"
     | "connection.connected"
     | "connection.updated"
@@ -138,6 +142,8 @@ export interface Names {
     | "key_not_found"
     | "agent_sign_in_not_found"
     | "agent_grant_not_found"
+    | "console_sign_in_not_found"
+    | "console_session_not_found"
     | "method_not_allowed"
     | "connection_exists"
     | "connection_failed"
@@ -180,7 +186,9 @@ export interface Names {
     | "keys:write"
     | "agents:read"
     | "agents:write"
-    | "audit:read";
+    | "audit:read"
+    | "console:read"
+    | "console:write";
   SessionScope:
     | "catalog:read"
     | "connections:read"

@@ -135,6 +135,8 @@ impl Keyed {
                 | Self::ListKeys
                 | Self::GetAgentSignIn
                 | Self::ListAgentGrants
+                | Self::GetConsoleSignIn
+                | Self::ListConsoleSessions
                 | Self::Whoami
         )
     }
