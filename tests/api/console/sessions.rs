@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     SESSIONS, SIGN_IN, admin, ask, at_provider, authenticate, callback, configure, console,
-    heading, oidc, status, token,
+    heading, id_of, oidc, status, token,
 };
 use crate::connect::{rows, send, text};
 use crate::support::{Api, body};
