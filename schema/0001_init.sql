@@ -502,6 +502,8 @@ CREATE TABLE connect_attempts (
   -- A JSON array of strings: the requested scopes.
   scopes              TEXT    NOT NULL,
   return_url          TEXT,
+  -- The values that the app entered for the user, as JSON. NULL for none.
+  presets             TEXT,
   -- Hashes of the link's secret, of the OAuth `state`, and of the cookie of the browser that opened the link.
   link_hash           TEXT    NOT NULL UNIQUE,
   state_hash          TEXT    NOT NULL UNIQUE,

@@ -123,6 +123,7 @@ impl Grant {
                 client: None,
             },
             limits: Limits { access: self.access, actions: self.actions(), confirm: self.confirm },
+            presets: Box::default(),
             scopes: self.access.scopes(),
             origins: None,
             expires_at,

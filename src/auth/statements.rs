@@ -138,6 +138,7 @@ mod tests {
                 ..TokenRestriction::default()
             },
             limits: Limits::default(),
+            presets: Box::default(),
             scopes: [Scope::CatalogRead].into_iter().collect(),
             origins: None,
             expires_at: 1,

@@ -15,6 +15,7 @@ use super::limits::{Access, Confirm, Limits};
 use super::mac::{mac, verify};
 use super::restriction::TokenRestriction;
 use super::shard::Shard;
+use crate::connect::presets::Presets;
 use crate::terms::{Environment, IdentityType, Scopes};
 use crate::util::name_set::Names;
 
@@ -38,6 +39,8 @@ const VERSION_WITH_LIMITS: u64 = 2;
 const VERSION_WITH_CONFIRM: u64 = 3;
 /// The version of claims that choose an OAuth client.
 const VERSION_WITH_CLIENT: u64 = 4;
+/// The version of claims with fixed fields.
+const VERSION_WITH_FIXED_FIELDS: u64 = 5;
 
 /// The claims of a token. `Debug` shows none of them.
 #[derive(Clone, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub struct Token {
     /// Its scopes. They count only while its key has them too.
     pub scopes: Scopes,
     pub limits: Limits,
+    /// Values for the connect window, which apply to its only platform.
+    pub presets: Box<Presets>,
     /// The web origins from which it may be used; `None` allows all.
     pub origins: Option<Names>,
     /// When it expires, in milliseconds since 1970-01-01 UTC.
@@ -84,9 +89,11 @@ impl Token {
         KeyHash(Sha256::digest(name.as_bytes()).into())
     }
 
-    const fn version(&self) -> u64 {
+    fn version(&self) -> u64 {
         let is_limited = !self.limits.is_none() || self.restriction.connections.is_some();
-        if self.restriction.client.is_some() {
+        if !self.presets.fixed.is_empty() {
+            VERSION_WITH_FIXED_FIELDS
+        } else if self.restriction.client.is_some() {
             VERSION_WITH_CLIENT
         } else if self.limits.confirm.is_some() {
             VERSION_WITH_CONFIRM
@@ -115,6 +122,7 @@ impl Token {
             connections: connections.as_ref().map(|names| names.as_str().into()),
             confirm: self.limits.confirm,
             client: client.as_ref().map(Into::into),
+            presets: (!self.presets.is_empty()).then_some(Cow::Borrowed(&*self.presets)),
             grant: self.grant.as_ref().map(|grant| grant.id.as_str().into()),
             endpoint: self.grant.as_ref().map(|grant| grant.endpoint.as_str().into()),
         }
@@ -144,6 +152,7 @@ impl Token {
                 actions: names(claims.actions),
                 confirm: claims.confirm,
             },
+            presets: claims.presets.map(|own| Box::new(own.into_owned())).unwrap_or_default(),
             scopes: Scopes::from_token(claims.scopes.into()),
             origins: names(claims.origins),
             expires_at: claims.expires_at,
@@ -187,6 +196,8 @@ struct Claims<'a> {
     confirm: Option<Confirm>,
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     client: Option<Cow<'a, str>>,
+    #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
+    presets: Option<Cow<'a, Presets>>,
     /// In access tokens only.
     #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
     grant: Option<Cow<'a, str>>,
@@ -339,6 +350,7 @@ mod tests {
             restriction,
             scopes: [].into_iter().collect(),
             limits: Limits::default(),
+            presets: Box::default(),
             origins: None,
             expires_at: 1,
             grant: None,

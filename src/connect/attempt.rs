@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::presets::Presets;
+use crate::ports::StorageError;
 use crate::terms::{AttemptStatus, Environment, IdentityType};
 
 /// How long an attempt is open, in milliseconds.
@@ -68,6 +70,8 @@ pub struct Attempt {
     pub scopes: String,
     /// The URL to which the browser is redirected at the end.
     pub return_url: Option<String>,
+    /// [`Presets`] as JSON.
+    pub presets: Option<String>,
     /// SHA-256 of the cookie of the browser to which it is bound.
     pub browser_hash: Option<String>,
     /// [`AttemptSecrets`], encrypted; `None` once it has ended, and if its link leads to the connect window.
@@ -125,6 +129,13 @@ impl Attempt {
     /// Whether its link leads to the connect window, where the user enters credentials or chooses a method.
     pub fn is_in_window(&self) -> bool {
         self.status == StoredStatus::Pending && self.sealed.is_none()
+    }
+
+    /// The values that the app entered for the user. Unreadable ones are an error: a fixed value must not be ignored.
+    pub fn presets(&self) -> Result<Presets, StorageError> {
+        let Some(text) = &self.presets else { return Ok(Presets::default()) };
+        serde_json::from_str(text)
+            .map_err(|error| StorageError::new(format!("an attempt's presets: {error}")))
     }
 
     /// The requested scopes.

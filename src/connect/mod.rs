@@ -4,6 +4,7 @@ pub mod attempt;
 pub mod client;
 pub mod endpoints;
 pub mod method;
+pub mod presets;
 pub mod resolved_oauth;
 pub mod revocations;
 pub mod rules;

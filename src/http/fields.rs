@@ -41,6 +41,12 @@ const ACTIONS: Field =
 const CONNECTIONS: Field =
     own("connections", |body, name, value| body.check_set(name, value, MAX_CONNECTIONS, id));
 
+/// Values of the fields of an auth method.
+const VALUES: Field =
+    own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field));
+const FIXED_VALUES: Field =
+    own("fixedFields", |body, name, value| body.check_texts(name, value, connect_rules::field));
+
 /// A new connection. The endpoint also checks the platform against the catalog.
 pub const CREATE_FIELDS: [Field; 9] = [
     required("platform", FieldCheck::Text(any)),
@@ -68,7 +74,7 @@ pub const STATE_FIELDS: [Field; 3] = [
 pub const NAME_FIELDS: [Field; 1] = [required("name", FieldCheck::TextOrNull(rules::name))];
 
 /// A session token. The endpoint also checks the scopes against the key and the platforms against the catalog.
-pub const SESSION_FIELDS: [Field; 10] = [
+pub const SESSION_FIELDS: [Field; 12] = [
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
     own("scopes", |body, name, value| {
@@ -82,11 +88,13 @@ pub const SESSION_FIELDS: [Field; 10] = [
     CONNECTIONS,
     CLIENT,
     own("origins", |body, name, value| body.check_set(name, value, MAX_ORIGINS, origin)),
+    VALUES,
+    FIXED_VALUES,
     own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
 ];
 
 /// An account to connect. The endpoint also checks it against the platform's connector.
-pub const CONNECT_FIELDS: [Field; 14] = [
+pub const CONNECT_FIELDS: [Field; 15] = [
     optional("platform", FieldCheck::Text(any)),
     optional("connection", FieldCheck::Text(id)),
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
@@ -96,7 +104,8 @@ pub const CONNECT_FIELDS: [Field; 14] = [
     optional("label", FieldCheck::Text(rules::label)),
     optional("name", FieldCheck::TextOrNull(rules::name)),
     TAGS,
-    own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field)),
+    VALUES,
+    FIXED_VALUES,
     SCOPES,
     optional("returnUrl", FieldCheck::Text(connect_rules::return_url)),
     optional("allowOtherAccount", FieldCheck::Boolean),
@@ -148,7 +157,7 @@ pub const CREDENTIALS_FIELDS: [Field; 15] = [
     optional("secretAccessKey", FieldCheck::Text(connect_rules::secret)),
     optional("sessionToken", FieldCheck::Text(connect_rules::secret)),
     optional("region", FieldCheck::Text(connect_rules::secret)),
-    own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field)),
+    VALUES,
 ];
 
 /// The maximum number of connections in an import.

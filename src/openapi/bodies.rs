@@ -181,7 +181,7 @@ fn field_schema(field: &Field) -> Node {
             let name = string_schemas::text(|name| rules::parameter(name, "x")).with(own);
             by_name(name, string_schemas::text(|value| rules::parameter("x", value)))
         }
-        ("fields" | "variables", _) => {
+        ("fields" | "fixedFields" | "variables", _) => {
             let longest = u64::try_from(rules::MAX_SECRET).unwrap();
             // An empty value counts as missing.
             let value = object! {"type": "string", "maxLength": longest};
@@ -260,7 +260,7 @@ const EVENT: &str = "^evt_[0-9]{13}$";
 const ORIGIN: &str =
     "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";
 
-fn about_opening() -> [(&'static str, &'static str); 10] {
+fn about_opening() -> [(&'static str, &'static str); 12] {
     [
         (
             "identity",
@@ -295,6 +295,14 @@ fn about_opening() -> [(&'static str, &'static str); 10] {
             "origins",
             "Only pages of these web origins, and the service's own, can use the token; all origins if omitted. Write each as a browser sends it: in lower case, without a path, without the scheme's default port. `http` is allowed for `localhost` and `127.0.0.1` only. The operator decides separately which origins may call the service.",
         ),
+        (
+            "fields",
+            "Values for the fields of the platform's auth methods, which the user can change in the connect window. No secrets. Needs `platforms` with one platform.",
+        ),
+        (
+            "fixedFields",
+            "As `fields`, but the user can't change them: the token connects accounts with these values only. A value that decides which host receives an OAuth client's secret must be in the client's `variables` instead.",
+        ),
         ("ttlSeconds", "The lifetime of the token in seconds; it never outlives the API key."),
     ]
 }
@@ -322,7 +330,7 @@ fn about_creating() -> [(&'static str, &'static str); 9] {
     ]
 }
 
-fn about_starting() -> [(&'static str, &'static str); 14] {
+fn about_starting() -> [(&'static str, &'static str); 15] {
     [
         ("platform", "A platform of the catalog, ignoring case."),
         (
@@ -353,7 +361,11 @@ fn about_starting() -> [(&'static str, &'static str); 14] {
         ),
         (
             "fields",
-            "What the user entered, by the names of the method's `fields`. A field with an empty value counts as empty.",
+            "What the user entered, by the names of the method's `fields`. A field with an empty value counts as empty. If a link leads to the connect window: values that the user can change there, no secrets.",
+        ),
+        (
+            "fixedFields",
+            "Values of the method's `fields` that the user can't change, no secrets. If the user signs in to an account with other values, the attempt fails with `account_mismatch`.",
         ),
         (
             "scopes",
@@ -369,7 +381,7 @@ fn about_starting() -> [(&'static str, &'static str); 14] {
         ),
         (
             "link",
-            "Whether to return a link in every case. If the user has to enter a key, fill in a field or choose a method, the link leads to the connect window; `fields`, `label`, `name`, `tags`, `scopes` and `allowOtherAccount` can't be sent then. If `authMethod` is omitted, the only method of OAuth 2.0 with an OAuth client is used. Needs the scope `catalog:read` as well.",
+            "Whether to return a link in every case. If the user has to enter a key, fill in a field or choose a method, the link leads to the connect window; `label`, `name`, `tags`, `scopes` and `allowOtherAccount` can't be sent then. If `authMethod` is omitted, the only method of OAuth 2.0 with an OAuth client is used. Needs the scope `catalog:read` as well.",
         ),
     ]
 }

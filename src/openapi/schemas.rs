@@ -398,6 +398,12 @@ fn restriction() -> Vec<(&'static str, Node)> {
         let items = object! {"type": "string"};
         described(description, object! {"type": Node::texts(["array", "null"]), "items": items})
     };
+    let values = |description: &str| {
+        let value = object! {"type": "string"};
+        let values =
+            object! {"type": Node::texts(["object", "null"]), "additionalProperties": value};
+        described(description, values)
+    };
     let identity_type = object! {"type": Node::texts(["string", "null"]), "enum": types};
     vec![
         ("identity", string("The identity whose connections the token can access.")),
@@ -427,6 +433,8 @@ fn restriction() -> Vec<(&'static str, Node)> {
             ),
         ),
         ("origins", list("The web origins that it is restricted to; null for all.")),
+        ("fields", values("Values that the user can change in the connect window; null for none.")),
+        ("fixedFields", values("Values that the user can't change; null for none.")),
     ]
 }
 

@@ -34,8 +34,13 @@ export interface NewConnectAttempt {
   name?: string | null | undefined;
   /** At most 50 tags of 1–128 characters, without commas. */
   tags?: readonly string[] | undefined;
-  /** What the user entered, by the names of the method's `fields`. */
+  /**
+   * What the user entered, by the names of the method's `fields`. If a link leads to the connect window: values that the
+   * user can change there, no secrets.
+   */
   fields?: Readonly<Record<string, string>> | undefined;
+  /** Values that the user can't change, no secrets. */
+  fixedFields?: Readonly<Record<string, string>> | undefined;
   /** The scopes to ask the platform for. Default: those of the OAuth client. */
   scopes?: readonly string[] | undefined;
   /** Where the browser returns to afterwards, with `connect=<id>` in the query. Its origin must be allowed. */

@@ -40,6 +40,10 @@ export interface Whoami {
   client?: string | null;
   /** The web origins that the token is restricted to; null for all. */
   origins?: string[] | null;
+  /** Values that the user can change in the connect window; null for none. */
+  fields?: Record<string, string> | null;
+  /** Values that the user can't change; null for none. */
+  fixedFields?: Record<string, string> | null;
 }
 
 /** A short-lived token for a browser. `JSON.stringify` includes the token, because you send it to the page. */
@@ -68,6 +72,10 @@ export interface Session {
   client: string | null;
   /** The web origins that the token is restricted to; null for all. */
   origins: string[] | null;
+  /** Values that the user can change in the connect window; null for none. */
+  fields: Record<string, string> | null;
+  /** Values that the user can't change; null for none. */
+  fixedFields: Record<string, string> | null;
   /** Only with the scope `connections:connect`: the window in which the token's user connects accounts. It works once. */
   connectUrl?: string;
 }
@@ -98,6 +106,13 @@ export interface NewSession {
   client?: string | undefined;
   /** Only pages of these web origins, at most 10, such as `https://app.example.com`. Default: all origins. */
   origins?: readonly string[] | undefined;
+  /**
+   * Values for the fields of the platform's methods, which the user can change in the connect window; no secrets. Needs
+   * `platforms` with one platform.
+   */
+  fields?: Readonly<Record<string, string>> | undefined;
+  /** As `fields`, but the user can't change them: the token connects accounts with these values only. */
+  fixedFields?: Readonly<Record<string, string>> | undefined;
   /** The lifetime of the token in seconds: 60–3600, default 900. It never outlives the API key. */
   ttlSeconds?: number | undefined;
 }

@@ -645,6 +645,7 @@ class AsyncConnectAttempts:
         name: str | None = None,
         tags: Iterable[str] | None = None,
         fields: Mapping[str, str] | None = None,
+        fixed_fields: Mapping[str, str] | None = None,
         scopes: Iterable[str] | None = None,
         return_url: str | None = None,
         allow_other_account: bool | None = None,
@@ -655,7 +656,7 @@ class AsyncConnectAttempts:
         Returns the connection if the user's credentials are in `fields`. If the user must go to the platform, it returns an
         attempt: give its `authorization_url` to the user, then `wait` for the connection. With `link`, it does so in each
         case: the user enters a key, or chooses a method, on the page of the link. `client` is the name of the OAuth client,
-        if the platform has several. Never retried.
+        if the platform has several. On the page, the user can change `fields`, but not `fixed_fields`. Never retried.
         """
         body = json_body(
             dict(
@@ -669,6 +670,7 @@ class AsyncConnectAttempts:
                 name=or_omitted(name),
                 tags=OMITTED if tags is None else [*tags],
                 fields=or_omitted(fields),
+                fixed_fields=or_omitted(fixed_fields),
                 scopes=OMITTED if scopes is None else [*scopes],
                 return_url=or_omitted(return_url),
                 allow_other_account=or_omitted(allow_other_account),
@@ -1073,12 +1075,16 @@ class AsyncSessions:
         connections: Iterable[str | HasId] | None = None,
         client: str | None = None,
         origins: Iterable[str] | None = None,
+        fields: Mapping[str, str] | None = None,
+        fixed_fields: Mapping[str, str] | None = None,
         ttl_seconds: int | None = None,
     ) -> Session:
         """Creates a token that has access to the connections of one identity, for 15 minutes by default.
 
         `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit it further.
         `client` is the name of the OAuth client with which it connects accounts.
+        `fields` are values that the user can change in the connect window, `fixed_fields` ones that the user can't; both need
+        `platforms` with one platform.
         """
         body = json_body(
             dict(
@@ -1091,6 +1097,8 @@ class AsyncSessions:
                 connections=OMITTED if connections is None else [resource_id(one) for one in connections],
                 client=or_omitted(client),
                 origins=OMITTED if origins is None else [*origins],
+                fields=or_omitted(fields),
+                fixed_fields=or_omitted(fixed_fields),
                 ttl_seconds=or_omitted(ttl_seconds),
             )
         )

@@ -1,8 +1,11 @@
 //! `GET /v1/whoami`: the permissions of the caller.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::auth::limits::Access;
+use crate::connect::presets::some;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
@@ -36,6 +39,8 @@ struct RestrictionView<'a> {
     connections: Option<&'a Names>,
     client: Option<&'a str>,
     origins: Option<&'a Names>,
+    fields: Option<&'a BTreeMap<String, String>>,
+    fixed_fields: Option<&'a BTreeMap<String, String>>,
 }
 
 pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
@@ -49,6 +54,8 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
         connections: token.restriction.connections.as_ref(),
         client: token.restriction.client.as_deref(),
         origins: token.origins.as_ref(),
+        fields: some(&token.presets.fields),
+        fixed_fields: some(&token.presets.fixed),
     });
     Ok(Handler::render(Statements::default(), move |_, principal| {
         let document = Whoami {

@@ -2,7 +2,7 @@
 
 use super::failure::{
     AttemptFailure, account_mismatch, authorization_failure, exchange_failure,
-    missing_platform_value, next_step, nothing_written, platform_error_suffix,
+    missing_platform_value, next_step, nothing_written, platform_error_suffix, unexpected_account,
 };
 use super::link::{BrowserContext, ensure_not_moved, final_return_url, with_return_link};
 use super::pages::{Notification, Page};
@@ -204,7 +204,11 @@ impl<P: Ports> BrowserContext<'_, P> {
             ((method, oauth, connector.servers.as_slice()), client.variables());
         let values = callback_values(callback, method, oauth);
         apply_platform_values(&mut secrets.fields, place, &variables, values, self.ports);
+        let presets = attempt.presets()?;
         let targets = self.config.targets();
+        if presets.are_broken_by(&secrets.fields) {
+            return Ok(Err(unexpected_account(&connector.name)));
+        }
         let resolved = match resolve(oauth, targets, &secrets, callback) {
             Ok(resolved) => resolved,
             // Without this value there is no token URL.
@@ -247,7 +251,9 @@ impl<P: Ports> BrowserContext<'_, P> {
         let is_different_account = previous
             .as_ref()
             .is_some_and(|previous| previous.is_different_account(keys, tenant, &credentials));
-        let failure = if attempt.allow_other_account == 0 && is_different_account {
+        let failure = if presets.are_broken_by(&credentials.fields) {
+            Some(unexpected_account(&connector.name))
+        } else if attempt.allow_other_account == 0 && is_different_account {
             Some(account_mismatch(&connector.name))
         } else if is_reachable(connector, oauth, targets, &credentials) {
             None

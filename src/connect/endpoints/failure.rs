@@ -33,6 +33,14 @@ pub(super) fn account_mismatch(name: &str) -> AttemptFailure {
     AttemptFailure::new(AttemptErrorCode::AccountMismatch, detail)
 }
 
+/// The failure if the user signed in with another account than the one that the app has fixed.
+pub(super) fn unexpected_account(name: &str) -> AttemptFailure {
+    let detail = format!(
+        "You signed in to {name} with another account than the app expects. Sign in with the expected one."
+    );
+    AttemptFailure::new(AttemptErrorCode::AccountMismatch, detail)
+}
+
 /// The failure if the platform did not return a required value, such as the server of the account.
 pub(super) fn missing_platform_value(name: &str) -> AttemptFailure {
     let detail =

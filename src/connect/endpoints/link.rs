@@ -181,6 +181,7 @@ impl<P: Ports> BrowserContext<'_, P> {
                 client: Some(attempt.client.clone()),
             },
             limits: Limits::default(),
+            presets: attempt.presets()?.into(),
             origins: None,
             expires_at: attempt.expires_at,
             grant: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chosen_client;
 use super::previous_credentials::PreviousCredentials;
-use super::window_link::{Choice, choice_of_link, takes_fields};
+use super::window_link::{Choice, choose, takes_fields};
 use super::{connector, no_vault_keys};
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::{Caller, Principal};
@@ -12,6 +12,7 @@ use crate::catalog::detail::{AuthMethod, Grant, Kind, OAuth2};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
+use crate::connect::presets::Presets;
 use crate::connect::resolved_oauth::{ResolvedOAuth, recipient_fields};
 use crate::connect::rules::origin;
 use crate::connect::statements;
@@ -212,6 +213,8 @@ pub(super) struct ConnectRequest<'a> {
     /// The credentials of a reconnected connection.
     pub previous: Option<PreviousCredentials>,
     pub allows_other_account: bool,
+    /// What the app entered for the user.
+    pub presets: Presets,
 }
 
 /// The connection that is created or reconnected.
@@ -244,11 +247,7 @@ impl NewConnect<'_> {
             .as_deref()
             .or(previous.as_ref().map(|previous| previous.auth_method.as_str()));
         let wants_link = body.boolean("link").unwrap_or(false);
-        let choice = match id {
-            None if wants_link => choice_of_link(&connector, client.as_ref()),
-            _ => connector.method(id).map(Choice::Method),
-        };
-        let (method, is_open) = match choice {
+        let (method, is_open) = match choose(&connector, id, wants_link, client.as_ref()) {
             Ok(Choice::Method(method)) => (method, false),
             Ok(Choice::OfUser(first)) => (first, true),
             Err(what) => return Err(body.refuse(&["authMethod"], &what, None)),
@@ -256,7 +255,15 @@ impl NewConnect<'_> {
         let client = client.filter(|client| client.is_for(&method.id));
         let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
         let mut given = body.text_members("fields").unwrap_or_default();
+        let fixed = body.text_members("fixedFields").unwrap_or_default();
+        let sent = Presets { fields: given.clone(), fixed };
+        let presets = sent.clone().with_those_of(context.caller, &mut body);
+        presets.apply(method, &mut given);
         let in_window = wants_link && (is_open || takes_fields(method, &given, &variables));
+        // Without the window, `fields` are checked as the user's own.
+        let fields = if in_window { sent.fields } else { BTreeMap::new() };
+        let offered = connector.auth_methods.iter().filter(|one| is_open || one.id == method.id);
+        Presets { fields, ..sent }.check(&connector, offered, &mut body, ports);
         if in_window {
             if !is_open && method.is_oauth2() && client.is_none() {
                 return Err(no_client(&connector, method, &client_name));
@@ -273,6 +280,7 @@ impl NewConnect<'_> {
                 name: None,
                 tags: None,
                 allows_other_account: false,
+                presets,
             };
             return request.start_in_window(body, ports).await;
         }
@@ -297,6 +305,7 @@ impl NewConnect<'_> {
             connector: &connector,
             method,
             client: client_name,
+            presets: presets.kept_by(&values),
             values,
             previous,
             connection,
@@ -304,28 +313,7 @@ impl NewConnect<'_> {
             tags,
             allows_other_account: body.boolean("allowOtherAccount").unwrap_or(false),
         };
-        let Kind::OAuth2(oauth) = &method.kind else {
-            body.finish()?;
-            return request.store_fields(ports).await;
-        };
-        let resolved = if lack.is_none() { request.fill_oauth(oauth, &mut body) } else { None };
-        body.finish()?;
-        if let Some(lack) = lack {
-            return Err(lack);
-        }
-        let (Some(client), Some(resolved)) = (client, resolved) else {
-            return Err(internal_missing_field());
-        };
-        let scopes = scopes.unwrap_or_else(|| client.scopes());
-        match oauth.grant {
-            Grant::AuthorizationCode => {
-                let pkce = Some(client.pkce.unwrap_or(oauth.pkce));
-                request.start_attempt(ports, pkce, &scopes, return_url).await
-            }
-            Grant::ClientCredentials | Grant::AccountCredentials => {
-                request.store_client_credentials(ports, &resolved, &client, scopes).await
-            }
-        }
+        request.complete(body, (client, lack), scopes, return_url, ports).await
     }
 }
 
@@ -462,6 +450,40 @@ pub(crate) fn lacking(
 }
 
 impl ConnectRequest<'_> {
+    /// Stores the credentials, or starts an attempt. `lack` is the error of an OAuth method that can't be used.
+    async fn complete<P: Ports>(
+        self,
+        mut body: BodyReader,
+        (client, lack): (Option<OauthClient>, Option<Problem>),
+        scopes: Option<Vec<String>>,
+        return_url: Option<String>,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let method = self.method;
+        let Kind::OAuth2(oauth) = &method.kind else {
+            body.finish()?;
+            return self.store_fields(ports).await;
+        };
+        let resolved = if lack.is_none() { self.fill_oauth(oauth, &mut body) } else { None };
+        body.finish()?;
+        if let Some(lack) = lack {
+            return Err(lack);
+        }
+        let (Some(client), Some(resolved)) = (client, resolved) else {
+            return Err(internal_missing_field());
+        };
+        let scopes = scopes.unwrap_or_else(|| client.scopes());
+        match oauth.grant {
+            Grant::AuthorizationCode => {
+                let pkce = Some(client.pkce.unwrap_or(oauth.pkce));
+                self.start_attempt(ports, pkce, &scopes, return_url).await
+            }
+            Grant::ClientCredentials | Grant::AccountCredentials => {
+                self.store_client_credentials(ports, &resolved, &client, scopes).await
+            }
+        }
+    }
+
     /// Resolves the method's URLs and parameters, and reports invalid values.
     fn fill_oauth(&self, oauth: &OAuth2, body: &mut BodyReader) -> Option<ResolvedOAuth> {
         let value = |name: &str| self.values.get(name).map(String::as_str);

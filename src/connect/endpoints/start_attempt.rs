@@ -122,6 +122,7 @@ impl ConnectRequest<'_> {
             tags: self.tags,
             scopes: json::text(&scopes),
             return_url,
+            presets: (!self.presets.is_empty()).then(|| json::text(&self.presets)),
             browser_hash: cookie.map(|browser| hash(browser.secret)),
             sealed: sealed.map(Sealed::into_string),
             claimed_by: None,

@@ -15,8 +15,7 @@ use crate::ports::Ports;
 use crate::storage::metering::Metered;
 
 /// Members that a link to the connect window can't carry.
-const NOT_IN_WINDOW_LINK: [&str; 6] =
-    ["fields", "label", "name", "tags", "scopes", "allowOtherAccount"];
+const NOT_IN_WINDOW_LINK: [&str; 5] = ["label", "name", "tags", "scopes", "allowOtherAccount"];
 
 /// The method of a link.
 pub(super) enum Choice<'a> {
@@ -25,9 +24,22 @@ pub(super) enum Choice<'a> {
     OfUser(&'a AuthMethod),
 }
 
+/// The method of a request. The error is the end of a sentence that begins with `authMethod`.
+pub(super) fn choose<'c>(
+    connector: &'c Connector,
+    id: Option<&str>,
+    wants_link: bool,
+    client: Option<&OauthClient>,
+) -> Result<Choice<'c>, String> {
+    match id {
+        None if wants_link => choice_of_link(connector, client),
+        _ => connector.method(id).map(Choice::Method),
+    }
+}
+
 /// The default method of a link: the only OAuth method with a client, or else the user's choice among the usable ones. The
 /// error is the end of a sentence that begins with `authMethod`.
-pub(super) fn choice_of_link<'a>(
+fn choice_of_link<'a>(
     connector: &'a Connector,
     client: Option<&OauthClient>,
 ) -> Result<Choice<'a>, String> {
@@ -66,8 +78,8 @@ pub(super) fn takes_fields(
 }
 
 impl ConnectRequest<'_> {
-    /// Starts an attempt that the user completes in the connect window. The link carries no fields and no properties of the
-    /// connection.
+    /// Starts an attempt that the user completes in the connect window. The link carries no secrets and no properties of
+    /// the connection.
     pub(super) async fn start_in_window<P: Ports>(
         self,
         mut body: BodyReader,

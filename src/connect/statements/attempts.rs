@@ -101,10 +101,11 @@ pub fn insert_attempt(
         Param::integer(now),
         Param::integer(new.expires_at),
         Param::text(&new.client),
+        Param::optional_text(new.presets.as_deref()),
     ];
     let has_capacity = capacity_condition(new, is_by_token, &mut params);
     let sql = format!(
-        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at, client) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} AND {has_capacity} ON CONFLICT DO NOTHING"
+        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at, client, presets) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} AND {has_capacity} ON CONFLICT DO NOTHING"
     );
     Statement { sql: sql.into(), params }
 }

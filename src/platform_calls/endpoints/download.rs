@@ -154,6 +154,7 @@ fn narrowed(
             },
             scopes: principal.scopes,
             limits: Limits::default(),
+            presets: Box::default(),
             origins: None,
             expires_at,
             grant: None,
@@ -164,6 +165,7 @@ fn narrowed(
         restriction: TokenRestriction { connections: Some(only), ..own.restriction },
         scopes: [Scope::ConnectionsCall].into_iter().collect(),
         limits: Limits { access: Access::Read, confirm: None, ..own.limits },
+        presets: Box::default(),
         // A browser that opens a link sends no origin.
         origins: None,
         expires_at: own.expires_at.min(expires_at),

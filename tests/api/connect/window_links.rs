@@ -166,3 +166,221 @@ fn window_links_need_the_catalog_scope() {
     assert_eq!(used(&api, &code).status, 401);
     assert_eq!(outcome(&api, &begun)["status"], "expired");
 }
+
+const SUBDOMAIN: &str = "acme-eu";
+
+/// A service with the platform `desk`: a method with an API key and one of OAuth, both of a subdomain.
+fn desk() -> Api {
+    let subdomain = json!({"name": "subdomain", "label": "Subdomain", "required": true, "pattern": "^[a-z-]+$"});
+    let sign_in = oauth(
+        "sign-in",
+        &json!({
+            "authorizationUrl": "https://{subdomain}.desk.example/authorize",
+            "tokenUrl": "https://{subdomain}.desk.example/token",
+            "fields": [subdomain, {"name": "region", "label": "Region", "enum": ["eu", "us"]}],
+            "fieldSources": [{"field": "subdomain", "from": "callback", "at": "subdomain"}],
+        }),
+    );
+    let host = oauth(
+        "host",
+        &json!({
+            "authorizationUrl": "https://{host}/authorize", "tokenUrl": "https://{host}/token", "fields": [field("host", false)],
+        }),
+    );
+    let methods = json!([api_key(&[subdomain]), sign_in, host]);
+    let servers = json!([server("https://{subdomain}.desk.example")]);
+    api_of(&[("desk", json!({"authMethods": methods, "servers": servers}))])
+}
+
+fn session(api: &Api, more: &Value) -> Response {
+    let mut sent = json!({
+        "identity": "ann", "identityType": "user", "platforms": ["desk"],
+        "scopes": ["connections:connect", "catalog:read"],
+    });
+    for (name, value) in more.as_object().unwrap() {
+        sent[name] = value.clone();
+    }
+    send(api, "POST", "/v1/sessions", &sent)
+}
+
+fn with_session(api: &Api, more: &Value) -> String {
+    body(&session(api, more))["token"].as_str().unwrap().to_owned()
+}
+
+fn connect_as(api: &Api, token: &str, method: &str, fields: &Value) -> Response {
+    let sent = json!({"platform": "desk", "authMethod": method, "fields": fields});
+    api.send(&as_token(token, "POST", "/v1/vault/connect", &sent))
+}
+
+/// The places of the errors, and the end of each sentence.
+fn errors(response: &Response) -> Vec<(String, String)> {
+    let document = body(response);
+    let each = document["errors"].as_array().unwrap().iter();
+    let of = |fault: &Value, name: &str| fault[name].as_str().unwrap().to_owned();
+    each.map(|fault| {
+        let detail = of(fault, "detail");
+        let end = detail.split_once("` ").map_or(detail.clone(), |(_, end)| end.to_owned());
+        (of(fault, "pointer"), end)
+    })
+    .collect()
+}
+
+#[test]
+fn a_session_presets_fields_of_one_platform() {
+    struct Case {
+        sent: Value,
+        pointer: &'static str,
+        end: &'static str,
+    }
+    let api = desk();
+    let made = session(
+        &api,
+        &json!({"fields": {"region": "eu"}, "fixedFields": {"subdomain": SUBDOMAIN}}),
+    );
+    let document = body(&made);
+    assert_eq!(
+        (made.status, &document["fields"], &document["fixedFields"]),
+        (201, &json!({"region": "eu"}), &json!({"subdomain": SUBDOMAIN})),
+        "{document}"
+    );
+    let token = document["token"].as_str().unwrap();
+    let who = body(&api.send(&as_secret(token, "GET", "/v1/whoami")));
+    assert_eq!(
+        (&who["fields"], &who["fixedFields"]),
+        (&document["fields"], &document["fixedFields"])
+    );
+    let secret = "is a secret, which only the user enters";
+    for case in [
+        Case { sent: json!({"fields": {"apiKey": "k"}}), pointer: "/fields/apiKey", end: secret },
+        Case {
+            sent: json!({"fixedFields": {"apiKey": "k"}}),
+            pointer: "/fixedFields/apiKey",
+            end: secret,
+        },
+        Case {
+            sent: json!({"fields": {"shop": "a"}}),
+            pointer: "/fields/shop",
+            end: "is not a field of `desk`",
+        },
+        Case {
+            sent: json!({"fixedFields": {"subdomain": ""}}),
+            pointer: "/fixedFields/subdomain",
+            end: "must not be empty",
+        },
+        Case {
+            sent: json!({"fields": {"subdomain": "A"}}),
+            pointer: "/fields/subdomain",
+            end: "must match the pattern `^[a-z-]+$`",
+        },
+        Case {
+            sent: json!({"fields": {"region": "moon"}}),
+            pointer: "/fields/region",
+            end: "must be one of `eu`, `us`",
+        },
+        Case {
+            sent: json!({"fixedFields": {"host": "evil.example"}}),
+            pointer: "/fixedFields/host",
+            end: "decides who receives the secret and the tokens of the OAuth client: set it in the client's `variables`",
+        },
+        Case {
+            sent: json!({"fields": {"region": "eu"}, "fixedFields": {"region": "eu"}}),
+            pointer: "/fixedFields/region",
+            end: "must not be in `fields` as well",
+        },
+        Case {
+            sent: json!({"fields": {"region": "eu"}, "platforms": null}),
+            pointer: "/platforms",
+            end: "must be an array of strings",
+        },
+    ] {
+        let refused = session(&api, &case.sent);
+        assert_eq!(refused.status, 400, "{}", case.sent);
+        assert_eq!(
+            errors(&refused)[0],
+            (case.pointer.to_owned(), case.end.to_owned()),
+            "{}",
+            case.sent
+        );
+    }
+    let all = json!({"identity": "ann", "fixedFields": {"subdomain": SUBDOMAIN}});
+    let refused = send(&api, "POST", "/v1/sessions", &all);
+    let end = "needs `platforms` with one platform, whose fields these are";
+    assert_eq!(errors(&refused), [("/fixedFields".to_owned(), end.to_owned())]);
+}
+
+#[test]
+fn a_user_cannot_override_a_fixed_field() {
+    let api = desk();
+    let token = with_session(&api, &json!({"fixedFields": {"subdomain": SUBDOMAIN}}));
+    let refused = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
+    let end = "is fixed by the token: omit it, or send the token's value";
+    assert_eq!(errors(&refused), [("/fields/subdomain".to_owned(), end.to_owned())]);
+    // The service uses the fixed value for a request without it, and for a method with a redirect.
+    let made = connect_as(&api, &token, "key", &json!({"apiKey": "k"}));
+    assert_eq!(made.status, 201, "{}", text(&made));
+    let path = format!("/v1/vault/connections/{}/credentials", body(&made)["id"].as_str().unwrap());
+    assert_eq!(body(&api.get(&path))["fields"], json!({"subdomain": SUBDOMAIN}));
+    let other =
+        with_session(&api, &json!({"identity": "bob", "fixedFields": {"subdomain": SUBDOMAIN}}));
+    let begun = body(&connect_as(&api, &other, "sign-in", &json!({"subdomain": SUBDOMAIN})));
+    let (address, _) = Browser::default().follow(&api, begun["authorizationUrl"].as_str().unwrap());
+    assert_eq!(address, format!("https://{SUBDOMAIN}.desk.example/authorize"));
+    // A value that is only entered already can be changed.
+    let free = with_session(&api, &json!({"identity": "eve", "fields": {"subdomain": SUBDOMAIN}}));
+    let refused = connect_as(&api, &free, "key", &json!({"apiKey": "k"}));
+    assert_eq!(errors(&refused), [("/fields/subdomain".to_owned(), "is required".to_owned())]);
+    assert_eq!(
+        connect_as(&api, &free, "key", &json!({"apiKey": "k", "subdomain": "other"})).status,
+        201
+    );
+}
+
+#[test]
+fn a_sign_in_to_another_account_than_the_fixed_one_fails() {
+    let api = desk();
+    let token = with_session(&api, &json!({"fixedFields": {"subdomain": SUBDOMAIN}}));
+    let begun = body(&connect_as(&api, &token, "sign-in", &json!({})));
+    let (browser, state) = follow(&api, begun["authorizationUrl"].as_str().unwrap());
+    let page = browser.back(&api, &format!("code=c&state={state}&subdomain=other"));
+    assert_eq!(page.status, 200, "{}", text(&page));
+    let ended = attempt(&api, begun["id"].as_str().unwrap());
+    assert_eq!(
+        (&ended["status"], &ended["error"]["code"]),
+        (&json!("failed"), &json!("account_mismatch"))
+    );
+    // The code was not sent to another host.
+    assert!(api.world.sent.borrow().is_empty());
+}
+
+#[test]
+fn a_link_carries_presets_to_the_window() {
+    let api = desk();
+    let mut sent = of_ann("desk");
+    sent["link"] = json!(true);
+    sent["authMethod"] = json!("key");
+    sent["fixedFields"] = json!({"subdomain": SUBDOMAIN});
+    let begun = body(&connect(&api, &sent));
+    let (code, _) = window(&api, &begun);
+    let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
+    let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
+    assert_eq!((&who["fields"], &who["fixedFields"]), (&Value::Null, &sent["fixedFields"]));
+    let refused = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
+    assert_eq!(refused.status, 400);
+    // A token passes its own values on to the links that it starts.
+    let own = with_session(
+        &api,
+        &json!({"fields": {"region": "eu"}, "fixedFields": {"subdomain": SUBDOMAIN}}),
+    );
+    let linked = |more: &Value| {
+        let mut sent = json!({"platform": "desk", "authMethod": "key", "link": true});
+        for (name, value) in more.as_object().unwrap() {
+            sent[name] = value.clone();
+        }
+        api.send(&as_token(&own, "POST", "/v1/vault/connect", &sent))
+    };
+    let (code, _) = window(&api, &body(&linked(&json!({}))));
+    let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
+    let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
+    assert_eq!(who["fixedFields"], json!({"subdomain": SUBDOMAIN}));
+    assert_eq!(linked(&json!({"fixedFields": {"subdomain": "other"}})).status, 400);
+}

@@ -230,7 +230,7 @@ impl Crowd {
         let mut expected = json!({
             "token": made["token"], "expiresAt": connector_vault::util::rfc3339::rfc3339(ends), "environment": tenant.environment,
             "identity": identity, "identityType": identity_type, "scopes": names, "platforms": platforms, "origins": origins,
-            "access": "write", "actions": null, "connections": null, "client": null,
+            "access": "write", "actions": null, "connections": null, "client": null, "fields": null, "fixedFields": null,
         });
         if scopes.contains(&Scope::ConnectionsConnect) {
             let url = made["connectUrl"].as_str().unwrap();

@@ -78,7 +78,16 @@ export function sessions(world) {
             [account, environment, scopes, expiresAt],
             [maker().row.account, "test", made.scopes, made.expiresAt],
           );
-          const unlimited = { platforms: null, access: "write", actions: null, connections: null, origins: null };
+          const presets = { fields: null, fixedFields: null };
+          const unlimited = {
+            platforms: null,
+            access: "write",
+            actions: null,
+            connections: null,
+            client: null,
+            origins: null,
+            ...presets,
+          };
           assert.deepEqual(confined, { identity: made.identity, identityType: null, ...unlimited });
         }
       });

@@ -6,15 +6,17 @@ interface Props {
   field: AuthField;
   value: string;
   fault: string | undefined;
+  /** Whether the app has fixed the value. */
+  isFixed?: boolean;
   onInput: (value: string) => void;
   onBlur?: (() => void) | undefined;
 }
 
 /** An input for one field of an auth method. */
-export function AuthFieldInput({ field, value, fault, onInput, onBlur }: Props) {
+export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, onBlur }: Props) {
   const { label, description, required, secret, name } = field;
   const common = { label: required ? label : `${label} (optional)`, hint: description ?? undefined, fault };
-  if (field.enum)
+  if (field.enum && !isFixed)
     return (
       <Field {...common}>
         {(attributes) => (
@@ -38,10 +40,11 @@ export function AuthFieldInput({ field, value, fault, onInput, onBlur }: Props) 
     );
   if (secret)
     return <SecretField {...common} name={name} isRequired={required} value={value} {...{ onInput, onBlur }} />;
-  return <TextField {...common} name={name} required={required} value={value} onInput={onInput} onBlur={onBlur} />;
+  const input = { name, required, value, readOnly: isFixed, onInput, onBlur };
+  return <TextField {...common} {...input} />;
 }
 
-interface SecretProps extends Omit<Props, "field"> {
+interface SecretProps extends Omit<Props, "field" | "isFixed"> {
   label: string;
   hint: string | undefined;
   name: string;

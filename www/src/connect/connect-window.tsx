@@ -333,6 +333,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
             connector={view.target.connector}
             isReconnect={view.target.connection !== undefined}
             app={app}
+            presets={{ fields: session?.who.fields ?? {}, fixed: session?.who.fixedFields ?? {} }}
             entered={view.entered}
             onSubmit={(method, values) => connect(view.target, method, values)}
             onBack={canChoose ? () => showView({ kind: "choose" }) : undefined}

@@ -9,6 +9,12 @@ import { Step } from "./step";
 
 export type Values = Record<string, string>;
 
+/** Values that the app entered, by field name. The user can't change the fixed ones. */
+export interface Presets {
+  fields: Values;
+  fixed: Values;
+}
+
 export interface FormState {
   method: AuthMethod;
   values: Values;
@@ -25,6 +31,8 @@ interface Props {
   connector: ConnectorDetail;
   isReconnect: boolean;
   app: string;
+  /** Values from the app. */
+  presets: Presets;
   /** Initial values, after returning from the platform. */
   entered: FormState | undefined;
   /** Submits the form. Resolves with the reasons if the service rejects it. */
@@ -32,10 +40,15 @@ interface Props {
   onBack: (() => void) | undefined;
 }
 
-export function CredentialsForm({ connector, isReconnect, app, entered: initial, onSubmit, onBack }: Props) {
+export function CredentialsForm({ connector, isReconnect, app, presets, entered: initial, onSubmit, onBack }: Props) {
   const { authMethods, name, image } = connector;
   const [method, setMethod] = useState(initial?.method ?? (authMethods[0] as AuthMethod));
-  const [values, setValues] = useState<Values>(() => ({ ...defaultsOf(authMethods), ...initial?.values }));
+  const [values, setValues] = useState<Values>(() => ({
+    ...defaultsOf(authMethods),
+    ...presets.fields,
+    ...initial?.values,
+    ...presets.fixed,
+  }));
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   // Fields that are shown only because the service reported them as missing.
   const [requestedNames, setRequestedNames] = useState<readonly string[]>(() =>
@@ -60,7 +73,8 @@ export function CredentialsForm({ connector, isReconnect, app, entered: initial,
   const isRedirect = isRedirectMethod(method);
   const fields = method.fields.filter(
     (field) =>
-      !isSetByApp(connector, method, field) && (requestedNames.includes(field.name) || !mayBePreset(method, field)),
+      !isSetByApp(connector, method, field) &&
+      (requestedNames.includes(field.name) || isPreset(presets, field) || !mayBePreset(method, field)),
   );
   const trimmedValue = (field: string) => (field === "password" ? values[field] : values[field]?.trim()) ?? "";
   const faultFor = (field: AuthField) =>
@@ -87,7 +101,8 @@ export function CredentialsForm({ connector, isReconnect, app, entered: initial,
     }
     setBusy(true);
     setRejection(undefined);
-    const filled = fields.map((field) => [field.name, trimmedValue(field.name)]).filter(([, value]) => value !== "");
+    const entered = fields.filter((field) => presets.fixed[field.name] === undefined);
+    const filled = entered.map((field) => [field.name, trimmedValue(field.name)]).filter(([, value]) => value !== "");
     const result = await onSubmit(method, Object.fromEntries(filled));
     if (!isMounted.current) return;
     setBusy(false);
@@ -136,6 +151,7 @@ export function CredentialsForm({ connector, isReconnect, app, entered: initial,
               field={field}
               value={values[field.name] ?? ""}
               fault={faultFor(field)}
+              isFixed={presets.fixed[field.name] !== undefined}
               onInput={(value) => change(field.name, value)}
               onBlur={() => touch(field.name)}
             />
@@ -163,6 +179,9 @@ export function CredentialsForm({ connector, isReconnect, app, entered: initial,
     </Step>
   );
 }
+
+const isPreset = ({ fields, fixed }: Presets, { name }: AuthField) =>
+  fields[name] !== undefined || fixed[name] !== undefined;
 
 /**
  * Whether the app may have set the value for all users. Only the service knows, so the user is asked once it reports

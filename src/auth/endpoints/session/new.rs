@@ -1,5 +1,7 @@
 //! Creates a session token: checks the request against the catalog and the key, then signs the token.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::auth::limits::{Access, Limits, MAX_ACTIONS, check_action, platforms_of};
@@ -8,6 +10,8 @@ use crate::auth::token::{MAX_TOKEN, Token};
 use crate::auth::{Principal, Shard};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
+use crate::connect::endpoints::connector;
+use crate::connect::presets::{Presets, some};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::fields::{MAX_PLATFORMS, platform_in_any_case, unknown_platform};
@@ -39,6 +43,8 @@ struct Session<'a> {
     connections: Option<&'a Names>,
     client: Option<&'a str>,
     origins: Option<&'a Names>,
+    fields: Option<&'a BTreeMap<String, String>>,
+    fixed_fields: Option<&'a BTreeMap<String, String>>,
     /// Opens the connect window, once; only if the token has the scope `connections:connect`.
     #[serde(skip_serializing_if = "Option::is_none")]
     connect_url: Option<String>,
@@ -51,9 +57,12 @@ pub(super) async fn create<P: Ports>(
     principal: &Principal,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    let sent = ["actions", "connections"].into_iter().filter(|name| body.has(name));
+    let sent = ["actions", "connections", "fields", "fixedFields"]
+        .into_iter()
+        .filter(|name| body.has(name));
     let sent: Vec<&str> = sent.collect();
     let (platforms, actions) = reach(&mut body, context.service.catalog(), ports).await?;
+    let presets = presets(&mut body, context, platforms.as_ref(), ports).await?;
     body.finish()?;
     let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
     let ends = context.now.saturating_add(seconds.saturating_mul(1000));
@@ -70,6 +79,7 @@ pub(super) async fn create<P: Ports>(
             client: body.text("client"),
         },
         limits: Limits { access: access(&mut body), actions, confirm: None },
+        presets: presets.into(),
         origins: body.texts("origins").map(|origins| Names::new(&origins)),
         expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
         grant: None,
@@ -80,8 +90,8 @@ pub(super) async fn create<P: Ports>(
         may_connect.then(|| context.config().sessions.sign_code(&token, &ports.secret())).flatten();
     if text.len() > MAX_TOKEN {
         let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
-        // The lists that make tokens long, in order of their maximum length.
-        let lists = ["actions", "connections", "origins"];
+        // What makes tokens long, in order of its maximum length.
+        let lists = ["fields", "fixedFields", "actions", "connections", "origins"];
         let longest = lists.into_iter().find(|name| sent.contains(name));
         body.invalid(&[longest.unwrap_or("origins")], &what);
         body.finish()?;
@@ -101,6 +111,8 @@ pub(super) async fn create<P: Ports>(
         connections: connections.as_ref(),
         client: client.as_deref(),
         origins: token.origins.as_ref(),
+        fields: some(&token.presets.fields),
+        fixed_fields: some(&token.presets.fixed),
         connect_url: connect_code
             .map(|code| format!("{}/connect#code={code}", context.request.origin)),
     };
@@ -153,6 +165,37 @@ async fn reach<P: Ports>(
     let actions = (!sent_actions.is_empty()).then(|| Names::new(&actions));
     let platforms = actions.as_ref().map_or(platforms, platforms_of);
     Ok((Some(Names::new(&platforms)), actions))
+}
+
+/// Reads `fields` and `fixedFields`, which belong to the only platform of the token.
+async fn presets<P: Ports>(
+    body: &mut BodyReader,
+    context: &Context<'_>,
+    platforms: Option<&Names>,
+    ports: &Metered<'_, P>,
+) -> Result<Presets, Problem> {
+    let sent: Vec<_> =
+        ["fields", "fixedFields"].into_iter().filter(|name| body.has(name)).collect();
+    let presets = Presets {
+        fields: body.text_members("fields").unwrap_or_default(),
+        fixed: body.text_members("fixedFields").unwrap_or_default(),
+    };
+    if sent.is_empty() {
+        return Ok(presets);
+    }
+    let names = platforms.map(Names::all).unwrap_or_default();
+    let &[platform] = names.as_slice() else {
+        for name in sent {
+            body.invalid(&[name], "needs `platforms` with one platform, whose fields these are");
+        }
+        return Ok(presets);
+    };
+    let catalog = Catalog::open(context.service.catalog(), ports).await?;
+    // The platform was looked up just before.
+    if let Some(connector) = connector(&catalog, platform).await? {
+        presets.check(&connector, connector.auth_methods.iter(), body, ports);
+    }
+    Ok(presets)
 }
 
 /// Reads `access`, by default `write`.

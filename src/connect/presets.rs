@@ -1,0 +1,145 @@
+//! Values that the app enters for its user. The user can change them in the connect window, unless the app has fixed them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::method::{Connector, objection};
+use super::resolved_oauth::recipient_fields;
+use crate::auth::Caller;
+use crate::catalog::detail::{AuthMethod, Field};
+use crate::http::body::BodyReader;
+use crate::ports::Patterns;
+use crate::util::patterns::Matcher;
+
+/// Values by the names of fields. Never secrets: a user's browser sees them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Presets {
+    /// Values that the user can change.
+    #[serde(rename = "f", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
+    /// Values that the user can't change.
+    #[serde(rename = "x", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fixed: BTreeMap<String, String>,
+}
+
+impl Presets {
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.fixed.is_empty()
+    }
+
+    /// Reports values that no method can use, that only the user or the OAuth client may set, or that are invalid.
+    pub fn check<'m>(
+        &self,
+        connector: &Connector,
+        methods: impl Iterator<Item = &'m AuthMethod>,
+        body: &mut BodyReader,
+        patterns: &impl Patterns,
+    ) {
+        let (matcher, methods) = (Matcher::new(patterns), methods.collect::<Vec<_>>());
+        for (member, values) in [("fields", &self.fields), ("fixedFields", &self.fixed)] {
+            for (name, value) in values {
+                let objection = objection_to(connector, &methods, (name, value), &matcher);
+                if let Some(what) = objection {
+                    body.invalid(&[member, name], &what);
+                } else if member == "fixedFields" && self.fields.contains_key(name) {
+                    body.invalid(&[member, name], "must not be in `fields` as well");
+                }
+            }
+        }
+    }
+
+    /// Adds those of the caller's token. Reports a value in the body's `fields` or `fixedFields` that differs from a fixed one.
+    pub fn with_those_of(mut self, caller: &Caller, body: &mut BodyReader) -> Self {
+        let Some(own) = caller.token().map(|token| &token.presets) else { return self };
+        for (name, value) in &own.fixed {
+            for (member, values) in [("fields", &self.fields), ("fixedFields", &self.fixed)] {
+                if values.get(name).is_some_and(|sent| sent != value) {
+                    let what = "is fixed by the token: omit it, or send the token's value";
+                    body.invalid(&[member, name], what);
+                }
+            }
+            self.fields.remove(name);
+            self.fixed.insert(name.clone(), value.clone());
+        }
+        for (name, value) in &own.fields {
+            if !self.fixed.contains_key(name) {
+                self.fields.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        self
+    }
+
+    /// Adds the fixed values of the method's fields to those that the user entered.
+    pub fn apply(&self, method: &AuthMethod, given: &mut BTreeMap<String, String>) {
+        for (name, value) in &self.fixed {
+            if method.fields.iter().any(|field| field.name == *name) {
+                given.insert(name.clone(), value.clone());
+            }
+        }
+    }
+
+    /// The fixed values that a connection has to keep. The OAuth client's variables take precedence over them.
+    pub fn kept_by(self, values: &BTreeMap<String, String>) -> Self {
+        let fixed = self.fixed.into_iter().filter(|(name, value)| values.get(name) == Some(value));
+        Self { fields: BTreeMap::new(), fixed: fixed.collect() }
+    }
+
+    /// Whether the platform returned another value than a fixed one, because the user signed in to another account.
+    pub fn are_broken_by(&self, values: &BTreeMap<String, String>) -> bool {
+        self.fixed.iter().any(|(name, value)| values.get(name) != Some(value))
+    }
+}
+
+/// The values, or `None` if there are none.
+pub fn some(values: &BTreeMap<String, String>) -> Option<&BTreeMap<String, String>> {
+    Some(values).filter(|values| !values.is_empty())
+}
+
+/// What is wrong with a value, as the end of a sentence.
+fn objection_to(
+    connector: &Connector,
+    methods: &[&AuthMethod],
+    (name, value): (&str, &str),
+    matcher: &Matcher<'_, impl Patterns>,
+) -> Option<String> {
+    let found =
+        |method: &AuthMethod| method.fields.iter().find(|field| field.name == name).cloned();
+    let fields: Vec<(&AuthMethod, Field)> =
+        methods.iter().filter_map(|method| Some((*method, found(method)?))).collect();
+    if fields.is_empty() {
+        return Some(format!("is not a field of `{}`", connector.platform));
+    }
+    if fields.iter().any(|(_, field)| field.secret) {
+        return Some("is a secret, which only the user enters".to_owned());
+    }
+    if value.is_empty() {
+        return Some("must not be empty".to_owned());
+    }
+    if fields.iter().all(|(method, field)| chooses_recipient(connector, method, field, value)) {
+        return Some(
+            "decides who receives the secret and the tokens of the OAuth client: set it in the client's `variables`"
+                .to_owned(),
+        );
+    }
+    fields.iter().find_map(|(method, field)| {
+        objection(field, value, matcher).or_else(|| {
+            method.address_objection(&connector.servers, name, value).map(str::to_owned)
+        })
+    })
+}
+
+/// Whether only the OAuth client's `variables` may set the value.
+fn chooses_recipient(
+    connector: &Connector,
+    method: &AuthMethod,
+    field: &Field,
+    value: &str,
+) -> bool {
+    let is_known = field.r#enum.is_some() || field.default.as_deref() == Some(value);
+    !is_known
+        && method.oauth2().is_some_and(|oauth| {
+            let of = (oauth, method.fields.as_slice());
+            recipient_fields(of, &connector.servers, &BTreeMap::new()).contains(field.name.as_str())
+        })
+}
