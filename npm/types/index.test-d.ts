@@ -324,8 +324,12 @@ export type Answered = Check<{
   BearerMethod: SameNames<keyof declared.BearerMethod, keyof Extract<Method, { type: "bearer" }>>;
   AwsMethod: SameNames<keyof declared.AwsMethod, keyof Extract<Method, { type: "aws_sigv4" }>>;
   authTypes: SameNames<declared.AuthMethod["type"], Method["type"]>;
-  ActionDetail: SameNames<keyof declared.ActionDetail, keyof Action>;
-  onlyResponsesAreAskedFor: SameNames<keyof declared.ActionDetail, Required<declared.ActionDetail> | "responses">;
+  // The recorded action is not one of a GraphQL API.
+  ActionDetail: SameNames<keyof declared.ActionDetail, keyof Action | "graphql">;
+  onlyResponsesAreAskedFor: SameNames<
+    keyof declared.ActionDetail,
+    Required<declared.ActionDetail> | "responses" | "graphql"
+  >;
   ActionParameter: SameNames<keyof declared.ActionParameter, AnyName<Action["parameters"][number]>>;
   parameterAlwaysHas: SameNames<Required<declared.ActionParameter>, keyof Action["parameters"][number]>;
   RequestBody: SameObject<

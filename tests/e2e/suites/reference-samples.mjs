@@ -66,7 +66,8 @@ export function referenceSamples(world) {
         const response = await world.reference.answered(withRequest(sample.source, env), env);
         assert.ok(response.status < 300, `${id}: ${response.text}`);
         world.reference.description.expect(id, response);
-        if (response.status !== 204 && response.json.rows)
+        // Requests are counted up to 20 seconds later.
+        if (response.status !== 204 && response.json.rows && id !== "getUsage")
           assert.ok(response.json.rows.length > 0, `${id} shows a list with something in it`);
       }
     });
@@ -98,7 +99,7 @@ export function referenceSamples(world) {
         } else if (id === "revokeKey") {
           const listed = await world.reference.as(keys.samples)("/v1/keys");
           assert.ok(listed.json.rows.find((row) => row.id === env.API_KEY).revokedAt, "the key is revoked");
-        } else assert.ok(lines.length > 0, id);
+        } else assert.ok(lines.length > 0 || id === "getUsage", id);
       }
     });
 
@@ -151,9 +152,11 @@ export function referenceSamples(world) {
       });
       await world.reference.declined(keys.examples);
       await new Agents(world.reference.server, keys.examples.secret).grant("team-42");
+      const bot = { method: "PUT", body: JSON.stringify({ clientId: "example-bot" }) };
+      assert.ok((await send("/v1/oauth-clients/github?name=bot", bot)).status < 300);
       let examples = 0;
       for (const [id, { path, parameters = [] }] of world.reference.description.operations) {
-        if (CALLS.test(id)) continue;
+        if (CALLS.test(id) || id === "getUsage") continue;
         const exampleOf = (expected) => parameters.find(({ name }) => name === expected)?.schema.examples[0];
         const own = path.replace("{platform}", () => exampleOf("platform")).replace("{key}", () => exampleOf("key"));
         for (const parameter of parameters) {
@@ -170,7 +173,7 @@ export function referenceSamples(world) {
           examples += 1;
         }
       }
-      assert.equal(examples, 5 + 1 + 5 + 2 + 7 + 3 + 3 + 3 + 3 + 2 + 2);
+      assert.equal(examples, 5 + 1 + 5 + 2 + 7 + 3 + 3 + 3 + 3 + 2 + 2 + 3);
     });
   });
 }
