@@ -104,7 +104,7 @@ impl std::error::Error for CallbackError {}
 
 const KNOWN: [&str; 6] = ["state", "code", "iss", "error", "error_description", "error_uri"];
 
-/// The parameters that only people read, in whatever encoding the platform's pages have.
+/// Parameters that are only shown to people. Some platforms write them in another encoding than UTF-8.
 const TEXTS: [&str; 4] = ["error_description", "error_uri", "error_message", "errorMessage"];
 
 /// Names that platforms use for the parameter `error`.

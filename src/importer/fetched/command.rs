@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cache::{Cache, DEFAULT_CACHE, Record, Records};
 use super::describe::{Description, describe};
-use super::list::{Pin, Source, SourceList};
+use super::list::{Pin, Source, SourceList, is_own};
 use super::{DEFAULT_LIST, pin};
 use crate::importer::cli::from_where_npm_was_called;
 use crate::importer::folder::replace;
@@ -197,7 +197,7 @@ impl FetchArgs {
         let mut outcomes = BTreeMap::new();
         let mut addresses = BTreeSet::new();
         for (address, sources) in by_address {
-            if sources.iter().any(|(_, source)| source.own_file().is_some()) {
+            if is_own(Path::new(address)) {
                 outcomes.insert((*address).to_owned(), Outcome::Same);
                 continue;
             }
@@ -265,8 +265,8 @@ impl Report {
     ) -> Result<()> {
         let names = text::listed(sources.iter().map(|(name, _)| *name), SHOWN);
         let pin = sources.first().and_then(|(_, source)| source.pin.as_ref());
-        let is_own = sources.iter().any(|(_, source)| source.own_file().is_some());
-        let is_cached = is_own || pin.is_some_and(|pin| cache.document(&pin.sha256).is_file());
+        let is_cached = is_own(Path::new(address))
+            || pin.is_some_and(|pin| cache.document(&pin.sha256).is_file());
         if !is_cached {
             self.missing.extend(sources.iter().map(|(name, _)| (*name).to_owned()));
         }

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use super::read::{Fault, Refusal};
+use super::server::base::split_origin;
 use super::text;
 use crate::catalog::graphql::{GraphqlRequest, MAX_SELECTION, SELECT, SELECTION};
 use schema::{Field, Schema, TypeRef};
@@ -27,12 +28,7 @@ pub fn openapi(text: &str, endpoint: &str) -> Result<String, Refusal> {
         Refusal::Broken(Fault { place: None, message })
     };
     let schema = Schema::parse(text).map_err(broken)?;
-    let at = endpoint.find("://").map_or(0, |at| at.saturating_add(3));
-    let at = endpoint
-        .get(at..)
-        .and_then(|rest| rest.find('/'))
-        .map_or(endpoint.len(), |slash| at.saturating_add(slash));
-    let (origin, path) = endpoint.split_at_checked(at).unwrap_or((endpoint, ""));
+    let (origin, path) = split_origin(endpoint);
     let path = if path.is_empty() { "/" } else { path };
     let mut paths = Map::new();
     for (kind, root) in [("query", &schema.query), ("mutation", &schema.mutation)] {

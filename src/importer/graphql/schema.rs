@@ -6,8 +6,8 @@ use std::fmt;
 
 use cynic_parser::parse_type_system_document;
 use cynic_parser::type_system::{
-    Definition, Directive, FieldDefinition, InputValueDefinition, RootOperationTypeDefinition,
-    TypeDefinition,
+    Definition, Description, Directive, FieldDefinition, InputValueDefinition,
+    RootOperationTypeDefinition, TypeDefinition,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -171,9 +171,7 @@ fn from_sdl(text: &str) -> Result<Schema, String> {
                 schema.mutation = own.mutation_type().map(name).or(schema.mutation);
             }
             Definition::Type(own) => {
-                let description = own.description().map(|it| it.to_cow().into_owned());
-                let own_type =
-                    Type { description: description.unwrap_or_default(), kind: kind(own) };
+                let own_type = Type { description: text_of(own.description()), kind: kind(own) };
                 schema.types.insert(own.name().to_owned(), own_type);
             }
             Definition::TypeExtension(own) => extensions.push(own),
@@ -228,7 +226,7 @@ impl Kind {
 fn field(it: FieldDefinition<'_>) -> Field {
     Field {
         name: it.name().to_owned(),
-        description: it.description().map(|it| it.to_cow().into_owned()).unwrap_or_default(),
+        description: text_of(it.description()),
         is_deprecated: has_directive(it.directives(), "deprecated"),
         arguments: arguments(it.arguments()),
         r#type: TypeRef::parse(&it.ty().to_string()),
@@ -239,11 +237,15 @@ fn arguments<'a>(given: impl Iterator<Item = InputValueDefinition<'a>>) -> Vec<A
     let given = given.filter(|it| !has_directive(it.directives(), "deprecated"));
     let argument = |it: InputValueDefinition<'_>| Argument {
         name: it.name().to_owned(),
-        description: it.description().map(|it| it.to_cow().into_owned()).unwrap_or_default(),
+        description: text_of(it.description()),
         r#type: TypeRef::parse(&it.ty().to_string()),
         has_default: it.default_value().is_some(),
     };
     given.map(argument).collect()
+}
+
+fn text_of(description: Option<Description<'_>>) -> String {
+    description.map(|it| it.to_cow().into_owned()).unwrap_or_default()
 }
 
 fn has_directive<'a>(mut directives: impl Iterator<Item = Directive<'a>>, name: &str) -> bool {

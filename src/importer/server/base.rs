@@ -38,12 +38,17 @@ impl Base {
     }
 }
 
-/// Splits a URL into its scheme with its host, and its path without a trailing slash.
-fn split(url: &str) -> (&str, &str) {
+/// Splits a URL into its scheme with its host, and everything after them.
+pub fn split_origin(url: &str) -> (&str, &str) {
     let start = url.find("://").map_or(0, |at| at.saturating_add(3));
     let path = url.get(start..).and_then(|rest| rest.find('/'));
     let at = path.map_or(url.len(), |at| start.saturating_add(at));
-    let (origin, path) = url.split_at_checked(at).unwrap_or((url, ""));
+    url.split_at_checked(at).unwrap_or((url, ""))
+}
+
+/// Splits a URL into its scheme with its host, and its path without a trailing slash.
+fn split(url: &str) -> (&str, &str) {
+    let (origin, path) = split_origin(url);
     let path = path.split(['?', '#']).next().unwrap_or_default();
     (origin, path.trim_end_matches('/'))
 }
