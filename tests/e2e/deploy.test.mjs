@@ -13,6 +13,7 @@ import { captureLog } from "../../scripts/lib/status.mjs";
 import { CloudflareApi, commandsOf } from "./support/cloudflare.mjs";
 import { build, folder, smallCatalog } from "./support/workspace.mjs";
 import { WranglerStandIn } from "./support/wrangler.mjs";
+import { proof, proves } from "./support/proof.mjs";
 
 const run = promisify(execFile);
 const UPLOAD = /^(PUT|POST) \/workers\/scripts\/connector-vault(\/versions)?$/;
@@ -295,7 +296,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       expectNothingUnknown();
     });
 
-    test("the real wrangler has run each form of commands", () => {
+    proof("the real wrangler has run each form of commands", () => {
       const forms = new Set(wrangler.commands.map(({ form }) => form));
       assert.deepEqual(
         [...forms].filter((form) => !wrangler.accepted.has(form)),
@@ -320,7 +321,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       assert.match(hint, /wrangler login/);
       assert.match(hint, /Nothing was changed/);
       assert.equal(project.config, initial.config);
-      assert.ok(wrangler.accepted.has("whoami --json (not signed in)"));
+      if (proves) assert.ok(wrangler.accepted.has("whoami --json (not signed in)"));
     });
 
     test("a failure lists the completed steps, and how to continue", async () => {

@@ -21,6 +21,7 @@ import { install, pack, write } from "./support/project.mjs";
 import { Server } from "./support/server.mjs";
 import { Site } from "./support/site.mjs";
 import { State, build, smallCatalog } from "./support/workspace.mjs";
+import { proof } from "./support/proof.mjs";
 
 const caller = key({ scopes: "catalog:read" });
 let service;
@@ -122,7 +123,7 @@ describe("the packed package", () => {
     assert.deepEqual(messages, []);
   });
 
-  test("attw reports no problems for any resolution", () => run(join(nodeBin, "attw"), [tarball]));
+  proof("attw reports no problems for any resolution", () => run(join(nodeBin, "attw"), [tarball]));
 
   test("the package works in a page without a bundler", async () => expectPage(await install(tarball, "page")));
 
@@ -198,7 +199,7 @@ describe("the packed package", () => {
     await expectPage(output);
   });
 
-  test("the package works with Rollup", async () => {
+  proof("the package works with Rollup", async () => {
     const { input, output } = await bundled("rollup");
     const warnings = [];
     const bundle = await rollup({
@@ -340,7 +341,7 @@ describe("the packed package", () => {
       test(`${what}: the compiled program runs`, () =>
         expectPrinted(process.execPath, project, "run.mjs", `./${compiled}`));
 
-    test("an editor shows the documentation", () => {
+    proof("an editor shows the documentation", () => {
       const file = join(project, "program.ts");
       const text = readFileSync(file, "utf8");
       const { options } = ts.convertCompilerOptionsFromJson({ ...STRICT, ...BROWSER }, project);

@@ -13,6 +13,7 @@ import { page } from "./support/docs.mjs";
 import { key, store } from "./support/keys.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
 import { State, build, folder, importPlatforms, wranglerEnvironment } from "./support/workspace.mjs";
+import { proof } from "./support/proof.mjs";
 
 const caller = key({ scopes: "catalog:read connections:read connections:connect credentials:read" });
 const SCHEDULED = "/cdn-cgi/local/scheduled?cron=*+*+*+*+*";
@@ -151,7 +152,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
     });
   }
 
-  test("a second service without the key delays the rotation", async () => {
+  proof("a second service without the key delays the rotation", async () => {
     const old = readFileSync(join(project, ".dev.vars"), "utf8").match(/VAULT_KEYS="(.*)"/)[1];
     const second = await Server.start(state, { name: "second", secrets: { SESSION_SECRET, VAULT_KEYS: old } });
     try {

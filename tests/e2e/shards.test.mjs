@@ -9,6 +9,7 @@ import { run } from "../../scripts/lib/run.mjs";
 import { secrets } from "./support/http.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
 import { State, build, folder, smallCatalog, wranglerEnvironment } from "./support/workspace.mjs";
+import { proof } from "./support/proof.mjs";
 
 const PROJECT = join(folder, "sharded");
 const BINDINGS = ["VAULT", "VAULT_1", "VAULT_2"];
@@ -218,7 +219,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     }
   });
 
-  test("a nearly full database rejects writes, and the others accept them", async () => {
+  proof("a nearly full database rejects writes, and the others accept them", async () => {
     const { secret } = await createKey("one");
     const home = secret.length > 46 ? Number(secret.slice(8, 10)) : 0;
     const bytes = async () => (await list())[home].bytes;

@@ -26,6 +26,7 @@ import { environment, run } from "../../scripts/lib/run.mjs";
 import { Record } from "../../scripts/storage/record.mjs";
 import { State, cli, folder, otherCatalog, smallCatalog, wranglerEnvironment } from "./support/workspace.mjs";
 import { WranglerStandIn, localCommands } from "./support/wrangler.mjs";
+import { proof, proves } from "./support/proof.mjs";
 
 const HELPER = join(root, "scripts", "storage", "helper.mjs");
 const PATIENCE_MS = 30_000;
@@ -130,7 +131,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.equal(record(state).pid, pid);
   });
 
-  test("is killed: the command reports it, complete batches persist, and the next command works", async () => {
+  proof("is killed: the command reports it, complete batches persist, and the next command works", async () => {
     const state = new State("helper-killed");
     await state.migrate();
     const { path } = await smallCatalog();
@@ -187,7 +188,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual(accountsIn(state), ["acme"]);
   });
 
-  test("exits with its folder, and the next one starts with an empty storage", async () => {
+  proof("exits with its folder, and the next one starts with an empty storage", async () => {
     const state = new State("helper-deleted");
     const { pid, closed } = await helper(state, 600);
     await createKey(state, "before");
@@ -199,7 +200,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.ok(existsSync(recordOf(state)), "it leaves the other one's record alone");
   });
 
-  test("serves its own folder, not a copy and not a renamed one", async () => {
+  proof("serves its own folder, not a copy and not a renamed one", async () => {
     const state = new State("helper-original");
     await createKey(state, "original");
     const [copy, moved] = [new State("helper-copy"), new State("helper-moved")];
@@ -341,7 +342,7 @@ describe("the commands through wrangler, as for Cloudflare's storage", { timeout
     assert.deepEqual(await migrate(...how), all);
     assert.deepEqual(await migrate(...how), []);
     assert.deepEqual(await migrate(), []);
-    assert.match(await state.migrateByWrangler(), /No migrations to apply/);
+    if (proves) assert.match(await state.migrateByWrangler(), /No migrations to apply/);
   });
 
   test("keys are written and read in the same way as with the helper", async () => {
@@ -396,7 +397,7 @@ describe("the commands through wrangler, as for Cloudflare's storage", { timeout
     assert.notEqual(part.id, small.version);
   });
 
-  test("the real wrangler has run each form of commands, with equal results", () => {
+  proof("the real wrangler has run each form of commands, with equal results", () => {
     wrangler.expectTrue();
     assert.deepEqual(
       wrangler.commands.map(({ form }) => form).filter((form) => !wrangler.accepted.has(form)),

@@ -5,6 +5,7 @@ import { App, SCOPES, VAULT_KEY } from "../support/connecting.mjs";
 import { Console, expectAccessibleEverywhere } from "../support/console.mjs";
 import { key } from "../support/keys.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
+import { proof } from "../support/proof.mjs";
 
 const SETTINGS = `${SCOPES} keys:write audit:read`;
 
@@ -68,7 +69,7 @@ describe("the console: audit log", () => {
       await page.getByText("No entries").waitFor();
     }));
 
-  test("names the missing scope", () =>
+  proof("names the missing scope", () =>
     visit(
       "/audit",
       async (page) => {
@@ -76,7 +77,8 @@ describe("the console: audit log", () => {
         assert.equal(await page.getByRole("link", { name: "Audit" }).count(), 0);
       },
       { as: keys.reader },
-    ));
+    ),
+  );
 
   test("is accessible in both themes and at each width", () =>
     visit("/audit", async (page) => {

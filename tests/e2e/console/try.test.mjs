@@ -9,6 +9,7 @@ import { Console, expectAccessible, expectAccessibleEverywhere } from "../suppor
 import { key } from "../support/keys.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { folder } from "../support/workspace.mjs";
+import { proof } from "../support/proof.mjs";
 
 const CREATE = "/connectors/called/actions/createThing";
 const GET = "/connectors/called/actions/getThing";
@@ -72,12 +73,13 @@ describe("the console: run an action", () => {
       await response(page).getByText("content-type", { exact: true }).waitFor();
     }));
 
-  test("offers only connections with credentials", () =>
+  proof("offers only connections with credentials", () =>
     visit(GET, async (_, form) => {
       await form.getByLabel("Connection").waitFor();
       const options = await form.getByLabel("Connection").locator("option").allInnerTexts();
       assert.deepEqual(options.sort(), ["ann@example.com", "bob@example.com"]);
-    }));
+    }),
+  );
 
   test("asks for confirmation before a write", () =>
     visit(CREATE, async (page, form) => {
@@ -110,7 +112,7 @@ describe("the console: run an action", () => {
       assert.deepEqual(JSON.parse(body), { name: "é", size: 3 });
     }));
 
-  test("shows errors next to the field", () =>
+  proof("shows errors next to the field", () =>
     visit(
       CREATE,
       async (page, form) => {
@@ -134,9 +136,10 @@ describe("the console: run an action", () => {
         assert.equal(platform.requests.length, before);
       },
       { expects: [400] },
-    ));
+    ),
+  );
 
-  test("explains a missing scope and missing connections", async () => {
+  proof("explains a missing scope and missing connections", async () => {
     for (const [as, text] of [
       [world.keys.catalogOnly, "it lacks the scope connections:read"],
       [world.keys.reader, "it lacks the scope connections:call"],

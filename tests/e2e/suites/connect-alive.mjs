@@ -5,6 +5,7 @@ import { ConnectionLifecycle } from "../support/alive.mjs";
 import { launch } from "../support/browser.mjs";
 import { connectingKey } from "../support/connecting.mjs";
 import { ALL, store } from "../support/keys.mjs";
+import { proves } from "../support/proof.mjs";
 
 /** Timestamp columns of credentials. */
 const TIMES = ["issued_at", "expires_at", "next_attempt_at", "refused_since", "failing_since", "handed_until"];
@@ -20,7 +21,7 @@ export function connectAlive(world) {
     assert.deepEqual([ran.status, ran.text], [200, "ok"]);
   }
 
-  describe("the lifecycle of a connection", () => {
+  describe("the lifecycle of a connection", { skip: !proves }, () => {
     before(async () => {
       await store(world.database, [key]);
       // Only the connection of this suite may be due.

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { button, entered, heading } from "../support/connect.mjs";
 import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { expectHidden } from "../support/console-session.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** Asserts that the page has stored nothing. */
 async function expectNothingStored(page) {
@@ -67,7 +68,7 @@ export function connectEntry(world) {
       assert.deepEqual(await state("key@example.com"), [["keyed", "unknown"]]);
     });
 
-    test("connects with a user name and password to the platform that the link names", async () => {
+    proof("connects with a user name and password to the platform that the link names", async () => {
       await visit(await world.connect.path("basic@example.com", { platform: "simple" }), async (page) => {
         await heading(page, "Connect Simple").waitFor();
         assert.equal(await button(page, "Back").count(), 0);
@@ -79,7 +80,7 @@ export function connectEntry(world) {
       assert.deepEqual(await state("basic@example.com"), [["simple", "unknown"]]);
     });
 
-    test("connects with Amazon keys", async () => {
+    proof("connects with Amazon keys", async () => {
       await visit(await world.connect.path("aws@example.com", { platform: "amazonaws-polly" }), async (page) => {
         await page.getByLabel("Access key ID", { exact: true }).fill("AKIA0000");
         await page.getByLabel("Secret access key", { exact: true }).fill(entered("secret"));
@@ -119,7 +120,7 @@ export function connectEntry(world) {
       assert.deepEqual([connection.id, connection.active, others], [id, true, []]);
     });
 
-    test("shows the platform's logo of a failed connection, even if the platform is not offered", async () => {
+    proof("shows the platform's logo of a failed connection, even if the platform is not offered", async () => {
       await world.connect.failed("unoffered@example.com", "standard");
       await world.connect.failed("unoffered@example.com", "keyed");
       await visit(await world.connect.path("unoffered@example.com"), async (page) => {
@@ -133,7 +134,7 @@ export function connectEntry(world) {
       });
     });
 
-    test("offers only methods that can work: those with an OAuth client, or that need none", async () => {
+    proof("offers only methods that can work: those with an OAuth client, or that need none", async () => {
       const { connect } = world;
       const remove = (platform) => connect.caller().send("DELETE", `/v1/oauth-clients/${platform}`);
       /** Whether the window offers Standard, which needs a client and is not in `catalog.toml`. */
@@ -176,7 +177,7 @@ export function connectEntry(world) {
       }
     });
 
-    test("reports an existing connection, and reconnects it", async () => {
+    proof("reports an existing connection, and reconnects it", async () => {
       for (const times of [1, 2])
         await visit(
           await world.connect.path("twice@example.com", { platform: "keyed" }),

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { button, confirm, framed, heading, opened } from "../support/connect.mjs";
 import { expectAccessible } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectForwarded(world) {
@@ -41,7 +42,7 @@ export function connectForwarded(world) {
       assert.deepEqual(await platforms("mallory@example.com"), ["keyed"]);
     });
 
-    test("also asks for a token in the address", async () => {
+    proof("also asks for a token in the address", async () => {
       await visit(await world.connect.path("tok@example.com", { platform: "login" }), async (page) => {
         await heading(page, "Are you tok@example.com?").waitFor();
         assert.equal(await button(page, "Continue to Login").count(), 0);
@@ -57,7 +58,7 @@ export function connectForwarded(world) {
       });
     });
 
-    test("does not ask in a frame of the app", async () => {
+    proof("does not ask in a frame of the app", async () => {
       await visit(await world.connect.appUrl("framed@example.com"), async (page) => {
         const src = world.connect.baseUrl + (await world.connect.link("framed@example.com", { platform: "keyed" }));
         await enterKey(await framed(page, src));
@@ -65,7 +66,7 @@ export function connectForwarded(world) {
       assert.deepEqual(await platforms("framed@example.com"), ["keyed"]);
     });
 
-    test("asks in a separate window when it is in a frame of another page", async () => {
+    proof("asks in a separate window when it is in a frame of another page", async () => {
       const tokenOptions = { origins: ["https://other.example"] };
       await visit(await world.connect.appUrl("covered@example.com"), async (page) => {
         const link = await world.connect.link("covered@example.com", { platform: "keyed" }, tokenOptions);
@@ -81,7 +82,7 @@ export function connectForwarded(world) {
       assert.deepEqual(await platforms("covered@example.com"), ["keyed"]);
     });
 
-    test("ignores a page that replies for another link, or for none", async () => {
+    proof("ignores a page that replies for another link, or for none", async () => {
       const link = await world.connect.link("swapped@example.com", { platform: "keyed" });
       const other = await world.connect.link("ann@example.com", { platform: "keyed" });
       for (const opened of [other, undefined])
@@ -92,7 +93,7 @@ export function connectForwarded(world) {
         });
     });
 
-    test("connects the app's token if a popup is navigated to another token", async () => {
+    proof("connects the app's token if a popup is navigated to another token", async () => {
       await visit(await world.connect.appUrl("victim@example.com", { platform: "keyed" }), async (page) => {
         const popup = await opened(page, () => button(page, "Connect").click());
         await popup.getByLabel("API key", { exact: true }).waitFor();

@@ -13,6 +13,7 @@ import { store } from "../support/keys.mjs";
 import { SECOND_CLIENT } from "../support/authlib.mjs";
 import { Server } from "../support/server.mjs";
 import { folder, wranglerEnvironment } from "../support/workspace.mjs";
+import { proof } from "../support/proof.mjs";
 
 const NEW_KEY = Buffer.alloc(32, "a key that was made for this test").toString("base64");
 secrets.add(NEW_KEY);
@@ -90,7 +91,7 @@ export function connectOperator(world) {
       assert.match(text, /^second-basic +default +test +sealed +any +second\.app$/m);
     });
 
-    test("the secret stays when that is asked for, and is then used as before", async () => {
+    proof("the secret stays when that is asked for, and is then used as before", async () => {
       const options = ["--client-id", SECOND_CLIENT.clientId, "--keep-secret", "--scope", "write", "--json"];
       const done = set("second-basic", options, "", ["--by-wrangler"]);
       assert.equal(done.status, 0, done.stderr);
@@ -121,7 +122,7 @@ export function connectOperator(world) {
       assert.deepEqual(list(), [good]);
     });
 
-    test("a new key: everything is re-encrypted while the service runs, and the old key can be removed", async () => {
+    proof("a new key: everything is re-encrypted while the service runs, and the old key can be removed", async () => {
       const id = await connect("cid");
       const both = `new:${NEW_KEY},tests:${VAULT_KEY}`;
       writeFileSync(file, both);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { agree, button, confirm, heading, opened, refuse } from "../support/connect.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectPackage(world) {
@@ -26,16 +27,17 @@ export function connectPackage(world) {
         if (!popup.isClosed()) await popup.waitForEvent("close");
       }));
 
-    test("goes through consent at the platform in the same window", () =>
+    proof("goes through consent at the platform in the same window", () =>
       connect("p2@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
         await agree(popup);
         await waitForText(page, "login of p2@example.com");
         if (!popup.isClosed()) await popup.waitForEvent("close");
         assert.equal(page.context().pages().length, 1);
-      }));
+      }),
+    );
 
-    test("returns to the window after a failure, and lets the user try again", () =>
+    proof("returns to the window after a failure, and lets the user try again", () =>
       connect("p4@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
         await refuse(popup);
@@ -45,9 +47,10 @@ export function connectPackage(world) {
         await button(popup, "Continue to Login").click();
         await agree(popup);
         await waitForText(page, "login of p4@example.com");
-      }));
+      }),
+    );
 
-    test("asks for confirmation before the platform, and not after it, with a token for all origins", async () => {
+    proof("asks for confirmation before the platform, and not after it, with a token for all origins", async () => {
       const token = await world.connect.token("p8@example.com", { origins: undefined });
       const address = `${world.connect.app.origin}/#${new URLSearchParams({ base: world.connect.baseUrl, token, platform: "login" })}`;
       await world.connect.visit(
@@ -69,7 +72,7 @@ export function connectPackage(world) {
       );
     });
 
-    test("works with a platform that severs the opener", async () => {
+    proof("works with a platform that severs the opener", async () => {
       await connect("p3@example.com", { platform: "login" }, async (page, popup) => {
         // The popup is in front, but this browser gives all pages the focus.
         await page.evaluate(() => (document.hasFocus = () => false));
@@ -96,24 +99,26 @@ export function connectPackage(world) {
         if (!next.isClosed()) await next.waitForEvent("close");
       }));
 
-    test("reports that the user declined and closed the window", () =>
+    proof("reports that the user declined and closed the window", () =>
       connect("p6@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
         await refuse(popup);
         await heading(popup, "You did not allow access").waitFor();
         await popup.close();
         await waitForText(page, "ConnectError denied with an attempt");
-      }));
+      }),
+    );
 
-    test("reports a window that was closed at the platform", () =>
+    proof("reports a window that was closed at the platform", () =>
       connect("p7@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
         await popup.getByLabel("Account").waitFor();
         await popup.close();
         await waitForText(page, "ConnectError closed with an attempt");
-      }));
+      }),
+    );
 
-    test("reports a window that the browser blocked", async () =>
+    proof("reports a window that the browser blocked", async () =>
       world.connect.visit(
         await world.connect.appUrl("p9@example.com"),
         async (page) => {
@@ -122,7 +127,8 @@ export function connectPackage(world) {
           await waitForText(page, "ConnectError blocked without an attempt");
         },
         { as: null },
-      ));
+      ),
+    );
 
     test("turns the page itself into the window without a popup, and returns", async () =>
       world.connect.visit(
@@ -138,7 +144,7 @@ export function connectPackage(world) {
         { as: null },
       ));
 
-    test("ignores messages of other windows, and ends when the user closes the window", async () =>
+    proof("ignores messages of other windows, and ends when the user closes the window", async () =>
       connect("p11@example.com", {}, async (page, popup) => {
         await heading(popup, "What do you want to connect?").waitFor();
         const connection = { id: "x", key: "x", version: "1", platform: "forged", identity: "forged" };
@@ -148,9 +154,10 @@ export function connectPackage(world) {
         await waitForText(page, "Connecting");
         await popup.close();
         await waitForText(page, "ConnectError closed without an attempt");
-      }));
+      }),
+    );
 
-    test("never puts an API key into the address of a window", async () => {
+    proof("never puts an API key into the address of a window", async () => {
       const url = `${world.connect.app.origin}/#${new URLSearchParams({ base: world.connect.baseUrl, token: world.connect.keys.full.secret })}`;
       await world.connect.visit(
         url,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { framed, agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
 import { expectAccessible } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectPlaces(world) {
@@ -29,7 +30,7 @@ export function connectPlaces(world) {
       assert.deepEqual(await platforms("page@example.com"), ["login"]);
     });
 
-    test("a full page returns to the app if the token is for its pages", async () => {
+    proof("a full page returns to the app if the token is for its pages", async () => {
       const returnUrl = `${world.connect.app.origin}/?back=1`;
       const path = await world.connect.path("back@example.com", { platform: "login", returnUrl });
       await visit(path, async (page) => {
@@ -67,7 +68,7 @@ export function connectPlaces(world) {
       assert.deepEqual(await platforms("frame@example.com"), ["login"]);
     });
 
-    test("a frame offers a link when the popup is blocked", async () => {
+    proof("a frame offers a link when the popup is blocked", async () => {
       await visit(
         await world.connect.appUrl("blocked@example.com"),
         async (page) => {
@@ -86,7 +87,7 @@ export function connectPlaces(world) {
       assert.deepEqual(await platforms("blocked@example.com"), ["login"]);
     });
 
-    test("a popup that is closed early lets the user start again", async () => {
+    proof("a popup that is closed early lets the user start again", async () => {
       await visit(await world.connect.appUrl("early@example.com"), async (page) => {
         const frame = await framedFor(page, "early@example.com");
         const first = await opened(page, () => button(frame, "Continue to Login").click());
@@ -117,7 +118,7 @@ export function connectPlaces(world) {
       assert.deepEqual(await platforms("no@example.com"), ["login"]);
     });
 
-    test("a page that the token is not for receives no message", async () => {
+    proof("a page that the token is not for receives no message", async () => {
       const token = await world.connect.token("stranger@example.com", { origins: [world.connect.baseUrl] });
       await visit(await world.connect.appUrl("stranger@example.com"), async (page) => {
         const popup = await opened(page, () =>

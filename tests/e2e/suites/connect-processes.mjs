@@ -6,6 +6,7 @@ import { App, Visitor, comeBack, connectingKey, takeCode } from "../support/conn
 import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
+import { proves } from "../support/proof.mjs";
 
 const [ROUNDS, AT_ONCE] = [8, 12];
 /** The platform responds slowly, so that requests of both processes arrive during the refresh. */
@@ -29,7 +30,7 @@ export function connectProcesses(world) {
   const change = (id, sql) =>
     world.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
 
-  describe("two processes on one storage", () => {
+  describe("two processes on one storage", { skip: !proves }, () => {
     before(async () => {
       await store(world.database, [made]);
       servers.push(await Server.start(world.state, world.configuration("processes-one")));

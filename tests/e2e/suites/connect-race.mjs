@@ -7,6 +7,7 @@ import { store } from "../support/keys.mjs";
 import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
+import { proof } from "../support/proof.mjs";
 
 const READERS = 200;
 const PLATFORM = "idp-basic";
@@ -87,11 +88,11 @@ export function connectRace(world) {
       assert.deepEqual(world.idp.faults, []);
     });
 
-    for (const [what, left] of [
-      ["has expired", -1],
-      ["is about to expire", 60_000],
+    for (const [what, left, run] of [
+      ["has expired", -1, test],
+      ["is about to expire", 60_000, proof],
     ])
-      test(`of a token that ${what}: one request, and the grant lives`, async () => {
+      run(`of a token that ${what}: one request, and the grant lives`, async () => {
         const identity = `racer ${left}`;
         const id = await connected(identity);
         await leave(id, left);
@@ -105,7 +106,7 @@ export function connectRace(world) {
         await expectAlive(id, identity);
       });
 
-    test("while the platform takes half the deadline, and much longer than it", async () => {
+    proof("while the platform takes half the deadline, and much longer than it", async () => {
       const [slow, late] = ["slow", "late"].map((word) => `${word} racer`);
       const ids = {};
       for (const identity of [slow, late]) ids[identity] = await connected(identity);
@@ -141,7 +142,7 @@ export function connectRace(world) {
       assert.deepEqual(asked(before), []);
     });
 
-    test("killed after the platform answered and before the row was written", async () => {
+    proof("killed after the platform answered and before the row was written", async () => {
       const identity = "killed racer";
       const id = await connected(identity);
       const old = await first.credentials(id);

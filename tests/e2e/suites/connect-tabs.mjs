@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
 import { framed, agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
+import { proof, proves } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectTabs(world) {
@@ -64,7 +65,7 @@ export function connectTabs(world) {
       assert.deepEqual(await connections(identity), ["both operational", "login operational"]);
     });
 
-    test("one platform in two popups: the later one reports it, and can reconnect", async () => {
+    proof("one platform in two popups: the later one reports it, and can reconnect", async () => {
       const identity = "race@example.com";
       await visit(
         await world.connect.appUrl(identity),
@@ -93,7 +94,7 @@ export function connectTabs(world) {
       );
     });
 
-    test("one platform in two full pages: the later one reports it", async () => {
+    proof("one platform in two full pages: the later one reports it", async () => {
       const identity = "pages@example.com";
       await visit(await world.connect.path(identity, { platform: "login" }), async (first) => {
         await button(first, "Continue to Login").click();
@@ -112,7 +113,7 @@ export function connectTabs(world) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    test("back from the platform shows what to do, and forward still works", async () => {
+    proof("back from the platform shows what to do, and forward still works", async () => {
       const identity = "there-and-back@example.com";
       await visit(await world.connect.path(identity, { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
@@ -127,7 +128,7 @@ export function connectTabs(world) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    test("back and forward after the end show the same end, and connect nothing twice", async () => {
+    proof("back and forward after the end show the same end, and connect nothing twice", async () => {
       const identity = "end-and-back@example.com";
       await visit(
         await world.connect.path(identity, { platform: "login" }),
@@ -148,7 +149,7 @@ export function connectTabs(world) {
       );
     });
 
-    describe("with a back/forward cache", () => {
+    describe("with a back/forward cache", { skip: !proves }, () => {
       let browser;
       /** The window's index in its tab's history. */
       let place;
@@ -176,7 +177,7 @@ export function connectTabs(world) {
         await page.waitForFunction(() => window.isKept);
       }
 
-      test("back from the platform shows the form with the input, and it works", async () => {
+      proof("back from the platform shows the form with the input, and it works", async () => {
         const identity = "kept@example.com";
         await world.connect.setClient("shops");
         await keep(
@@ -201,7 +202,7 @@ export function connectTabs(world) {
         assert.deepEqual(await connections(identity), ["shops operational"]);
       });
 
-      test("back after the end shows how it ended", async () => {
+      proof("back after the end shows how it ended", async () => {
         const identity = "kept-to-the-end@example.com";
         await keep(identity, "login", async (page) => {
           await button(page, "Continue to Login").click();
@@ -253,7 +254,7 @@ export function connectTabs(world) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    test("another account does not replace the original one", async () => {
+    proof("another account does not replace the original one", async () => {
       const identity = "two-accounts@example.com";
       await visit(await world.connect.path(identity, { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
@@ -271,7 +272,7 @@ export function connectTabs(world) {
       assert.deepEqual(await world.connect.connectionsOf(identity), [before]);
     });
 
-    test("an attempt that times out can be restarted", async () => {
+    proof("an attempt that times out can be restarted", async () => {
       const identity = "slow@example.com";
       await visit(
         await world.connect.appUrl(identity),

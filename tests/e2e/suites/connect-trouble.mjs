@@ -5,6 +5,7 @@ import { button, confirm, heading } from "../support/connect.mjs";
 import { expectAccessible, expectFocus } from "../support/console.mjs";
 import { token } from "../support/keys.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectTrouble(world) {
@@ -26,7 +27,7 @@ export function connectTrouble(world) {
       });
     });
 
-    test("a damaged link says what to do", () =>
+    proof("a damaged link says what to do", () =>
       visit(
         "/connect#token=st_test_x",
         async (page) => {
@@ -34,7 +35,8 @@ export function connectTrouble(world) {
           assert.equal(page.url(), `${world.connect.baseUrl}/connect`);
         },
         { asks: false },
-      ));
+      ),
+    );
 
     test("an expired token says what to do, and a new link works in the same page", async () => {
       const expired = token(SESSION_SECRET, world.connect.keys.full, { i: "x@example.com", e: Date.now() - 1, s: 23 });
@@ -52,12 +54,12 @@ export function connectTrouble(world) {
       );
     });
 
-    test("a token that can't connect says what to do", async () => {
+    proof("a token that can't connect says what to do", async () => {
       const path = await world.connect.path("may@example.com", {}, { scopes: ["catalog:read", "connections:read"] });
       await visit(path, (page) => heading(page, "This link can't connect accounts").waitFor());
     });
 
-    test("an unknown platform is explained", async () => {
+    proof("an unknown platform is explained", async () => {
       await visit(
         await world.connect.path("y@example.com", { platform: "nowhere" }),
         async (page) => {
@@ -69,7 +71,7 @@ export function connectTrouble(world) {
       );
     });
 
-    test("an app that is not registered at the platform is explained", async () => {
+    proof("an app that is not registered at the platform is explained", async () => {
       await world.connect.caller().send("DELETE", "/v1/oauth-clients/login");
       try {
         await visit(
@@ -107,7 +109,7 @@ export function connectTrouble(world) {
       );
     });
 
-    test("errors of the service appear next to the field", async () => {
+    proof("errors of the service appear next to the field", async () => {
       await visit(
         await world.connect.path("v@example.com", { platform: "keyed" }),
         async (page) => {
@@ -124,7 +126,7 @@ export function connectTrouble(world) {
       );
     });
 
-    test("failed reads are retried, also after an error page of a proxy", async () => {
+    proof("failed reads are retried, also after an error page of a proxy", async () => {
       await visit(
         await world.connect.path("t@example.com"),
         async (page) => {
@@ -152,7 +154,7 @@ export function connectTrouble(world) {
       );
     });
 
-    test("an unreachable service is explained, and retried", async () => {
+    proof("an unreachable service is explained, and retried", async () => {
       await visit(
         await world.connect.path("u@example.com", { platform: "keyed" }),
         async (page) => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { framed, agree, button, heading, opened, question } from "../support/connect.mjs";
 import { expectAccessible, expectFits, expectFocus } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectVariables(world) {
@@ -72,7 +73,7 @@ export function connectVariables(world) {
       assert.equal(await begun(identity), 1);
     });
 
-    test("are not asked for if they decide which host receives the app's secret", async () => {
+    proof("are not asked for if they decide which host receives the app's secret", async () => {
       const identity = "hosted@example.com";
       const window = () => world.connect.path(identity, { platform: "hosted" });
       const isAsked = (page) => page.getByLabel("Host").count();
@@ -109,7 +110,7 @@ export function connectVariables(world) {
       assert.equal(await begun(identity), 2);
     });
 
-    test("can be changed if the app has entered them, unless it has fixed them", async () => {
+    proof("can be changed if the app has entered them, unless it has fixed them", async () => {
       await world.connect.setClient("shops");
       const identity = "fixed@example.com";
       const session = { platforms: ["shops"], fields: { region: "us" }, fixedFields: { shop: "acme" } };
@@ -127,7 +128,7 @@ export function connectVariables(world) {
       assert.deepEqual(await stored(identity), { shop: "acme", region: "eu" });
     });
 
-    test("behave the same in a frame, with the platform in a popup", async () => {
+    proof("behave the same in a frame, with the platform in a popup", async () => {
       const identity = "framed@example.com";
       const src = world.connect.baseUrl + (await world.connect.link(identity, { platform: "shops" }));
       await visit(

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
 import { newConnection } from "../support/console-connections.mjs";
 import { expectHidden, heading, keptSecret } from "../support/console-session.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} world */
 export function consoleAccount(world) {
@@ -70,7 +71,7 @@ export function consoleAccount(world) {
         assert.equal(await use(secret), 401);
       }));
 
-    test("shows new events live, filters them, and links to their connection", () =>
+    proof("shows new events live, filters them, and links to their connection", () =>
       visit("/events", async (page) => {
         await heading(page, "Events").waitFor();
         const rows = page.getByRole("list", { name: "Events" }).getByRole("listitem");
@@ -89,9 +90,10 @@ export function consoleAccount(world) {
         await rows.first().getByText("The account was closed.").waitFor();
         await rows.first().getByRole("link", { name: identity }).click();
         await page.waitForURL(`**/connections/${id}`);
-      }));
+      }),
+    );
 
-    test("says that there are no events", () =>
+    proof("says that there are no events", () =>
       visit(
         "/events",
         async (page) => {
@@ -99,7 +101,8 @@ export function consoleAccount(world) {
           assert.equal(await button(page, "Show older").count(), 0);
         },
         { as: live },
-      ));
+      ),
+    );
 
     test("switches between environments and always shows the current one", () =>
       visit("/connections", async (page) => {

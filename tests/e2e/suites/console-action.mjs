@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessible, expectAccessibleEverywhere, readCopied, tabTo } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 const PLANNER = "/connectors/planner";
 const CREATE = `${PLANNER}/actions/createTask`;
@@ -56,7 +57,7 @@ export function consoleAction(world) {
   };
 
   describe("an action", () => {
-    test("opens from the list of actions, and Back returns to it", () =>
+    proof("opens from the list of actions, and Back returns to it", () =>
       visit(`${PLANNER}?method=POST`, async (page) => {
         await page.getByRole("link", { name: "Create a task" }).click();
         await page.waitForURL(`**${CREATE}`);
@@ -68,7 +69,8 @@ export function consoleAction(world) {
         await page.waitForURL(`**${PLANNER}`);
         await page.goBack();
         await heading.waitFor();
-      }));
+      }),
+    );
 
     test("shows its details, authorization, and copyable requests to the platform and the service", () =>
       visit(CREATE, async (page) => {
@@ -182,7 +184,7 @@ export function consoleAction(world) {
         await expectAccessible(page, "an action with open schemas");
       }));
 
-    test("loads responses when they are opened", () =>
+    proof("loads responses when they are opened", () =>
       visit("/connectors", async (page) => {
         const paths = requested(page);
         await page.goto(world.console.baseUrl + CREATE);
@@ -203,9 +205,10 @@ export function consoleAction(world) {
         await task.getByText("7 properties of task").click();
         await property(task, "title").waitFor();
         await expectAccessible(page, "an action with open responses");
-      }));
+      }),
+    );
 
-    test("renders a large action of a real platform", () =>
+    proof("renders a large action of a real platform", () =>
       visit("/connectors/github/actions/pullsCreate", async (page) => {
         const first = body(page).getByRole("listitem").first();
         await first.waitFor();
@@ -214,9 +217,10 @@ export function consoleAction(world) {
         await page.getByText("Content of 201").click();
         await page.getByText(/properties of base$/).click();
         await page.getByText(/properties of repo/).waitFor();
-      }));
+      }),
+    );
 
-    test("suggests similar names for an unknown action or platform", () =>
+    proof("suggests similar names for an unknown action or platform", () =>
       visit(
         `${PLANNER}/actions/createTsak`,
         async (page) => {
@@ -229,7 +233,8 @@ export function consoleAction(world) {
           await page.waitForURL("**/connectors/github");
         },
         { expects: [404] },
-      ));
+      ),
+    );
 
     test("fits and is accessible in both themes and at each width", () =>
       visit(CREATE, async (page) => {

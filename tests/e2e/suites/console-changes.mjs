@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { PATH, asked, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus } from "../support/console.mjs";
 import { expectConnection } from "../support/vault.mjs";
+import { proof } from "../support/proof.mjs";
 
 export function changedInConsole(world) {
   const visit = (...given) => world.console.visit(...given);
@@ -65,7 +66,7 @@ export function changedInConsole(world) {
         ]);
       }));
 
-    test("can be reset", () =>
+    proof("can be reset", () =>
       edit(async (page, { panel, field, expectChips, closed, said }, { id }) => {
         await field.fill("new,");
         await panel.getByRole("button", { name: "Discard changes" }).click();
@@ -74,9 +75,10 @@ export function changedInConsole(world) {
         await page.keyboard.press("Escape");
         await closed();
         assert.deepEqual(await tagsOf(caller(), id), ["one", "two"]);
-      }));
+      }),
+    );
 
-    test("are validated while typing", () =>
+    proof("are validated while typing", () =>
       edit(async (_page, { panel, field, save }, { id }) => {
         const rule = panel.getByText("Must have 1 to 128 characters, no comma and no control character.");
         const isOff = async () => (await save.getAttribute("aria-disabled")) === "true";
@@ -98,9 +100,10 @@ export function changedInConsole(world) {
         assert.equal(await panel.getByRole("list", { name: "Tags" }).getByRole("listitem").count(), 51);
         assert.deepEqual(await tagsOf(caller(), id), ["one", "two"], "nothing was sent");
         await panel.getByRole("button", { name: "Discard changes" }).click();
-      }));
+      }),
+    );
 
-    test("are discarded only after confirmation", () =>
+    proof("are discarded only after confirmation", () =>
       edit(async (page, { panel, field, expectChips, closed }, { id }) => {
         const question = page.getByRole("alertdialog", { name: "Discard your changes?" });
         await field.fill("draft");
@@ -129,7 +132,8 @@ export function changedInConsole(world) {
         await page.locator("tbody a").click();
         await expectChips(["one", "two"]);
         assert.equal(await field.inputValue(), "");
-      }));
+      }),
+    );
 
     test("are kept when saving fails", () =>
       edit(
@@ -177,7 +181,7 @@ export function changedInConsole(world) {
       // Tags that they removed stay removed.
       ["Save merged", ["two", "theirs", "mine"], "Saved."],
     ]) {
-      test(`show both versions, and save the choice: ${button}`, () =>
+      (button === "Save merged" ? test : proof)(`show both versions, and save the choice: ${button}`, () =>
         conflict(async (page, { expectChips, said, closed }, { id }) => {
           await page.getByRole("button", { name: button }).click();
           await said(message);
@@ -185,10 +189,11 @@ export function changedInConsole(world) {
           assert.deepEqual(await tagsOf(caller(), id), tags);
           await page.keyboard.press("Escape");
           await closed();
-        }));
+        }),
+      );
     }
 
-    test("are accessible, and show the newest version after a third edit", () =>
+    proof("are accessible, and show the newest version after a third edit", () =>
       conflict(async (page, { said }, { id }) => {
         await expectAccessibleEverywhere(page, "both versions", { others: [390] });
         await patch(id, ["third"]);
@@ -198,9 +203,10 @@ export function changedInConsole(world) {
         await said("Saved.");
         // The previous merge is now mine. They removed everything except what I added.
         assert.deepEqual(await tagsOf(caller(), id), ["third", "mine"]);
-      }));
+      }),
+    );
 
-    test("are merged silently when both made the same change", () =>
+    proof("are merged silently when both made the same change", () =>
       edit(
         async (_page, { field, save, said }, { id }) => {
           await patch(id, ["one", "two", "same"]);
@@ -210,9 +216,10 @@ export function changedInConsole(world) {
           assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "same"]);
         },
         { expects: [412] },
-      ));
+      ),
+    );
 
-    test("report that the connection was deleted", () =>
+    proof("report that the connection was deleted", () =>
       edit(
         async (page, { panel, field, save, closed }, { id }) => {
           await caller().remove(id);
@@ -224,7 +231,8 @@ export function changedInConsole(world) {
           await page.getByText("No connections match").waitFor();
         },
         { expects: [404] },
-      ));
+      ),
+    );
   });
 
   describe("deleting", () => {
@@ -263,7 +271,7 @@ export function changedInConsole(world) {
       assert.equal((await caller().read(connection.id)).status, 404);
     });
 
-    test("a deleted connection succeeds", () =>
+    proof("a deleted connection succeeds", () =>
       edit(
         async (page, parts, { id }) => {
           await caller().remove(id);
@@ -273,9 +281,10 @@ export function changedInConsole(world) {
           await parts.closed();
         },
         { expects: [404] },
-      ));
+      ),
+    );
 
-    test("reports a failure, and can be retried", () =>
+    proof("reports a failure, and can be retried", () =>
       edit(
         async (page, parts, { id }) => {
           await ask(page, parts);
@@ -288,9 +297,10 @@ export function changedInConsole(world) {
           assert.equal((await caller().read(id)).status, 404);
         },
         { expects: ["ERR_FAILED"] },
-      ));
+      ),
+    );
 
-    test("keeps the rest of the list", async () => {
+    proof("keeps the rest of the list", async () => {
       const rest = await newConnection(caller(), { name: "the rest" });
       const gone = await newConnection(caller(), { name: "the rest" });
       await visit(`${PATH}?name=the%20rest`, async (page) => {

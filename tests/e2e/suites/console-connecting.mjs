@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { agree, button, heading, opened, refuse } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function consoleConnecting(world) {
@@ -50,7 +51,7 @@ export function consoleConnecting(world) {
       });
     });
 
-    test("links to the existing connection", async () => {
+    proof("links to the existing connection", async () => {
       const identity = someone();
       const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
       const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", start);
@@ -72,7 +73,7 @@ export function consoleConnecting(world) {
       );
     });
 
-    test("links to the form of a missing OAuth client", async () => {
+    proof("links to the form of a missing OAuth client", async () => {
       await world.connect.caller().send("DELETE", "/v1/oauth-clients/login");
       try {
         await visit(
@@ -93,7 +94,7 @@ export function consoleConnecting(world) {
       }
     });
 
-    test("shows rejected values next to their fields", () =>
+    proof("shows rejected values next to their fields", () =>
       visit(
         "/connectors/simple",
         async (page) => {
@@ -121,7 +122,8 @@ export function consoleConnecting(world) {
           await dialog.getByText("Must be somebody.").waitFor({ state: "detached" });
         },
         { expects: [400] },
-      ));
+      ),
+    );
 
     test("shows a link for the user, and then the outcome", async () => {
       const identity = someone();
@@ -150,7 +152,7 @@ export function consoleConnecting(world) {
       });
     });
 
-    test("does not ask for values that decide which host receives the app's secret", async () => {
+    proof("does not ask for values that decide which host receives the app's secret", async () => {
       await world.connect.setClient("hosted");
       await visit(
         "/connectors/hosted",
@@ -189,7 +191,7 @@ export function consoleConnecting(world) {
         await expectAccessible(page, "attempts that failed");
       }));
 
-    test("names the missing scope", async () => {
+    proof("names the missing scope", async () => {
       const reader = await world.connect.newKey({ scopes: "catalog:read connections:read" });
       await visit(
         "/connectors/keyed",

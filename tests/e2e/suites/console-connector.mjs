@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { catalogOf } from "../support/console-catalog.mjs";
 import { expectAccessible, readCopied } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 const execute = promisify(execFile);
 
@@ -84,7 +85,7 @@ export function consoleConnector(world) {
         await page.getByText("No actions match").waitFor();
       }));
 
-    test("sends unknown filter values instead of ignoring them", () =>
+    proof("sends unknown filter values instead of ignoring them", () =>
       visit("/connectors/github?method=delete", async (page) => {
         const method = page.getByRole("combobox", { name: "Method" });
         await expectActions(page, { method: "DELETE" });
@@ -96,9 +97,10 @@ export function consoleConnector(world) {
         await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
         await expectActions(page, {});
-      }));
+      }),
+    );
 
-    test("shows API requests that return what it displays", () =>
+    proof("shows API requests that return what it displays", () =>
       visit("/connectors/github?method=PUT&q=it's", async (page) => {
         const expected = await actions({ method: "PUT", q: "it's", page: 1 });
         const code = page.getByRole("region", { name: "Actions" });
@@ -118,9 +120,10 @@ export function consoleConnector(world) {
         const printed = await execute(process.execPath, [join(place, "main.mjs")], { env });
         rmSync(place, { recursive: true });
         assert.deepEqual(JSON.parse(printed.stdout), { rows: expected.rows, total: expected.total });
-      }));
+      }),
+    );
 
-    test("lists its newest connections, and links to all of them", () =>
+    proof("lists its newest connections, and links to all of them", () =>
       visit("/connectors/github", async (page) => {
         const { rows, total } = (await world.console.caller().list({ platform: "github", limit: 5 })).json;
         const section = page.getByRole("region", { name: "Connections" });
@@ -140,9 +143,10 @@ export function consoleConnector(world) {
         }
         await section.getByRole("link", { name: `All ${total} connections` }).click();
         await page.waitForURL("**/connections?platform=github");
-      }));
+      }),
+    );
 
-    test("suggests similar names for an unknown platform", () =>
+    proof("suggests similar names for an unknown platform", () =>
       visit(
         "/connectors/githb",
         async (page) => {
@@ -151,6 +155,7 @@ export function consoleConnector(world) {
           await page.getByRole("heading", { level: 1, name: "GitHub" }).waitFor();
         },
         { expects: [404] },
-      ));
+      ),
+    );
   });
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CONNECTORS, catalogOf } from "../support/console-catalog.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} world */
 export function consoleConnectors(world) {
@@ -38,7 +39,7 @@ export function consoleConnectors(world) {
         await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
       }));
 
-    test("shows the rest with a key that can't read connections", () =>
+    proof("shows the rest with a key that can't read connections", () =>
       visit(
         "/connectors",
         async (page) => {
@@ -50,9 +51,10 @@ export function consoleConnectors(world) {
           assert.equal(await page.getByRole("heading", { name: "Connected" }).count(), 0);
         },
         { as: world.console.keys.catalogOnly },
-      ));
+      ),
+    );
 
-    test("shows the rest when connections can't be loaded", () =>
+    proof("shows the rest when connections can't be loaded", () =>
       visit(
         "/connectors",
         async (page) => {
@@ -65,9 +67,10 @@ export function consoleConnectors(world) {
           assert.equal(await page.getByRole("heading", { name: "Connected" }).count(), 0);
         },
         { expects: [400] },
-      ));
+      ),
+    );
 
-    test("shows no further connectors when all of a small catalog is connected", () =>
+    proof("shows no further connectors when all of a small catalog is connected", () =>
       visit("/connectors", async (page) => {
         const { rows } = (await world.console.caller().send("GET", "/v1/available-connectors?limit=2")).json;
         await page.route("**/v1/available-connectors?*", (route) =>
@@ -81,9 +84,10 @@ export function consoleConnectors(world) {
         await page.reload();
         await page.getByRole("list", { name: "Connected" }).getByRole("listitem").nth(1).waitFor();
         assert.deepEqual(await page.getByRole("heading", { level: 2 }).allInnerTexts(), ["Connected"]);
-      }));
+      }),
+    );
 
-    test("shows a family on its own page, with pages and a search", () =>
+    proof("shows a family on its own page, with pages and a search", () =>
       visit("/connectors", async (page) => {
         const { googles } = await expectKnown(page);
         await page
@@ -116,7 +120,8 @@ export function consoleConnectors(world) {
         await page.getByText("The catalog has no such connector family").waitFor();
         await page.getByRole("link", { name: "Show all connectors" }).click();
         await expectKnown(page);
-      }));
+      }),
+    );
 
     test("lists matches page by page, forwards and back", () =>
       visit("/connectors?q=google", async (page) => {
@@ -138,7 +143,7 @@ export function consoleConnectors(world) {
         await expectCards(page, { q: "google" });
       }));
 
-    test("links to the first page from beyond the end", () =>
+    proof("links to the first page from beyond the end", () =>
       visit("/connectors?q=google&page=4711", async (page) => {
         await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
@@ -147,7 +152,8 @@ export function consoleConnectors(world) {
         await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
         await expectKnown(page);
-      }));
+      }),
+    );
 
     test("searches after a pause in typing, and cancels superseded requests", () =>
       visit("/connectors", async (page) => {
@@ -189,7 +195,7 @@ export function consoleConnectors(world) {
         assert.ok(!page.url().includes("?"));
       }));
 
-    test("also finds actions of all platforms, with links to their pages", () =>
+    proof("also finds actions of all platforms, with links to their pages", () =>
       visit("/connectors?q=create+github+issue", async (page) => {
         const found = page.getByRole("region", { name: "Actions" });
         const first = found.getByRole("listitem").first();
@@ -203,7 +209,8 @@ export function consoleConnectors(world) {
         // Filters for connectors do not apply to actions.
         await page.getByRole("checkbox", { name: "Hosted authorization only" }).check();
         await found.waitFor({ state: "detached" });
-      }));
+      }),
+    );
 
     test("filters by category, shows the number of connectors, and keeps it in the address", () =>
       visit("/connectors?q=google", async (page) => {
@@ -228,7 +235,7 @@ export function consoleConnectors(world) {
         assert.equal(await select.inputValue(), "Analytics");
       }));
 
-    test("filters by hosted authorization, and reports no matches", () =>
+    proof("filters by hosted authorization, and reports no matches", () =>
       visit("/connectors", async (page) => {
         await expectKnown(page);
         const { total } = await connectors({ authkit: "true" });
@@ -239,9 +246,10 @@ export function consoleConnectors(world) {
         await page.getByText("No connectors match").waitFor();
         await page.getByRole("link", { name: "Show all connectors" }).click();
         await expectKnown(page);
-      }));
+      }),
+    );
 
-    test("shows each connector's details on a card that links to its page", () =>
+    proof("shows each connector's details on a card that links to its page", () =>
       visit("/connectors?q=github", async (page) => {
         const { rows } = await expectCards(page, { q: "github" });
         for (const [index, row] of rows.entries()) {
@@ -260,9 +268,10 @@ export function consoleConnectors(world) {
         await page.getByRole("heading", { level: 1, name: "GitHub" }).waitFor();
         // Screen readers announce the position.
         await expectFocus(page.getByRole("heading", { level: 1, name: "GitHub" }));
-      }));
+      }),
+    );
 
-    test("shows a monogram instead of loading a logo from another host", () =>
+    proof("shows a monogram instead of loading a logo from another host", () =>
       visit("/connectors?q=google&page=2", async (page) => {
         await expectCards(page, { q: "google", page: 2 });
         const { rows } = (await world.console.caller().send("GET", "/v1/available-connectors?q=google&limit=30")).json;
@@ -270,9 +279,10 @@ export function consoleConnectors(world) {
         await page.locator(".monogram").first().waitFor();
         for (const image of await page.locator("img.logo").all())
           assert.equal(new URL(await image.evaluate((shown) => shown.src)).origin, world.console.baseUrl);
-      }));
+      }),
+    );
 
-    test("reports that the service is unreachable, and retries", () =>
+    proof("reports that the service is unreachable, and retries", () =>
       visit(
         "/connectors?q=google",
         async (page) => {
@@ -286,7 +296,8 @@ export function consoleConnectors(world) {
           await expectCards(page, { q: "google", page: 2 });
         },
         { expects: ["ERR_CONNECTION_REFUSED"] },
-      ));
+      ),
+    );
 
     test("can be used by keyboard alone: search, a connector, its actions", () =>
       visit("/connectors", async (page) => {
@@ -302,7 +313,7 @@ export function consoleConnectors(world) {
         await expectActions(page, { q: "gist" });
       }));
 
-    test("truncates descriptions after a whole line, and breaks no label", () =>
+    proof("truncates descriptions after a whole line, and breaks no label", () =>
       visit("/connectors", async (page) => {
         await expectKnown(page);
         for (const width of [390, 700, 1024, 1280]) {
@@ -320,7 +331,8 @@ export function consoleConnectors(world) {
           });
           assert.equal(lines, 1, `${width}`);
         }
-      }));
+      }),
+    );
 
     test("fits and is accessible in both themes and at each width", () =>
       visit(

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { PATH, asked, choosePlatform, expectRows, newConnection, panelOf } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 export function createdInConsole(world) {
   const visit = (...given) => world.console.visit(...given);
@@ -77,7 +78,7 @@ export function createdInConsole(world) {
       });
     });
 
-    test("works by keyboard with only the two required fields, and updates the list at once", async () => {
+    proof("works by keyboard with only the two required fields, and updates the list at once", async () => {
       const identity = `few-${randomUUID()}`;
       await visit(`${PATH}?identity=${identity}`, async (page) => {
         const { form, open } = dialogOf(page);
@@ -95,7 +96,7 @@ export function createdInConsole(world) {
       });
     });
 
-    test("shows errors of touched fields, and all errors on submit", () =>
+    proof("shows errors of touched fields, and all errors on submit", () =>
       visit(`${PATH}?new=1`, async (page) => {
         const { form, field, fill, create } = dialogOf(page);
         await form.waitFor();
@@ -125,9 +126,10 @@ export function createdInConsole(world) {
             document.activeElement?.getAttribute("aria-invalid") === "true",
         );
         await expectAccessible(page, "with faults");
-      }));
+      }),
+    );
 
-    test("sends no request for an unknown platform", () =>
+    proof("sends no request for an unknown platform", () =>
       visit(`${PATH}?new=1`, async (page) => {
         const { form, field, fill, create } = dialogOf(page);
         const sent = [];
@@ -145,7 +147,8 @@ export function createdInConsole(world) {
         assert.deepEqual(sent, []);
         await fill({ Platform: "github" });
         await form.locator(".field-error").waitFor({ state: "detached" });
-      }));
+      }),
+    );
 
     test("shows errors that only the service finds next to their fields", () =>
       visit(
@@ -177,7 +180,7 @@ export function createdInConsole(world) {
         { expects: [400] },
       ));
 
-    test("links to an existing connection", async () => {
+    proof("links to an existing connection", async () => {
       const { id, identity } = await newConnection(caller());
       await visit(
         PATH,
@@ -197,7 +200,7 @@ export function createdInConsole(world) {
       );
     });
 
-    test("keeps the input after a failure, and after closing the dialog", async () => {
+    proof("keeps the input after a failure, and after closing the dialog", async () => {
       const identity = `patient-${randomUUID()}`;
       await visit(
         PATH,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PATH, at, newConnection, panelOf } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 export function editedInConsole(world) {
   const visit = (...given) => world.console.visit(...given);
@@ -56,7 +57,7 @@ export function editedInConsole(world) {
         assert.equal((await stored(id)).name, null, "an empty name is none");
       }));
 
-    test("are validated while typing", () =>
+    proof("are validated while typing", () =>
       change("name", async (_page, { form, field, save }, { id, name }) => {
         await field("Name").fill("n".repeat(129));
         await form.locator(".field-error").waitFor();
@@ -64,7 +65,8 @@ export function editedInConsole(world) {
         await save.dispatchEvent("click");
         await form.getByRole("button", { name: "Cancel" }).click();
         assert.equal((await stored(id)).name, name);
-      }));
+      }),
+    );
 
     test("make a failed connection inactive, and active again once it works", () =>
       change("state", async (page, { panel, form, field, save, said, button }, { id }) => {
@@ -93,7 +95,7 @@ export function editedInConsole(world) {
         assert.deepEqual([(await stored(id)).state, (await stored(id)).active], ["operational", true]);
       }));
 
-    test("are discarded only after confirmation", () =>
+    proof("are discarded only after confirmation", () =>
       change("name", async (page, { form, field, closed, panel }) => {
         await field("Name").fill("half done");
         await page.keyboard.press("Escape");
@@ -109,9 +111,10 @@ export function editedInConsole(world) {
         await form.getByRole("button", { name: "Cancel" }).click();
         await page.keyboard.press("Escape");
         await closed();
-      }));
+      }),
+    );
 
-    test("are kept when saving fails", () =>
+    proof("are kept when saving fails", () =>
       change(
         "name",
         async (page, { form, field, save, said }, { id }) => {
@@ -125,7 +128,8 @@ export function editedInConsole(world) {
           assert.equal((await stored(id)).name, "kept");
         },
         { expects: ["ERR_FAILED"] },
-      ));
+      ),
+    );
   });
 
   describe("concurrent edits of a connection", () => {
@@ -144,7 +148,7 @@ export function editedInConsole(world) {
         { expects: [412] },
       ));
 
-    test("are merged silently when they changed different fields of the state", () =>
+    proof("are merged silently when they changed different fields of the state", () =>
       change(
         "state",
         async (_page, { field, save, said }, { id }) => {
@@ -156,9 +160,10 @@ export function editedInConsole(world) {
           assert.deepEqual({ state, active }, { state: "degraded", active: false });
         },
         { expects: [412] },
-      ));
+      ),
+    );
 
-    test("are merged silently when one changed tags and the other the name", async () => {
+    proof("are merged silently when one changed tags and the other the name", async () => {
       const { id } = await newConnection(caller());
       await visit(
         at(id),
@@ -179,7 +184,7 @@ export function editedInConsole(world) {
       ["Keep theirs", "theirs"],
       ["Save mine", "mine"],
     ]) {
-      test(`ask the user when both changed the same value: ${button}`, () =>
+      (button === "Save mine" ? test : proof)(`ask the user when both changed the same value: ${button}`, () =>
         change(
           "name",
           async (page, { panel, field, save, said, closed }, { id, name: before }) => {
@@ -198,10 +203,11 @@ export function editedInConsole(world) {
             await closed();
           },
           { expects: [412] },
-        ));
+        ),
+      );
     }
 
-    test("are shown before the connection is deleted", async () => {
+    proof("are shown before the connection is deleted", async () => {
       const { id, identity } = await newConnection(caller());
       await visit(
         at(id),

@@ -14,6 +14,7 @@ import {
 } from "../support/console-connections.mjs";
 import { expectAccessible, readCopied } from "../support/console.mjs";
 import { signIn } from "../support/console-session.mjs";
+import { proof } from "../support/proof.mjs";
 
 const VAULT = "**/v1/vault/**";
 
@@ -51,7 +52,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("an expired key keeps a form's input, unless another account signs in", async () => {
+    proof("an expired key keeps a form's input, unless another account signs in", async () => {
       const doomed = await world.console.newKey({});
       const other = await world.console.newKey({ account: "others" });
       await visit(
@@ -75,7 +76,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("an expired key leads to sign-in, and then back to the page of the list", async () => {
+    proof("an expired key leads to sign-in, and then back to the page of the list", async () => {
       const doomed = await world.console.newKey({});
       const [first, second] = [await answered(caller()), await answered(caller(), { page: 2 })];
       await visit(
@@ -113,7 +114,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a panel that can't be loaded shows why, and can be retried", async () => {
+    proof("a panel that can't be loaded shows why, and can be retried", async () => {
       const { id, identity } = await newConnection(caller(), { active: false });
       await visit(
         PATH,
@@ -132,7 +133,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a failure of the service shows the request ID", () =>
+    proof("a failure of the service shows the request ID", () =>
       visit(
         PATH,
         async (page) => {
@@ -159,9 +160,10 @@ export function consoleFailures(world) {
           await page.unroute(VAULT);
         },
         { expects: [503] },
-      ));
+      ),
+    );
 
-    test("a view that can't be rendered shows what to do, inside the frame", async () => {
+    proof("a view that can't be rendered shows what to do, inside the frame", async () => {
       const {
         rows: [row],
       } = await answered(caller());
@@ -190,16 +192,17 @@ export function consoleFailures(world) {
       });
     });
 
-    test("a view that can't be rendered allows signing out", () =>
+    proof("a view that can't be rendered allows signing out", () =>
       visit("/connectors", async (page) => {
         await page.getByRole("list", { name: "Connectors" }).waitFor();
         await page.route(VAULT, (route) => route.fulfill({ json: { rows: [null], total: 1, pages: 1, page: 1 } }));
         await page.getByRole("link", { name: "Connections", exact: true }).click();
         await page.getByRole("alert").getByRole("button", { name: "Sign out" }).click();
         await page.getByLabel("API key").waitFor();
-      }));
+      }),
+    );
 
-    test("a search that is too broad is explained, also next to its fields", async () => {
+    proof("a search that is too broad is explained, also next to its fields", async () => {
       const { ids } = await answered(caller());
       await visit(
         PATH,
@@ -241,7 +244,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a page number that is too far links to the first page", async () => {
+    proof("a page number that is too far links to the first page", async () => {
       const { ids } = await answered(caller());
       await visit(
         `${PATH}?page=4000`,
@@ -297,7 +300,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a key that can't read connections gets an explanation", () =>
+    proof("a key that can't read connections gets an explanation", () =>
       visit(
         PATH,
         async (page) => {
@@ -310,9 +313,10 @@ export function consoleFailures(world) {
           await page.getByRole("list", { name: "Connectors" }).waitFor();
         },
         { as: world.console.keys.catalogOnly },
-      ));
+      ),
+    );
 
-    test("a key that can't read the catalog gets an explanation", async () => {
+    proof("a key that can't read the catalog gets an explanation", async () => {
       const vaultOnly = await world.console.newKey({ scopes: "connections:read" });
       await visit(
         "/connectors",
@@ -328,7 +332,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a vault without connections shows that it is empty", async () => {
+    proof("a vault without connections shows that it is empty", async () => {
       const fresh = await world.console.newKey({ account: "nobody-yet" });
       await visit(
         PATH,
@@ -341,7 +345,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("loading is announced", async () => {
+    proof("loading is announced", async () => {
       const { ids } = await answered(caller());
       await visit("/", async (page) => {
         await page.locator("h1").waitFor();

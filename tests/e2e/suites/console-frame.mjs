@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { acting, AWAY, away, chart, drawn } from "../support/console-overview.mjs";
 import { signIn } from "../support/console-session.mjs";
+import { proof } from "../support/proof.mjs";
 
 const WIDTHS = [
   [320, 640],
@@ -16,7 +17,7 @@ export function consoleFrame(world) {
   const visit = (...given) => world.console.visit(...given);
 
   describe("the frame", () => {
-    test("focused elements are not under the header", () =>
+    proof("focused elements are not under the header", () =>
       visit(
         "/",
         async (page) => {
@@ -33,9 +34,10 @@ export function consoleFrame(world) {
           assert.ok(focused >= header, `it is at ${focused}, and the header ends at ${header}`);
         },
         { width: 390, height: 640 },
-      ));
+      ),
+    );
 
-    test("the menu shows all entries on a phone", () =>
+    proof("the menu shows all entries on a phone", () =>
       visit(
         "/integrations",
         async (page) => {
@@ -53,7 +55,8 @@ export function consoleFrame(world) {
           }
         },
         { width: 320, height: 640 },
-      ));
+      ),
+    );
 
     test("the theme button changes the theme, and stores it", () =>
       visit("/", async (page) => {
@@ -70,7 +73,7 @@ export function consoleFrame(world) {
         assert.equal(await background(), light);
       }));
 
-    test("a stored theme applies before the first paint", () =>
+    proof("a stored theme applies before the first paint", () =>
       visit(
         "/problems/",
         async (page) => {
@@ -89,7 +92,8 @@ export function consoleFrame(world) {
           }
         },
         { expects: [404] },
-      ));
+      ),
+    );
 
     test("fits and is accessible in both themes and at each width", () =>
       visit(

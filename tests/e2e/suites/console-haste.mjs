@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { PATH, at, choosePlatform, newConnection, panelOf, tagsOf } from "../support/console-connections.mjs";
+import { proof } from "../support/proof.mjs";
 
 /**
  * Holds requests of a method until `go()` is called, to respond as late as possible. `sent` counts them; `arrived()`
@@ -48,7 +49,7 @@ export function hastyInConsole(world) {
   }
 
   describe("impatient users", () => {
-    test("keep changes that they make during a save", async () => {
+    proof("keep changes that they make during a save", async () => {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
         const { panel, field, save, expectChips, said } = panelOf(page);
@@ -72,7 +73,7 @@ export function hastyInConsole(world) {
       });
     });
 
-    test("see what was saved, not an older response that arrives later", async () => {
+    proof("see what was saved, not an older response that arrives later", async () => {
       const { id } = await newConnection(caller());
       await visit(PATH, async (page) => {
         const { field, save, expectChips, said, opened } = panelOf(page);
@@ -121,7 +122,7 @@ export function hastyInConsole(world) {
       assert.equal((await caller().list({ identity })).json.total, 1);
     });
 
-    test("delete once, and keep another connection's panel open", async () => {
+    proof("delete once, and keep another connection's panel open", async () => {
       const name = `hasty ${randomUUID()}`;
       const [first, second] = [await newConnection(caller(), { name }), await newConnection(caller(), { name })];
       await visit(`${PATH}?name=${encodeURIComponent(name)}`, async (page) => {
@@ -146,7 +147,7 @@ export function hastyInConsole(world) {
       });
     });
 
-    test("stay signed in when the previous key is rejected late", async () => {
+    proof("stay signed in when the previous key is rejected late", async () => {
       const { id } = await newConnection(caller());
       await visit(
         at(id),
@@ -200,7 +201,7 @@ export function hastyInConsole(world) {
       });
     });
 
-    test("remove one tag per press of Backspace, however long it is held", async () => {
+    proof("remove one tag per press of Backspace, however long it is held", async () => {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
         const { field, expectChips, opened } = panelOf(page);

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { agree, button, opened } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function consoleHealth(world) {
@@ -34,7 +35,7 @@ export function consoleHealth(world) {
   }
 
   describe("the health of a connection", () => {
-    test("can be reported when the vault does not hold its credentials", async () => {
+    proof("can be reported when the vault does not hold its credentials", async () => {
       const identity = someone();
       const { json } = await world.connect.caller().create({ platform: "login", identity, identityType: "user" });
       await visit(`/connections/${json.id}`, async (page) => {
@@ -101,7 +102,7 @@ export function consoleHealth(world) {
       });
     });
 
-    test("can be checked at once", async () => {
+    proof("can be checked at once", async () => {
       const identity = someone();
       const connection = await connected(identity);
       await visit(

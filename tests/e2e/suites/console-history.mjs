@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { at, newConnection, panelOf } from "../support/console-connections.mjs";
 import { expectAccessibleEverywhere } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 const REASON = { code: "platform_unavailable", detail: null, httpStatus: 503 };
 const CALL = {
@@ -68,7 +69,7 @@ export function consoleHistory(world) {
       );
     });
 
-    test("includes a change made in the panel at once, and loads older events on demand", async () => {
+    proof("includes a change made in the panel at once, and loads older events on demand", async () => {
       const connection = await newConnection(caller(), { name: "long history" });
       const called = Array.from({ length: 50 }, () => event(connection, "connection.called", { call: CALL }));
       await world.console.database.batch(called);
@@ -92,7 +93,7 @@ export function consoleHistory(world) {
       );
     });
 
-    test("is hidden from a key that can't read events", async () => {
+    proof("is hidden from a key that can't read events", async () => {
       const connection = await newConnection(caller());
       await visit(at(connection.id), async (page) => {
         await historyOf(page)

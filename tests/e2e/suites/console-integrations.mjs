@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
 import { button, heading } from "../support/connect.mjs";
+import { proof } from "../support/proof.mjs";
 
 const PATH = "/integrations";
 const READS = "catalog:read connections:read";
@@ -41,7 +42,7 @@ export function consoleIntegrations(world) {
         }),
       ));
 
-    test("show missing clients after the catalog, and the catalog after them", () =>
+    proof("show missing clients after the catalog, and the catalog after them", () =>
       without(() =>
         visit("/connectors", async (page) => {
           const go = (name) => page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
@@ -52,7 +53,8 @@ export function consoleIntegrations(world) {
           await go("Connectors");
           await enabled.waitFor();
         }),
-      ));
+      ),
+    );
 
     test("set a missing client, change it without its secret, and delete it", () =>
       without(() =>
@@ -118,7 +120,7 @@ export function consoleIntegrations(world) {
         ),
       ));
 
-    test("set a second client of a platform, change it, and delete it", () =>
+    proof("set a second client of a platform, change it, and delete it", () =>
       visit(`${PATH}?set=both&new=1`, async (page) => {
         const dialog = form(page, "OAuth client for Both");
         await dialog.getByText("Both already has “default”.").waitFor();
@@ -150,7 +152,8 @@ export function consoleIntegrations(world) {
         await button(page, "Delete OAuth client").click();
         await page.getByText("The OAuth client “bot” for Both was deleted.").waitFor();
         assert.equal((await named()).status, 404);
-      }));
+      }),
+    );
 
     test("choose a platform by keyboard, and show errors next to the field", () =>
       without(() =>
@@ -180,7 +183,7 @@ export function consoleIntegrations(world) {
         }),
       ));
 
-    test("explain an unknown platform, and one without OAuth", () =>
+    proof("explain an unknown platform, and one without OAuth", () =>
       visit(
         `${PATH}?set=logn`,
         async (page) => {
@@ -192,9 +195,10 @@ export function consoleIntegrations(world) {
           await page.getByText("Keyed does not use OAuth, so it needs no client.").waitFor();
         },
         { expects: [404] },
-      ));
+      ),
+    );
 
-    test("are read-only or hidden, depending on the key's scopes", async () => {
+    proof("are read-only or hidden, depending on the key's scopes", async () => {
       const reader = await world.connect.newKey({ scopes: `${READS} clients:read` });
       await visit(
         `${PATH}?set=login`,

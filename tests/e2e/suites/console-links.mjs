@@ -11,6 +11,7 @@ import {
 import { expectHidden, heading, keptSecret, linkFor, tokenFor } from "../support/console-session.mjs";
 import { token } from "../support/keys.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
+import { proof } from "../support/proof.mjs";
 
 const ANN = "ann@example.com";
 const BOB = "bob@example.com";
@@ -49,7 +50,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("is removed from the address at once", async () => {
+    proof("is removed from the address at once", async () => {
       const secret = await tokenFor(world.console, ANN);
       await visit(
         "/problems/",
@@ -105,7 +106,7 @@ export function consoleLinks(world) {
       });
     });
 
-    test("replaces the key if the user chooses so", async () => {
+    proof("replaces the key if the user chooses so", async () => {
       const secret = await tokenFor(world.console, ANN);
       await visit(`/connections#token=${secret}`, async (page) => {
         await question(page).getByRole("button", { name: "Open the link" }).click();
@@ -115,7 +116,7 @@ export function consoleLinks(world) {
       });
     });
 
-    test("asks a user who is signed in with another identity's link, but not with the same identity's", async () => {
+    proof("asks a user who is signed in with another identity's link, but not with the same identity's", async () => {
       const path = await linkFor(world.console, ANN);
       await visit(
         path,
@@ -138,7 +139,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("also asks in a new tab when another tab is signed in", async () => {
+    proof("also asks in a new tab when another tab is signed in", async () => {
       const path = await linkFor(world.console, ANN);
       await visit("/connections", async (page) => {
         await heading(page, "Connections").waitFor();
@@ -171,7 +172,7 @@ export function consoleLinks(world) {
         { as: null },
       ));
 
-    test("that is damaged leaves the current session unchanged", () =>
+    proof("that is damaged leaves the current session unchanged", () =>
       visit("/connections#token=st_live_x", async (page) => {
         await page.getByRole("status").getByText("This link is damaged.").waitFor();
         assert.equal(page.url(), `${world.console.baseUrl}/connections`);
@@ -180,9 +181,10 @@ export function consoleLinks(world) {
         await page.getByRole("button", { name: "Close this message" }).click();
         await page.getByText("This link is damaged.").waitFor({ state: "detached" });
         await heading(page, "Connections").waitFor();
-      }));
+      }),
+    );
 
-    test("that has expired shows an explanation, and the next one restores the view", async () => {
+    proof("that has expired shows an explanation, and the next one restores the view", async () => {
       const expired = token(SESSION_SECRET, world.console.keys.maker, { i: ANN, e: Date.now() - 1 });
       await visit(
         `/connections/x#token=${expired}`,
@@ -199,7 +201,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("that expires during the session shows an explanation", async () => {
+    proof("that expires during the session shows an explanation", async () => {
       const short = await world.console.newKey({
         scopes: "catalog:read connections:read connections:write sessions:create",
       });
@@ -219,7 +221,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("that can't be verified now can be retried", async () => {
+    proof("that can't be verified now can be retried", async () => {
       const path = await linkFor(world.console, ANN);
       await visit(
         "/connectors",

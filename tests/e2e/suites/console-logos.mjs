@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { answeredAll } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} world */
 export function consoleLogos(world) {
@@ -41,7 +42,7 @@ export function consoleLogos(world) {
         await shownInBoth("slack");
       }));
 
-    test("put their platforms first, like platforms that only the service describes", () =>
+    proof("put their platforms first, like platforms that only the service describes", () =>
       world.console.visit("/connectors", async (page) => {
         const isKnown = new Map();
         await page.route("**/v1/available-connectors?*", async (route) => {
@@ -69,7 +70,8 @@ export function consoleLogos(world) {
         assert.ok(unknown > 200 && shown.slice(unknown).every((platform) => !isKnown.get(platform)), `${unknown}`);
         assert.ok(shown.slice(unknown).includes("acme-store"));
         assert.ok(shown.slice(0, unknown).includes("linkedin"));
-      }));
+      }),
+    );
 
     test("are short absolute URLs in responses", async () => {
       const ask = async (path) => (await world.console.caller().send("GET", path)).json;

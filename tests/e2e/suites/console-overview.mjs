@@ -6,6 +6,7 @@ import { AWAY, acting, away, chart, drawn } from "../support/console-overview.mj
 import { heading } from "../support/console-session.mjs";
 import { nth } from "../support/seed.mjs";
 import { expectConnections } from "../support/vault.mjs";
+import { proof } from "../support/proof.mjs";
 
 const FIRST = 12;
 const STATES = ["operational", "degraded", "failed", "unknown"];
@@ -100,7 +101,7 @@ export function consoleOverview(world) {
         assert.notEqual(bar, ground);
       }));
 
-    test("shows the largest platforms and the sum of the others, with the API request", () =>
+    proof("shows the largest platforms and the sum of the others, with the API request", () =>
       visit("/", async (page) => {
         const { total, platforms, otherPlatforms } = await summaryOf();
         const of = (rows) => Object.fromEntries(rows.map((row) => [row.platform, row.total]));
@@ -126,7 +127,8 @@ export function consoleOverview(world) {
         assert.ok((await code.innerText()).includes(`curl '${world.console.baseUrl}/v1/vault/summary'`));
         await page.getByRole("button", { name: "JavaScript" }).click();
         assert.ok((await code.innerText()).includes("await vault.connections.summary()"));
-      }));
+      }),
+    );
 
     test("shows who must act, and links to the connections counted", () =>
       visit("/", async (page) => {
@@ -194,7 +196,7 @@ export function consoleOverview(world) {
         assert.equal(await table.filter({ hasText: "Inactive" }).count(), (await table.count()) - 1);
       }));
 
-    test("shows few platforms without a remainder", () =>
+    proof("shows few platforms without a remainder", () =>
       visit(
         "/",
         async (page) => {
@@ -204,9 +206,10 @@ export function consoleOverview(world) {
           assert.deepEqual(Object.values(await told(page, "platform", 13)), Array(13).fill(1));
         },
         { as: world.console.keys.thirteen },
-      ));
+      ),
+    );
 
-    test("names rejected OAuth clients and disabled webhooks", () =>
+    proof("names rejected OAuth clients and disabled webhooks", () =>
       visit(
         "/",
         async (page) => {
@@ -238,18 +241,20 @@ export function consoleOverview(world) {
           await page.getByText("The platform rejected this client 3 hours ago.").waitFor();
         },
         { as: world.console.keys.acting },
-      ));
+      ),
+    );
 
-    test("shows that no action is needed", () =>
+    proof("shows that no action is needed", () =>
       visit(
         "/",
         async (page) => {
           await acting(page).getByText("No action needed: no connection is failed or degraded.").waitFor();
         },
         { as: world.console.keys.quiet },
-      ));
+      ),
+    );
 
-    test("shows that the list is incomplete, and retries", () =>
+    proof("shows that the list is incomplete, and retries", () =>
       visit(
         "/connectors?q=github",
         async (page) => {
@@ -265,7 +270,8 @@ export function consoleOverview(world) {
           assert.equal(await alert.count(), 0);
         },
         { as: world.console.keys.acting, expects: [AWAY] },
-      ));
+      ),
+    );
 
     test("loads only the session, the summary, and what it shows", () =>
       visit("/", async (page) => {
@@ -295,7 +301,7 @@ export function consoleOverview(world) {
         assert.deepEqual(requested, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
       }));
 
-    test("of an empty vault shows the next steps", async () => {
+    proof("of an empty vault shows the next steps", async () => {
       const create = (page) => page.getByRole("link", { name: "add a record" });
       const seeds = (page) => page.getByText("npm run seed -- --account nobody");
       await visit(
@@ -327,7 +333,7 @@ export function consoleOverview(world) {
       );
     });
 
-    test("explains a missing scope", () =>
+    proof("explains a missing scope", () =>
       visit(
         "/",
         async (page) => {
@@ -338,9 +344,10 @@ export function consoleOverview(world) {
           await page.getByRole("list", { name: "Connectors" }).waitFor();
         },
         { as: world.console.keys.catalogOnly },
-      ));
+      ),
+    );
 
-    test("shows identifiers instead of names without access to the catalog", () =>
+    proof("shows identifiers instead of names without access to the catalog", () =>
       visit(
         "/",
         async (page) => {
@@ -348,7 +355,8 @@ export function consoleOverview(world) {
           await chart(page, "platform").getByRole("link", { name: "github", exact: true }).waitFor();
         },
         { as: world.console.keys.vaultOnly },
-      ));
+      ),
+    );
 
     test("shows a failure, and retries", () =>
       visit(
@@ -384,7 +392,7 @@ export function consoleOverview(world) {
         { expects: [500] },
       ));
 
-    test("keeps stale numbers when a refetch fails", () =>
+    proof("keeps stale numbers when a refetch fails", () =>
       visit(
         "/",
         async (page) => {
@@ -406,9 +414,10 @@ export function consoleOverview(world) {
           await note.waitFor({ state: "detached" });
         },
         { expects: [AWAY] },
-      ));
+      ),
+    );
 
-    test("announces that the browser is offline, and online again", () =>
+    proof("announces that the browser is offline, and online again", () =>
       visit(
         "/",
         async (page) => {
@@ -423,9 +432,10 @@ export function consoleOverview(world) {
         },
         // The platforms' names may still be loading.
         { expects: ["ERR_INTERNET_DISCONNECTED"] },
-      ));
+      ),
+    );
 
-    test("can be used by keyboard alone", () =>
+    proof("can be used by keyboard alone", () =>
       visit("/", async (page) => {
         await drawn(page);
         const skip = page.getByRole("link", { name: "Skip to content" });
@@ -440,6 +450,7 @@ export function consoleOverview(world) {
         await page.waitForURL("**/connections?platform=*");
         await heading(page, "Connections").waitFor();
         await expectFocus(heading(page, "Connections"));
-      }));
+      }),
+    );
   });
 }

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { newConnection, tagsOf } from "../support/console-connections.mjs";
 import { linkFor } from "../support/console-session.mjs";
+import { proof } from "../support/proof.mjs";
 
 const STATES = { operational: "Working", degraded: "Interrupted", failed: "Stopped working", unknown: "Not checked" };
 const GITHUB = "GitHub";
@@ -129,7 +130,7 @@ export function consoleOwn(world) {
       });
     });
 
-    test("asks again when the connection has changed", async () => {
+    proof("asks again when the connection has changed", async () => {
       const identity = someone();
       const { id } = await connect(identity);
       await visit(
@@ -151,7 +152,7 @@ export function consoleOwn(world) {
       );
     });
 
-    test("reports that a connection was already disconnected", async () => {
+    proof("reports that a connection was already disconnected", async () => {
       const identity = someone();
       const { id } = await connect(identity);
       await visit(
@@ -166,14 +167,15 @@ export function consoleOwn(world) {
       );
     });
 
-    test("explains an empty list", () =>
+    proof("explains an empty list", () =>
       visit(someone(), async (page) => {
         await page.getByText("Nothing is connected yet").waitFor();
         await page.getByText("Go back to where you got this link").waitFor();
         await expectAccessible(page, "an empty page");
-      }));
+      }),
+    );
 
-    test("offers only what the link's scopes allow", async () => {
+    proof("offers only what the link's scopes allow", async () => {
       const identity = someone();
       await connect(identity);
       await visit(
@@ -194,7 +196,7 @@ export function consoleOwn(world) {
       );
     });
 
-    test("replaces every other address of the console", async () => {
+    proof("replaces every other address of the console", async () => {
       const identity = someone();
       await connect(identity);
       await visit(identity, async (page) => {
@@ -207,7 +209,7 @@ export function consoleOwn(world) {
       });
     });
 
-    test("scrolls to the connection in the address, and reports one of another user as not found", async () => {
+    proof("scrolls to the connection in the address, and reports one of another user as not found", async () => {
       const identity = someone();
       const [mine, other] = [await connect(identity), await connect(someone())];
       await visit(identity, (page) => page.locator(".end-user-card[data-selected]").waitFor(), {
@@ -223,7 +225,7 @@ export function consoleOwn(world) {
       );
     });
 
-    test("loads many connections page by page", () =>
+    proof("loads many connections page by page", () =>
       visit(
         "many@example.com",
         async (page) => {
@@ -234,9 +236,10 @@ export function consoleOwn(world) {
           assert.equal(await button(page, "Show more").count(), 0);
         },
         { input: { scopes: ["connections:read"] } },
-      ));
+      ),
+    );
 
-    test("shows a failure, and retries", async () => {
+    proof("shows a failure, and retries", async () => {
       const identity = someone();
       await connect(identity);
       await visit(

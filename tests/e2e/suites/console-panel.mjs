@@ -12,6 +12,7 @@ import {
   tagsOf,
 } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 export function consolePanel(world) {
   const visit = (...given) => world.console.visit(...given);
@@ -80,7 +81,7 @@ export function consolePanel(world) {
       });
     });
 
-    test("opens and closes by mouse: row, close button, outside click, Back", async () => {
+    proof("opens and closes by mouse: row, close button, outside click, Back", async () => {
       const { ids } = await answered(caller());
       await visit(PATH, async (page) => {
         const { panel, opened, closed } = panelOf(page);
@@ -181,7 +182,7 @@ export function consolePanel(world) {
       }
     });
 
-    test("reports an unknown connection", async () => {
+    proof("reports an unknown connection", async () => {
       await visit(
         PATH,
         async (page) => {
@@ -199,7 +200,7 @@ export function consolePanel(world) {
       );
     });
 
-    test("is read-only without the scope, and explains why", async () => {
+    proof("is read-only without the scope, and explains why", async () => {
       const { ids } = await answered(caller());
       await visit(
         PATH,

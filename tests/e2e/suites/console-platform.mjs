@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PATH, answered, asked, expectRows } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** The input, and the first suggestion. */
 const FOUND = [
@@ -31,7 +32,7 @@ export function platformInConsole(world) {
   };
 
   describe("the platform field", () => {
-    test("finds platforms by words of their name or identifier, and shows logo, name and identifier", () =>
+    proof("finds platforms by words of their name or identifier, and shows logo, name and identifier", () =>
       visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
         await loaded(page);
@@ -41,7 +42,8 @@ export function platformInConsole(world) {
           await first.locator(".mono").getByText(platform, { exact: true }).waitFor();
           assert.equal(await first.locator(".logo").count(), 1, text);
         }
-      }));
+      }),
+    );
 
     test("follows the ARIA combobox pattern, and can be used by mouse and cleared", async () => {
       const [all, { ids }] = [
@@ -85,7 +87,7 @@ export function platformInConsole(world) {
       });
     });
 
-    test("rejects an unknown platform while typing, and sends no request", async () => {
+    proof("rejects an unknown platform while typing, and sends no request", async () => {
       const { ids } = await answered(world.console.caller());
       await visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
@@ -109,7 +111,7 @@ export function platformInConsole(world) {
       });
     });
 
-    test("is accessible while its list is open, in both themes and at each width", async () => {
+    proof("is accessible while its list is open, in both themes and at each width", async () => {
       await visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
         const expectHigh = async (where) => {

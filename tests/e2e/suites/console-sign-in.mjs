@@ -5,6 +5,7 @@ import { answeredAll, expectFocus } from "../support/console.mjs";
 import { AWAY, away, drawn } from "../support/console-overview.mjs";
 import { heading, signIn } from "../support/console-session.mjs";
 import { secret } from "../support/keys.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} world */
 export function consoleSignIn(world) {
@@ -44,7 +45,7 @@ export function consoleSignIn(world) {
         { as: null, expects: [401] },
       ));
 
-    test("reports that the browser is offline", () =>
+    proof("reports that the browser is offline", () =>
       visit(
         "/",
         async (page) => {
@@ -58,9 +59,10 @@ export function consoleSignIn(world) {
           await drawn(page);
         },
         { as: null, expects: ["ERR_INTERNET_DISCONNECTED"] },
-      ));
+      ),
+    );
 
-    test("leads to the requested address, and survives a reload", () =>
+    proof("leads to the requested address, and survives a reload", () =>
       visit(
         "/connectors?q=github",
         async (page) => {
@@ -72,7 +74,8 @@ export function consoleSignIn(world) {
           assert.equal(await field(page).count(), 0);
         },
         { as: null },
-      ));
+      ),
+    );
 
     test("ends with signing out: nothing is stored, and Back shows nothing", () =>
       visit(
@@ -158,7 +161,7 @@ export function consoleSignIn(world) {
       );
     });
 
-    test("continues with the stored key once the service is reachable", () =>
+    proof("continues with the stored key once the service is reachable", () =>
       visit(
         "/",
         async (page) => {
@@ -171,6 +174,7 @@ export function consoleSignIn(world) {
           await drawn(page);
         },
         { expects: [AWAY] },
-      ));
+      ),
+    );
   });
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
 import { expectHidden, heading, keptSecret, linkFor, signIn } from "../support/console-session.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** Records every sign-in form that is rendered, even briefly. */
 const watchForms = () => {
@@ -55,7 +56,7 @@ export function consoleTabs(world) {
         await heading(tab, "Connections").waitFor();
       }));
 
-    test("do not delay the first tab", () =>
+    proof("do not delay the first tab", () =>
       world.console.visit(
         "/",
         async (page) => {
@@ -63,9 +64,10 @@ export function consoleTabs(world) {
           assert.equal(await page.evaluate(async () => (await navigator.locks.query()).held.length), 0);
         },
         { as: null },
-      ));
+      ),
+    );
 
-    test("sign in together", () =>
+    proof("sign in together", () =>
       world.console.visit(
         "/connectors",
         async (page) => {
@@ -77,7 +79,8 @@ export function consoleTabs(world) {
           assert.equal(await keptSecret(tab), world.console.keys.full.secret);
         },
         { as: null },
-      ));
+      ),
+    );
 
     test("sign out together, also frozen ones", () =>
       signedIn(async (page) => {
@@ -97,7 +100,7 @@ export function consoleTabs(world) {
         assert.equal(await keptSecret(late), null);
       }));
 
-    test("hand the most recently used of two sessions to a new tab", () =>
+    proof("hand the most recently used of two sessions to a new tab", () =>
       signedIn(async (page) => {
         const tab = await open(page, await linkFor(world.console, "ann@example.com", { as: world.console.keys.other }));
         await tab.getByRole("button", { name: "Open the link" }).click();
@@ -108,9 +111,10 @@ export function consoleTabs(world) {
         await heading(await open(page), "Connectors").waitFor();
         await tab.getByRole("heading", { level: 1 }).click();
         await heading(await open(page), "Your connections").waitFor();
-      }));
+      }),
+    );
 
-    test("are not waited for forever if they do not reply", () =>
+    proof("are not waited for forever if they do not reply", () =>
       world.console.visit(
         "/problems/",
         async (page) => {
@@ -124,9 +128,10 @@ export function consoleTabs(world) {
           await heading(tab, "Connectors").waitFor();
         },
         { as: null },
-      ));
+      ),
+    );
 
-    test("ignore invalid messages", () =>
+    proof("ignore invalid messages", () =>
       signedIn(async (page) => {
         const tab = await open(page, "/problems/");
         await tab.evaluate(() => {
@@ -137,9 +142,10 @@ export function consoleTabs(world) {
         const other = await open(page);
         await heading(other, "Connectors").waitFor();
         await heading(page, "Connectors").waitFor();
-      }));
+      }),
+    );
 
-    test("keep their own key when another tab's key is rejected", async () => {
+    proof("keep their own key when another tab's key is rejected", async () => {
       const short = await world.console.newKey({});
       await world.console.visit(
         "/connectors",

@@ -8,6 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { button, heading } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 const PATH = "/webhooks";
 const DOCUMENT = JSON.parse(readFileSync(join(root, "www", "public", "v1", "openapi.json"), "utf8"));
@@ -144,7 +145,7 @@ export function consoleWebhooks(world) {
       });
     });
 
-    test("show validation errors", async () => {
+    proof("show validation errors", async () => {
       const [{ id }] = await listed();
       const set = (values) =>
         world.connect.database
@@ -160,7 +161,7 @@ export function consoleWebhooks(world) {
       await set({ failing_since: null });
     });
 
-    test("show why the service disabled them, and resend failed deliveries", async () => {
+    proof("show why the service disabled them, and resend failed deliveries", async () => {
       const [{ id }] = await listed();
       status = 410;
       await happen("gone");
@@ -200,7 +201,7 @@ export function consoleWebhooks(world) {
       );
     });
 
-    test("are read-only or hidden, depending on the key's scopes", async () => {
+    proof("are read-only or hidden, depending on the key's scopes", async () => {
       await visit(
         PATH,
         async (page) => {
@@ -246,7 +247,7 @@ export function consoleWebhooks(world) {
         await expectAccessibleEverywhere(page, "the deliveries", { widths, others: [390] });
       }));
 
-    test("are deleted after confirmation", () =>
+    proof("are deleted after confirmation", () =>
       visit(PATH, async (page) => {
         await button(page, `Delete ${url}`).click();
         const question = page.getByRole("alertdialog", { name: "Delete this webhook?" });
@@ -258,6 +259,7 @@ export function consoleWebhooks(world) {
         await page.getByText("The webhook was deleted.").waitFor();
         await page.getByText("No webhooks yet").waitFor();
         assert.deepEqual(await listed(), []);
-      }));
+      }),
+    );
   });
 }

@@ -13,12 +13,13 @@ import { Server } from "../support/server.mjs";
 import { Shell } from "../support/shell.mjs";
 import { expectTrueCounts, seed, stored } from "../support/vault.mjs";
 import { folder, State, wranglerEnvironment } from "../support/workspace.mjs";
+import { proves } from "../support/proof.mjs";
 
 const TIMEOUT_MS = 300_000;
 
 /** @param {{ migrated: State }} world with a migrated storage, which is copied */
 export function backupAndRestore(world) {
-  describe("backup and restore", () => {
+  describe("backup and restore", { skip: !proves }, () => {
     const [copy, fresh] = ["docs-backup", "docs-restored"].map((name) => join(folder, name));
     const [old, restored] = [copy, fresh].map(
       (path) => new State(join(path, ".wrangler", "state").slice(folder.length + 1)),

@@ -9,6 +9,7 @@ import { logosOf } from "../../../www/logos.ts";
 import { page } from "../support/docs.mjs";
 import { CODES } from "../support/reference.mjs";
 import { cli } from "../support/workspace.mjs";
+import { proof } from "../support/proof.mjs";
 
 /** The number of connectors, actions and files of a catalog, from its report. */
 export function held(catalog) {
@@ -84,7 +85,7 @@ export function figures(world) {
       }
     });
 
-    test("the size of a connection in the database is right", async () => {
+    proof("the size of a connection in the database is right", async () => {
       const { prose: wrapped, tables } = page("docs/scaling.md");
       const prose = wrapped.replaceAll(/\s+/g, " ");
       const [, [count, bytes]] = tables

@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { key, store } from "../support/keys.mjs";
 import { State, cli } from "../support/workspace.mjs";
+import { proof } from "../support/proof.mjs";
 
 const files = readdirSync(join(root, "schema")).sort();
 // wrangler removes comments from statements.
@@ -36,7 +37,7 @@ export function migrations(world) {
       await state.use(async ({ vault }) => assert.deepEqual(await applied(vault), files));
     });
 
-    test("a database of an earlier commit is rejected unchanged, with the command to reset it", async () => {
+    proof("a database of an earlier commit is rejected unchanged, with the command to reset it", async () => {
       const state = new State("earlier");
       await state.prepare();
       const owner = key({ account: "earlier" });

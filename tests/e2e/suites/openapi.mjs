@@ -9,6 +9,7 @@ import { expectProblem } from "../support/expect.mjs";
 import { ALL, key, store } from "../support/keys.mjs";
 import { Description } from "../support/openapi.mjs";
 import { one, query } from "../support/vault.mjs";
+import { proof } from "../support/proof.mjs";
 
 const PATH = "/v1/openapi.json";
 const JSON_TYPE = ["content-type", "application/json"];
@@ -359,7 +360,7 @@ export function openapi(world) {
       }
     });
 
-    test("has the limits of every parameter", async () => {
+    proof("has the limits of every parameter", async () => {
       const text = (length) => "x".repeat(length);
       const list = (length) => Array.from({ length }, (_, n) => `x${n}`).join();
       /** Valid and invalid values of a parameter. */
@@ -415,7 +416,7 @@ export function openapi(world) {
       assert.equal(parameters, 10 + 5 + 6 + 2 + 16 + 1 + 5 + 1 + 2 + 3 + 5 + 8 + 5 + 3 + 2 + 3);
     });
 
-    test("accepts the same bodies as the service", async () => {
+    proof("accepts the same bodies as the service", async () => {
       const long = (count) => "é".repeat(count);
       const cases = [
         {},

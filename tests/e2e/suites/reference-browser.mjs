@@ -6,6 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { launch, open } from "../support/browser.mjs";
 import { CODES, EXAMPLES, keys } from "../support/reference.mjs";
+import { proof, proves, sampled } from "../support/proof.mjs";
 
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const THEMES = { light: "rgb(255, 255, 255)", dark: "rgb(17, 19, 26)" };
@@ -54,7 +55,7 @@ export function referenceInBrowser(world) {
 
     /** Asserts that the page, or these parts of it, is accessible in both themes and fits on a phone. */
     async function expectFit(page, what, parts) {
-      for (const [colorScheme, background] of Object.entries(THEMES)) {
+      for (const [colorScheme, background] of sampled(Object.entries(THEMES), 2)) {
         await page.emulateMedia({ colorScheme });
         assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), background);
         await page.evaluate(AXE);
@@ -117,7 +118,7 @@ export function referenceInBrowser(world) {
         tellViolations,
       ));
 
-    test("/docs shows an operation as the document describes it, accessibly in both themes", () => {
+    proof("/docs shows an operation as the document describes it, accessibly in both themes", () => {
       const operations = REPRESENTATIVE.map((id) => [id, world.reference.description.operations.get(id)]);
       return lookAtEach(operations, async (page) => {
         for (const [
@@ -178,7 +179,7 @@ export function referenceInBrowser(world) {
       });
     });
 
-    test("/docs lists every schema, and shows its members accessibly in both themes", () => {
+    proof("/docs lists every schema, and shows its members accessibly in both themes", () => {
       const all = world.reference.description.document.components.schemas;
       // Enumerations, and schemas named after their parent, are shown where they are used.
       const has = (owner, name) => name !== owner && JSON.stringify(all[owner]).includes(`/schemas/${name}"`);
@@ -241,8 +242,10 @@ export function referenceInBrowser(world) {
             return block(page, id).locator(".live-responses-table").innerText();
           };
           assert.match(await tried("whoami"), /"account": "reader"/);
-          assert.match(await tried("createConnection"), /"key": "test::github::default::ann@example.com"/);
-          assert.match(await tried("listConnections"), /"total": 1/);
+          if (proves) {
+            assert.match(await tried("createConnection"), /"key": "test::github::default::ann@example.com"/);
+            assert.match(await tried("listConnections"), /"total": 1/);
+          }
           await expectFit(page, "what was tried out");
           const kept = () =>
             page.evaluate(() =>
@@ -262,7 +265,7 @@ export function referenceInBrowser(world) {
         tellViolations,
       ));
 
-    test("/docs has the console's frame, and uses the session's key for requests", () =>
+    proof("/docs has the console's frame, and uses the session's key for requests", () =>
       look(
         "/problems/",
         async (page) => {
@@ -325,7 +328,8 @@ export function referenceInBrowser(world) {
           await expectFit(page, "the frame without a session");
         },
         tellViolations,
-      ));
+      ),
+    );
 
     test("an unknown path shows a page with a link back", async () => {
       const { page, faults, close } = await open(browser, `${world.reference.address}/nothere`, tellViolations);
@@ -357,7 +361,7 @@ export function referenceInBrowser(world) {
       }
     });
 
-    test("the keyboard opens an operation, and the address identifies it", () =>
+    proof("the keyboard opens an operation, and the address identifies it", () =>
       look(
         "/docs",
         async (page) => {
@@ -369,10 +373,11 @@ export function referenceInBrowser(world) {
           await block(page, "listActions").locator(".responses-table").waitFor();
         },
         tellViolations,
-      ));
+      ),
+    );
 
     for (const [choice, background] of Object.entries(THEMES)) {
-      test(`a user who chose ${choice} gets it, whatever the system's theme`, () =>
+      proof(`a user who chose ${choice} gets it, whatever the system's theme`, () =>
         look(
           "/docs",
           async (page) => {
@@ -387,7 +392,8 @@ export function referenceInBrowser(world) {
             assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), background);
           },
           tellViolations,
-        ));
+        ),
+      );
     }
 
     test("/problems/ links to a page for every code, accessible in both themes", () =>

@@ -244,7 +244,7 @@ export function commandsOf(current) {
         return (await current().send(`POST ${namespace(folder)}/bulk/get`, { keys })).values;
       },
     },
-    { form: "deploy --secrets-file FILE", answers: upload },
+    { form: "deploy --secrets-file FILE", isReal: true, answers: upload },
     { form: "deploy", answers: upload },
   ];
 }

@@ -8,13 +8,16 @@
 // --timers: the Worker's timers run N times as fast, which speeds up tests of timeouts.
 // --clock: a request with the header `x-test-wait` moves the Worker's clock forward by this many milliseconds.
 import { createRequire, enableCompileCache } from "node:module";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { root } from "../../../scripts/lib/paths.mjs";
 
 enableCompileCache();
 const ours = createRequire(import.meta.url);
 const wrangler = ours.resolve("wrangler");
-const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = ours("wrangler");
+const { version: VERSION } = ours("wrangler/package.json");
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } = createRequire(wrangler)("miniflare");
 
 const text = { type: "string" };
@@ -25,8 +28,34 @@ const { values } = parseArgs({
     clock: { type: "boolean", default: false },
   },
 });
-const config = readConfig({ config: values.config });
-const { workerOptions } = optionsOf(values.config);
+const hashOf = (value) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 20);
+
+/** The values of lines `NAME = "…"`. */
+const valuesIn = (lines) =>
+  Object.fromEntries([...lines.matchAll(/^(\w+) ?= ?(".*")$/gm)].map(([, name, value]) => [name, JSON.parse(value)]));
+
+/**
+ * The options that wrangler derives from a configuration. Loading wrangler takes half a second of processor time, so the options are
+ * kept for all configurations that only differ in variables and secrets.
+ */
+function configured(path) {
+  const [before, variables = "", rest = ""] = readFileSync(path, "utf8").split(/^(\[vars\]\n(?:[^[].*\n|\n)*)/m);
+  const file = join(root, "target", "e2e-options", `${hashOf([before, rest, VERSION])}.json`);
+  if (!existsSync(file)) {
+    const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = ours("wrangler");
+    const { name, main } = readConfig({ config: path });
+    const { bindings: _, ...workerOptions } = optionsOf(path).workerOptions;
+    mkdirSync(dirname(file), { recursive: true });
+    const unfinished = `${file}.${process.pid}`;
+    writeFileSync(unfinished, JSON.stringify({ name, main, workerOptions }));
+    renameSync(unfinished, file);
+  }
+  const { name, main, workerOptions } = JSON.parse(readFileSync(file, "utf8"));
+  const bindings = { ...valuesIn(variables), ...valuesIn(readFileSync(join(dirname(path), ".dev.vars"), "utf8")) };
+  return { name, main, workerOptions: { ...workerOptions, bindings, rootPath: dirname(path) } };
+}
+
+const config = configured(values.config);
 const folder = dirname(config.main);
 const worker = [
   { type: "ESModule", path: config.main },
@@ -63,7 +92,7 @@ export default { ...worker, fetch };
 const platforms = values.platforms && (await import(values.platforms)).default;
 const runtime = new Miniflare(
   convertV4MiniflareOptions({
-    ...workerOptions,
+    ...config.workerOptions,
     name: config.name,
     // Tests fire the cron trigger with a request.
     unsafeTriggerHandlers: true,

@@ -1,11 +1,14 @@
-// Generates a client of the OpenAPI document with each of four generators, and type-checks it.
+// `npm run lab -- generated-clients`: generates a client of the OpenAPI document with each of four generators, type-checks it, and
+// type-checks the Python package with a second type checker, pyright.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../lib/paths.mjs";
-import { Problem } from "../lib/problem.mjs";
-import { run } from "../lib/run.mjs";
-import { npmPackages } from "../setup/npm-packages.mjs";
-import { pythonPackages, pythonProgram } from "../setup/python.mjs";
+import { root } from "../scripts/lib/paths.mjs";
+import { main, Problem } from "../scripts/lib/problem.mjs";
+import { packageProgram } from "../scripts/lib/python-package.mjs";
+import { run } from "../scripts/lib/run.mjs";
+import { print } from "../scripts/lib/status.mjs";
+import { npmPackages } from "../scripts/setup/npm-packages.mjs";
+import { pythonPackages, pythonProgram } from "../scripts/setup/python.mjs";
 
 const HERE = join("tests", "generators");
 const DOCUMENT = join(root, "www", "public", "v1", "openapi.json");
@@ -36,8 +39,15 @@ async function pythonClient() {
   await python("openapi-python-client", [...args, "--config", join(root, HERE, "openapi-python-client.yml")]);
 }
 
+/** Checks the types of the Python package. */
+async function pyright() {
+  const program = join(root, HERE, "node_modules", "pyright", "index.js");
+  const interpreter = await packageProgram("python");
+  await run("node", [program, "--pythonpath", interpreter, "--project", join(root, "python")]);
+}
+
 /** Generates the clients and checks their types. */
-export async function generatedClients() {
+async function generatedClients() {
   await Promise.all([npmPackages(join(root, HERE)), pythonPackages("generators", join(HERE, "requirements.txt"))]);
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
@@ -64,3 +74,9 @@ export async function generatedClients() {
   ];
   await Promise.all(checked);
 }
+
+await main(async () => {
+  await generatedClients();
+  await pyright();
+  print("4 generated clients, and the Python package by pyright: no fault");
+});

@@ -7,11 +7,11 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { launch } from "./support/browser.mjs";
-import { button, confirm, heading } from "./support/connect.mjs";
-import { send } from "./support/http.mjs";
-import { whileStarted } from "./support/npm-start.mjs";
-import { State, build } from "./support/workspace.mjs";
+import { launch } from "../../tests/e2e/support/browser.mjs";
+import { button, confirm, heading } from "../../tests/e2e/support/connect.mjs";
+import { send } from "../../tests/e2e/support/http.mjs";
+import { whileStarted } from "../../tests/e2e/support/npm-start.mjs";
+import { State, build } from "../../tests/e2e/support/workspace.mjs";
 
 const IDENTITY = "you@example.com";
 const NAME = "Demo Notes (local)";

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
-import { key, store } from "./support/keys.mjs";
-import { Moto } from "./support/moto.mjs";
-import { SESSION_SECRET, Server } from "./support/server.mjs";
-import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
+import { App, SCOPES, VAULT_KEY } from "../../tests/e2e/support/connecting.mjs";
+import { key, store } from "../../tests/e2e/support/keys.mjs";
+import { Moto } from "../../tests/e2e/support/moto.mjs";
+import { SESSION_SECRET, Server } from "../../tests/e2e/support/server.mjs";
+import { State, build, folder, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
 
 const BUCKET = "odd-characters";
 const KEYS = [

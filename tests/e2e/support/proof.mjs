@@ -1,0 +1,12 @@
+// Tests that only `npm run proof` runs: rarer cases of a rule whose usual case `npm test` covers. They stay beside the tests
+// whose service and pages they use.
+import { test } from "node:test";
+
+/** Whether `npm run proof` runs the tests. */
+export const proves = Boolean(process.env.CONNECTOR_VAULT_PROOF);
+
+/** A test of `npm run proof`. */
+export const proof = proves ? test : () => {};
+
+/** All cases for `npm run proof`; for `npm test`, the first of every `step`. */
+export const sampled = (cases, step) => cases.filter((_, at) => proves || at % step === 0);
