@@ -15,8 +15,8 @@
 -- of the change, so no code path and no crash can skip them. SQLite does not fire delete triggers for rows that
 -- conflict resolution replaces, so use no OR REPLACE, and no OR IGNORE or OR FAIL on an update.
 --
--- Sections: API keys, connections, OAuth clients, credentials, connect attempts, events, webhooks, agents, audit,
--- moves, encryption keys.
+-- Sections: API keys, connections, OAuth clients, credentials, connect attempts, events, webhooks, agents, console,
+-- audit, moves, encryption keys.
 
 ------------------------------------------------------------------------------------------------------------------------
 -- API keys
@@ -878,8 +878,80 @@ WHEN OLD.state = 'pending' AND NEW.state IN ('approved', 'declined') BEGIN
 END;
 
 ------------------------------------------------------------------------------------------------------------------------
--- Audit: who changed API keys, OAuth clients, webhooks, the sign-in for agents, grants and connections, and who read
--- credentials
+-- Console: how people sign in, and their sessions
+------------------------------------------------------------------------------------------------------------------------
+
+-- How the people of a tenant sign in to the console.
+CREATE TABLE console_sign_ins (
+  -- The random last segment of `/sign-in/{signInId}`.
+  id          TEXT    PRIMARY KEY NOT NULL,
+  account     TEXT    NOT NULL,
+  environment TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
+  -- What authenticates people: an OpenID provider, or Cloudflare Access in front of the service.
+  type        TEXT    NOT NULL CHECK (type IN ('oidc', 'access')),
+  -- The id of the key that configured it. People have at most its scopes, and none when it is no longer valid.
+  key_id      TEXT    NOT NULL,
+  issuer      TEXT    NOT NULL,
+  -- Of a provider, the id of the OAuth client; of Access, the audience of the application.
+  client_id   TEXT    NOT NULL,
+  sealed      TEXT    CHECK (sealed IS NULL OR type = 'oidc'),
+  sealed_key  TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
+  -- The claim with a person's roles: its name, or a JSON Pointer.
+  claim       TEXT    NOT NULL,
+  -- A JSON object: the scopes of each role, separated by spaces.
+  roles       TEXT    NOT NULL CHECK (json_valid(roles)),
+  -- The scopes that are requested of the provider, separated by spaces. NULL: the default.
+  scopes      TEXT    CHECK (scopes IS NULL OR type = 'oidc'),
+  created_at  INTEGER NOT NULL,
+  updated_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A tenant has one.
+CREATE UNIQUE INDEX console_sign_ins_by_account ON console_sign_ins (account, environment);
+CREATE INDEX console_sign_ins_by_sealed_key ON console_sign_ins (sealed_key) WHERE sealed IS NOT NULL;
+CREATE INDEX console_sign_ins_by_key ON console_sign_ins (key_id);
+
+-- A person who has signed in. Ending a session deletes its row.
+CREATE TABLE console_sessions (
+  id           TEXT    PRIMARY KEY NOT NULL,
+  account      TEXT    NOT NULL,
+  environment  TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
+  -- The id of the sign-in.
+  sign_in      TEXT    NOT NULL,
+  -- The key of the sign-in.
+  key_id       TEXT    NOT NULL,
+  -- The verified email address, otherwise the subject at the provider.
+  person       TEXT    NOT NULL,
+  -- Separated by spaces. They count only while the key has them too.
+  scopes       TEXT    NOT NULL,
+  -- A hash of the cookie of the browser in which the sign-in started.
+  browser_hash TEXT    NOT NULL,
+  -- A hash of the code that the console exchanges for a token, once. NULL afterwards.
+  code_hash    TEXT,
+  -- The request that exchanged the code.
+  claimed_by   TEXT,
+  created_at   INTEGER NOT NULL,
+  used_at      INTEGER NOT NULL,
+  expires_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The list of a tenant, newest first.
+CREATE INDEX console_sessions_listed ON console_sessions (account, environment, created_at DESC, id DESC);
+CREATE INDEX console_sessions_by_key ON console_sessions (key_id);
+
+-- The expired sessions, to delete.
+CREATE INDEX console_sessions_by_age ON console_sessions (expires_at);
+
+-- The replacement of a key takes over the sign-in that it configured, so that a rotation does not lock people out.
+CREATE TRIGGER api_keys_replaced_console AFTER UPDATE OF replaced_by ON api_keys
+WHEN NEW.replaced_by IS NOT NULL AND OLD.replaced_by IS NULL BEGIN
+  UPDATE console_sign_ins SET key_id = NEW.replaced_by WHERE key_id = NEW.id;
+  UPDATE console_sessions SET key_id = NEW.replaced_by WHERE key_id = NEW.id;
+END;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Audit: who changed API keys, OAuth clients, webhooks, the sign-ins, grants, console sessions and connections, and who
+-- read credentials
 --
 -- Triggers write the entries of changes. The actor is in `audit_context`, which a batch fills first and empties last; a
 -- change without it was made by the service itself. Entries contain ids and names of actions, never a value that was
@@ -1027,6 +1099,37 @@ CREATE TRIGGER agent_grants_deleted_audit AFTER DELETE ON agent_grants
 WHEN OLD.expires_at > coalesce((SELECT at FROM audit_context), CAST(unixepoch('subsec') * 1000 AS INTEGER)) BEGIN
   INSERT INTO audited VALUES (OLD.account, OLD.environment,
     iif(OLD.state IN ('consented', 'active'), 'agent_grant.revoked', 'agent_grant.declined'), 'agent_grant', OLD.id);
+END;
+
+CREATE TRIGGER console_sign_ins_inserted_audit AFTER INSERT ON console_sign_ins BEGIN
+  INSERT INTO audited
+    VALUES (NEW.account, NEW.environment, 'console_sign_in.updated', 'console_sign_in', NEW.id);
+END;
+
+-- OF type, because only a statement that configures the sign-in sets it.
+CREATE TRIGGER console_sign_ins_updated_audit AFTER UPDATE OF type ON console_sign_ins
+WHEN (NEW.type, NEW.key_id, NEW.issuer, NEW.client_id, NEW.sealed, NEW.claim, NEW.roles, NEW.scopes, NEW.updated_at)
+  IS NOT (OLD.type, OLD.key_id, OLD.issuer, OLD.client_id, OLD.sealed, OLD.claim, OLD.roles, OLD.scopes,
+    OLD.updated_at) BEGIN
+  INSERT INTO audited
+    VALUES (NEW.account, NEW.environment, 'console_sign_in.updated', 'console_sign_in', NEW.id);
+END;
+
+CREATE TRIGGER console_sign_ins_deleted_audit AFTER DELETE ON console_sign_ins BEGIN
+  INSERT INTO audited
+    VALUES (OLD.account, OLD.environment, 'console_sign_in.deleted', 'console_sign_in', OLD.id);
+END;
+
+CREATE TRIGGER console_sessions_inserted_audit AFTER INSERT ON console_sessions BEGIN
+  INSERT INTO audited
+    VALUES (NEW.account, NEW.environment, 'console_session.created', 'console_session', NEW.id);
+END;
+
+-- Deleting an expired session has no entry, because the session had already ended.
+CREATE TRIGGER console_sessions_deleted_audit AFTER DELETE ON console_sessions
+WHEN OLD.expires_at > coalesce((SELECT at FROM audit_context), CAST(unixepoch('subsec') * 1000 AS INTEGER)) BEGIN
+  INSERT INTO audited
+    VALUES (OLD.account, OLD.environment, 'console_session.ended', 'console_session', OLD.id);
 END;
 
 CREATE TRIGGER connections_inserted_audit AFTER INSERT ON connections BEGIN
@@ -1363,6 +1466,36 @@ END;
 CREATE TRIGGER agent_approvals_deleted_in_move AFTER DELETE ON agent_approvals
 WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
   INSERT INTO account_changed VALUES (OLD.account, 'agent_approvals', json_array(OLD.id));
+END;
+
+CREATE TRIGGER console_sign_ins_inserted_in_move AFTER INSERT ON console_sign_ins
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'console_sign_ins', json_array(NEW.id));
+END;
+
+CREATE TRIGGER console_sign_ins_updated_in_move AFTER UPDATE ON console_sign_ins
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'console_sign_ins', json_array(NEW.id));
+END;
+
+CREATE TRIGGER console_sign_ins_deleted_in_move AFTER DELETE ON console_sign_ins
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'console_sign_ins', json_array(OLD.id));
+END;
+
+CREATE TRIGGER console_sessions_inserted_in_move AFTER INSERT ON console_sessions
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'console_sessions', json_array(NEW.id));
+END;
+
+CREATE TRIGGER console_sessions_updated_in_move AFTER UPDATE ON console_sessions
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'console_sessions', json_array(NEW.id));
+END;
+
+CREATE TRIGGER console_sessions_deleted_in_move AFTER DELETE ON console_sessions
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'console_sessions', json_array(OLD.id));
 END;
 
 CREATE TRIGGER audit_inserted_in_move AFTER INSERT ON audit

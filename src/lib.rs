@@ -41,6 +41,7 @@ pub mod catalog;
 pub mod client;
 pub mod connect;
 pub mod connections;
+pub mod console;
 pub mod credentials;
 #[cfg(feature = "worker")]
 pub mod edge;

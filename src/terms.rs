@@ -108,6 +108,10 @@ named! {
     AuditRead = "audit:read",
     /// Read how often keys and tokens used the API. A token can't have this scope.
     UsageRead = "usage:read",
+    /// Read how people sign in to the console, and their sessions. A token can't have this scope.
+    ConsoleRead = "console:read",
+    /// Configure how people sign in to the console, and end sessions. A token can't have this scope, and a key only on request.
+    ConsoleWrite = "console:write",
 }
 
 named! {
@@ -140,6 +144,14 @@ named! {
     /// The user has declined, or never decided.
     GrantDeclined = "agent_grant.declined",
     GrantRevoked = "agent_grant.revoked",
+    /// Configured.
+    ConsoleSignInUpdated = "console_sign_in.updated",
+    /// Switched off.
+    ConsoleSignInDeleted = "console_sign_in.deleted",
+    /// A person has signed in to the console.
+    ConsoleSessionCreated = "console_session.created",
+    /// Ended before it expired.
+    ConsoleSessionEnded = "console_session.ended",
     ConnectionCreated = "connection.created",
     /// Its account was connected, or its credentials were replaced.
     ConnectionConnected = "connection.connected",
@@ -169,6 +181,8 @@ named! {
     Agents = "agents",
     Audit = "audit",
     Usage = "usage",
+    /// How people sign in to the console, and who is signed in.
+    Console = "console",
 }
 
 named! {
@@ -319,9 +333,9 @@ impl Scope {
     ];
 
     /// Whether a key has the scope by default. Some scopes must be requested explicitly: reading credentials allows
-    /// acting as the user, and creating keys allows creating ones that the owner does not know.
+    /// acting as the user, and creating keys, or letting people sign in, gives access to others than the key's owner.
     pub const fn is_default(self) -> bool {
-        !matches!(self, Self::CredentialsRead | Self::KeysWrite)
+        !matches!(self, Self::CredentialsRead | Self::KeysWrite | Self::ConsoleWrite)
     }
 
     /// Tokens contain these bits, so they must never change.
@@ -346,6 +360,8 @@ impl Scope {
             Self::AgentsWrite => 65536,
             Self::AuditRead => 131_072,
             Self::UsageRead => 262_144,
+            Self::ConsoleRead => 524_288,
+            Self::ConsoleWrite => 1_048_576,
         }
     }
 }
@@ -372,6 +388,11 @@ impl Scopes {
     pub fn from_token(bits: u64) -> Self {
         let all = Scope::OF_TOKENS.into_iter().collect::<Self>();
         Self(u32::try_from(bits).unwrap_or(0)).and(all)
+    }
+
+    /// The inverse of [`Self::bits`], for any scope.
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits).and(Scope::ALL.into_iter().collect())
     }
 
     /// In the order of [`Scope::ALL`].

@@ -8,6 +8,7 @@ import { type CallOptions, checkCallOptions } from "./core/options.js";
 import { type PlatformRequestInit, pages, proxy } from "./resources/proxy.js";
 import { Executor } from "./core/request.js";
 import { type Actions, type Connectors, actions, connectors } from "./resources/catalog.js";
+import { type ConsoleSessions, type ConsoleSignIns, consoleSessions, consoleSignIns } from "./resources/console.js";
 import { type AgentGrants, type AgentSignIns, agentGrants, agentSignIns } from "./resources/agents.js";
 import { type OauthClients, oauthClients } from "./resources/oauth-clients.js";
 import type { ConnectOptions } from "./browser/popup.js";
@@ -39,6 +40,10 @@ export class ConnectorVault {
   readonly agentSignIn: AgentSignIns;
   /** What users granted to agents. */
   readonly agentGrants: AgentGrants;
+  /** How people sign in to the console. */
+  readonly consoleSignIn: ConsoleSignIns;
+  /** Who is signed in to the console. */
+  readonly consoleSessions: ConsoleSessions;
   /** Who changed what, and who read credentials. */
   readonly audit: Audit;
   /** What happened in the vault. */
@@ -63,6 +68,8 @@ export class ConnectorVault {
     this.oauthClients = oauthClients(executor);
     this.agentSignIn = agentSignIns(executor);
     this.agentGrants = agentGrants(executor);
+    this.consoleSignIn = consoleSignIns(executor);
+    this.consoleSessions = consoleSessions(executor);
     this.audit = audit(executor);
     this.events = events(executor);
     this.webhooks = webhooks(executor);

@@ -56,6 +56,15 @@ export type {
   NewAgentSignIn,
 } from "./resources/agents.js";
 export type {
+  ConsoleSession,
+  ConsoleSessionFilters,
+  ConsoleSessionPage,
+  ConsoleSessions,
+  ConsoleSignIn,
+  ConsoleSignIns,
+  NewConsoleSignIn,
+} from "./resources/console.js";
+export type {
   Audit,
   AuditAction,
   AuditActor,

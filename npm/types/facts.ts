@@ -136,6 +136,11 @@ export const fields = {
     nullable: ["name"],
     required: ["platform","identity","identityType"],
   },
+  NewConsoleSignIn: {
+    all: ["type","issuer","clientId","clientSecret","scopes","teamDomain","audience","claim","roles"],
+    nullable: ["clientSecret"],
+    required: ["type","claim","roles"],
+  },
   NewCredentials: {
     all: ["type","authMethod","accessToken","refreshToken","expiresAt","scopes","apiKey","username","password","token","accessKeyId","secretAccessKey","sessionToken","region","fields"],
     nullable: ["expiresAt"],
@@ -230,9 +235,9 @@ export const documents = {
     {"access":"write","actions":null,"client":null,"connectUrl":"…","connections":null,"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","fields":null,"fixedFields":null,"identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect","connections:call"],"token":"…"},
   ],
   Whoami: [
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write","audit:read","usage:read"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write","audit:read","usage:read"]},
-    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write","audit:read","usage:read"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write","audit:read","usage:read","console:read","console:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write","audit:read","usage:read","console:read","console:write"]},
+    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write","audit:read","usage:read","console:read","console:write"]},
   ],
   WhoamiOfToken: [
     {"access":"write","account":"acme","actions":null,"client":null,"connections":null,"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","fields":null,"fixedFields":null,"identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},

@@ -211,6 +211,15 @@ export type Asked = Check<{
   agentSignInMayBeNull: SameNames<Nullable<declared.NewAgentSignIn>, (typeof fields.NewAgentSignIn.nullable)[number]>;
   agentGrant: SameNames<keyof declared.NewAgentGrant, (typeof fields.NewAgentGrant.all)[number]>;
   agentGrantRequires: SameNames<Required<declared.NewAgentGrant>, (typeof fields.NewAgentGrant.required)[number]>;
+  consoleSignIn: SameNames<keyof declared.NewConsoleSignIn, (typeof fields.NewConsoleSignIn.all)[number]>;
+  consoleSignInRequires: SameNames<
+    Required<declared.NewConsoleSignIn>,
+    (typeof fields.NewConsoleSignIn.required)[number]
+  >;
+  consoleSignInMayBeNull: SameNames<
+    Nullable<declared.NewConsoleSignIn>,
+    (typeof fields.NewConsoleSignIn.nullable)[number]
+  >;
   webhook: SameNames<keyof declared.NewWebhook, (typeof fields.NewWebhook.all)[number]>;
   webhookRequires: SameNames<Required<declared.NewWebhook>, (typeof fields.NewWebhook.required)[number]>;
   webhookMayBeNull: SameNames<Nullable<declared.NewWebhook>, (typeof fields.NewWebhook.nullable)[number]>;
@@ -310,10 +319,10 @@ export type Answered = Check<{
   // Some members only exist for tokens.
   Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
   WhoamiOfToken: SameObject<
-    Omit<WhoamiOfToken, "expiresAt" | "scopes" | Limits>,
+    Omit<WhoamiOfToken, "person" | "expiresAt" | "scopes" | Limits>,
     Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes" | Limits>
   >;
-  whoamiIsEither: SameNames<keyof declared.Whoami, keyof Document<"WhoamiOfToken">>;
+  whoamiIsEither: SameNames<Exclude<keyof declared.Whoami, "person">, keyof Document<"WhoamiOfToken">>;
   ConnectorDetail: SameNames<keyof declared.ConnectorDetail, keyof Document<"ConnectorDetail">>;
   Pagination: SameNames<keyof declared.Pagination, keyof Document<"ConnectorDetail">["pagination"][number]>;
   ConnectorServer: SameNames<keyof declared.ConnectorServer, keyof Document<"ConnectorDetail">["servers"][number]>;

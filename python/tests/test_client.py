@@ -605,7 +605,7 @@ def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> N
 
     def made_up(function: Callable[..., Any]) -> dict[str, Any]:
         needed = inspect.signature(function).parameters.values()
-        values = {"scopes": ["x"], "tags": ["x"]}
+        values = {"scopes": ["x"], "tags": ["x"], "roles": {"x": ["x"]}}
         return {one.name: values.get(one.name, UNKNOWN) for one in needed if one.default is inspect.Parameter.empty}
 
     with httpx.Client(transport=httpx.MockTransport(note)) as http:
@@ -664,6 +664,8 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
         "createSession": vault.sessions.create,
         "setAgentSignIn": vault.agent_sign_in.set,
         "createAgentGrant": vault.agent_grants.create,
+        "setConsoleSignIn": vault.console_sign_in.set,
+        "listConsoleSessions": vault.console_sessions.list,
     }
     renamed = {"from": "from_", "for": "for_model"}
     included = {"getAction": "responses", "listConnections": "include_account"}

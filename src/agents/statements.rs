@@ -184,7 +184,8 @@ impl NewGrant<'_> {
     /// Inserts the grant of a user whom the OpenID provider has authenticated, while the key is valid that configured the
     /// sign-in.
     pub fn by_provider(&self) -> Statement {
-        let guard = Guard { condition: "", params: Vec::new(), restriction: None };
+        let guard =
+            Guard { condition: "", params: Vec::new(), restriction: None, signed_scopes: None };
         let mut sql = Sql::new(&guard);
         sql.push(NEW);
         self.push(&mut sql, "e.key_id", State::Opened, LIFETIME_MS);

@@ -9,8 +9,16 @@ use crate::ports::{Param, Statement};
 use crate::terms::AuditAction;
 
 /// The tables whose changes are audited, as in `schema/0001_init.sql`.
-const AUDITED: [&str; 6] =
-    ["agent_endpoints", "agent_grants", "api_keys", "connections", "oauth_clients", "webhooks"];
+const AUDITED: [&str; 8] = [
+    "agent_endpoints",
+    "agent_grants",
+    "api_keys",
+    "connections",
+    "console_sessions",
+    "console_sign_ins",
+    "oauth_clients",
+    "webhooks",
+];
 
 /// Whether a statement changes a table whose changes are audited.
 pub fn is_audited(sql: &str) -> bool {
@@ -39,6 +47,7 @@ fn push_actor(sql: &mut Sql<'_>, caller: &Caller) {
         (Caller::Key(_), _) => sql.push("'key', k.id"),
         (Caller::Token(_), Some(grant)) => sql.push("'grant', ").text(&grant.id),
         (Caller::Token(token), None) => sql.push("'token', ").text(&token.restriction.identity),
+        (Caller::Person(token), _) => sql.push("'person', ").text(&token.restriction.identity),
     };
 }
 

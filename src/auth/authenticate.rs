@@ -65,16 +65,10 @@ pub fn principal_from_row(
         return Err(caller.rejection());
     }
     let KeyRow { id: key_id, account, expires_at, .. } = row;
-    Ok(match caller.token() {
-        Some(token) => Principal {
-            key_id,
-            account,
-            environment,
-            scopes: token.scopes.and(scopes),
-            expires_at: Some(token.expires_at),
-        },
-        None => Principal { key_id, account, environment, scopes, expires_at },
-    })
+    let scopes = caller.signed_scopes().map_or(scopes, |signed| signed.and(scopes));
+    // What a person creates is the account's, and lasts as long as the key allows, not as long as the session.
+    let expires_at = caller.token().map_or(expires_at, |token| Some(token.expires_at));
+    Ok(Principal { key_id, account, environment, scopes, expires_at })
 }
 
 /// Returns the shard to which the caller's account was moved, from the row that [`select_key`](super::statements::select_key)

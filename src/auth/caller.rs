@@ -4,9 +4,11 @@ use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash, shard_digits};
 use super::limits::Limits;
 use super::shard::Shard;
-use super::token::{ACCESS_PREFIX, CODE_PREFIX, Grant, SessionSecrets, TOKEN_PREFIX, Token};
+use super::token::{
+    ACCESS_PREFIX, CODE_PREFIX, CONSOLE_PREFIX, Grant, SessionSecrets, TOKEN_PREFIX, Token,
+};
 use crate::auth::restriction::TokenRestriction;
-use crate::terms::Environment;
+use crate::terms::{Environment, Scopes};
 use crate::util::name_set::Names;
 
 /// The secret of a request. A key was only checked for its form, and storage must confirm it. The signature of a token was
@@ -17,6 +19,9 @@ pub enum Caller {
     Key(ApiKey),
     /// A session token, or the access token of an agent.
     Token(Token),
+    /// The token of a person who has signed in to the console. Like a key, it reaches all connections of its account and
+    /// environment.
+    Person(Token),
 }
 
 /// Whether the value of a header has several secrets. The runtime joins repeated headers with commas, which no secret contains.
@@ -26,7 +31,7 @@ pub fn holds_several(value: &str) -> bool {
 
 /// The shard that a key or a token names. Does not check the secret.
 pub fn shard_of(secret: &str) -> Shard {
-    let digits = if [TOKEN_PREFIX, CODE_PREFIX, ACCESS_PREFIX]
+    let digits = if [TOKEN_PREFIX, CODE_PREFIX, ACCESS_PREFIX, CONSOLE_PREFIX]
         .iter()
         .any(|prefix| secret.starts_with(prefix))
     {
@@ -51,6 +56,10 @@ impl Caller {
             [token] if token.starts_with(ACCESS_PREFIX) => {
                 sessions.verify_access(token).map(Self::Token).ok_or(AuthenticationError::BadToken)
             }
+            [token] if token.starts_with(CONSOLE_PREFIX) => sessions
+                .verify_console(token)
+                .map(Self::Person)
+                .ok_or(AuthenticationError::BadToken),
             [key] => ApiKey::parse(key).map(Self::Key).map_err(|_| AuthenticationError::Malformed),
             _ => Err(AuthenticationError::Several),
         }
@@ -59,19 +68,41 @@ impl Caller {
     pub const fn environment(&self) -> Environment {
         match self {
             Self::Key(key) => key.environment(),
-            Self::Token(token) => token.environment,
+            Self::Token(token) | Self::Person(token) => token.environment,
         }
     }
 
     pub const fn shard(&self) -> Shard {
         match self {
             Self::Key(key) => key.shard(),
-            Self::Token(token) => token.shard,
+            Self::Token(token) | Self::Person(token) => token.shard,
         }
     }
 
+    /// The token of an end user or an agent. Returns `None` for a key and a person, who are not restricted to an identity.
     pub const fn token(&self) -> Option<&Token> {
         if let Self::Token(token) = self { Some(token) } else { None }
+    }
+
+    /// The token of a person in the console.
+    pub const fn person(&self) -> Option<&Token> {
+        if let Self::Person(token) = self { Some(token) } else { None }
+    }
+
+    /// The scopes that a token names. They count only while its key has them too. Returns `None` for a key.
+    pub const fn signed_scopes(&self) -> Option<Scopes> {
+        match self {
+            Self::Key(_) => None,
+            Self::Token(token) | Self::Person(token) => Some(token.scopes),
+        }
+    }
+
+    /// Whether a row other than the key's can end the caller's access at any time, so that nothing cached authorizes it.
+    pub const fn has_revocable_row(&self) -> bool {
+        match self {
+            Self::Key(_) => false,
+            Self::Token(token) | Self::Person(token) => token.grant.is_some(),
+        }
     }
 
     /// The grant of an agent. Returns `None` for every other caller.
@@ -98,7 +129,7 @@ impl Caller {
     pub fn rate_key(&self) -> KeyHash {
         match self {
             Self::Key(key) => key.hash(),
-            Self::Token(token) => token.rate_key(),
+            Self::Token(token) | Self::Person(token) => token.rate_key(),
         }
     }
 
@@ -106,7 +137,7 @@ impl Caller {
     pub fn cursor_secrets(&self, sessions: &SessionSecrets) -> Vec<KeyHash> {
         match self {
             Self::Key(key) => vec![key.hash()],
-            Self::Token(token) => sessions.cursor_secrets(&token.key_id),
+            Self::Token(token) | Self::Person(token) => sessions.cursor_secrets(&token.key_id),
         }
     }
 
@@ -114,7 +145,7 @@ impl Caller {
     pub const fn rejection(&self) -> AuthenticationError {
         match self {
             Self::Key(_) => AuthenticationError::Refused,
-            Self::Token(_) => AuthenticationError::BadToken,
+            Self::Token(_) | Self::Person(_) => AuthenticationError::BadToken,
         }
     }
 
@@ -123,6 +154,7 @@ impl Caller {
         match self {
             Self::Key(_) => "API key",
             Self::Token(_) => "token",
+            Self::Person(_) => "sign-in",
         }
     }
 }

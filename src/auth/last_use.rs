@@ -1,16 +1,22 @@
-//! The day of a key's last use. The first request of a day writes it, in the batch of that request.
+//! The day of a key's last use, and the minute of a console session's. The first request of a day or a minute writes it, in the
+//! batch of that request.
 
 use std::cell::RefCell;
 
+use sha2::{Digest as _, Sha256};
+
 use super::key::ApiKey;
 use super::statements::params;
+use super::token::Token;
 use crate::ports::{Param, Statement};
 
 const DAY_MS: u64 = 86_400_000;
+const MINUTE_MS: u64 = 60_000;
 /// Number of cached uses per isolate.
 const CAPACITY: usize = 1024;
 
-/// Identifies a key on a day: the first 8 bytes of the key's hash, plus the number of days since 1970-01-01 UTC.
+/// Identifies a key on a day: the first 8 bytes of the key's hash, plus the number of days since 1970-01-01 UTC. For a session,
+/// of the hash of its id, and of minutes.
 pub type Use = u64;
 
 /// The uses that are already written, as far as this isolate knows.
@@ -34,6 +40,23 @@ impl LastUses {
                 now,
                 Param::Integer(day.cast_signed()),
             ),
+        };
+        Some((used, statement))
+    }
+
+    /// As [`Self::due`], for the session of a person in the console.
+    pub fn due_session(&self, token: &Token, now: u64) -> Option<(Use, Statement)> {
+        let id = &token.grant.as_ref()?.id;
+        let minute = now.checked_div(MINUTE_MS)?;
+        let hash = Sha256::digest(id.as_bytes());
+        let used = u64::from_le_bytes(*hash.first_chunk()?).wrapping_add(minute);
+        if self.0.try_borrow().ok()?.contains(&used) {
+            return None;
+        }
+        // An idle session stays over: an hour, as `console::IDLE_MS`.
+        let statement = Statement {
+            sql: "UPDATE console_sessions SET used_at = ?2 WHERE id = ?1 AND code_hash IS NULL AND expires_at > ?2 AND used_at > ?2 - 3600000 AND used_at <= ?2 - 60000".into(),
+            params: vec![Param::text(id), Param::integer(now)],
         };
         Some((used, statement))
     }

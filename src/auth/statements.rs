@@ -3,9 +3,10 @@
 use super::Caller;
 use crate::auth::restriction::TokenRestriction;
 use crate::ports::{Param, Statement};
-use crate::terms::{Environment, Scope};
+use crate::terms::{Environment, Scope, Scopes};
 
-/// SQL with the condition that finds the row of the caller's key: by hash, by the key id of a token, or by grant.
+/// SQL with the condition that finds the row of the caller's key: by hash, by the key id of a token, by grant, or by the
+/// session of a person. `?3` is the time.
 macro_rules! with_key {
     ($caller:expr, $before:literal, $after:literal) => {
         match $caller {
@@ -16,6 +17,12 @@ macro_rules! with_key {
                 $after
             ),
             Caller::Token(_) => concat!($before, "id = ?1", $after),
+            // An hour of idle time, as `console::IDLE_MS`.
+            Caller::Person(_) => concat!(
+                $before,
+                "id = (SELECT s.key_id FROM console_sessions s WHERE s.id = ?1 AND s.code_hash IS NULL AND s.expires_at > ?3 AND s.used_at > ?3 - 3600000)",
+                $after
+            ),
         }
     };
 }
@@ -25,11 +32,11 @@ fn name(caller: &Caller) -> Param {
     Param::Text(key_name(caller))
 }
 
-/// What finds the caller's key in storage: its hash, the key id of the token, or the id of the grant.
+/// What finds the caller's key in storage: its hash, the key id of the token, or the id of the grant or the session.
 pub fn key_name(caller: &Caller) -> String {
     match caller {
         Caller::Key(key) => key.hash().to_string(),
-        Caller::Token(token) => {
+        Caller::Token(token) | Caller::Person(token) => {
             token.grant.as_ref().map_or(&token.key_id, |grant| &grant.id).clone()
         }
     }
@@ -43,16 +50,21 @@ pub fn key_is_valid(now: &str) -> String {
 }
 
 /// Selects the row of the caller's key in any state, or the shard to which its account was moved.
-pub fn select_key(caller: &Caller) -> Statement {
+pub fn select_key(caller: &Caller, now: u64) -> Statement {
     let sql = with_key!(
         caller,
         "SELECT id, account, environment, scopes, expires_at, revoked_at, NULL AS moved_to FROM api_keys WHERE ",
         " UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, shard FROM forwards WHERE name = ?1"
     );
-    Statement { sql: sql.into(), params: vec![name(caller)] }
+    let mut params = vec![name(caller)];
+    if caller.person().is_some() {
+        params.extend([Param::Null, Param::integer(now)]);
+    }
+    Statement { sql: sql.into(), params }
 }
 
-/// Selects the shard to which a connect attempt or an agent endpoint was moved, by the hash of its link or `state`, or its id.
+/// Selects the shard to which a connect attempt, an agent endpoint or a console sign-in was moved, by the hash of its link or
+/// `state`, or its id.
 pub fn select_forward(hash: &str) -> Statement {
     Statement {
         sql: "SELECT shard AS moved_to FROM forwards WHERE name = ?1".into(),
@@ -62,9 +74,10 @@ pub fn select_forward(hash: &str) -> Statement {
 
 /// Completes an interrupted move of an account: the source database has already forwarded a request to this one, but the
 /// command that moves the account may have crashed before its last step. Runs before the statements of the request, which
-/// would be refused. `name` is [`key_row_name`], the hash of a link or a `state`, or the id of an agent endpoint.
+/// would be refused. `name` is [`key_row_name`], the hash of a link or a `state`, or the id of an agent endpoint or a console
+/// sign-in.
 pub fn complete_move(name: &Param) -> [Statement; 2] {
-    const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 OR id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 OR state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1)";
+    const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 OR id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 OR state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1 UNION ALL SELECT account FROM (SELECT account FROM console_sign_ins WHERE id = ?1 UNION ALL SELECT account FROM console_sessions WHERE id = ?1))";
     ["forwards", "account_moves"].map(|table| {
         let arriving = if table == "forwards" {
             "account IN (SELECT account FROM account_moves WHERE step = 'arriving')"
@@ -93,6 +106,8 @@ pub struct Guard<'a> {
     pub params: Vec<Param>,
     /// The restriction of a token; `None` for a key.
     pub restriction: Option<&'a TokenRestriction>,
+    /// The scopes of a token, which the condition does not check; `None` for a key.
+    pub signed_scopes: Option<Scopes>,
 }
 
 impl<'a> Guard<'a> {
@@ -104,7 +119,7 @@ impl<'a> Guard<'a> {
             " AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND (?4 IS NULL OR instr(' ' || k.scopes || ' ', ' ' || ?4 || ' ') > 0)"
         );
         let environment = caller.environment();
-        let lacks = |scope| caller.token().is_some_and(|token| !token.scopes.contains(scope));
+        let lacks = |scope| caller.signed_scopes().is_some_and(|scopes| !scopes.contains(scope));
         let scope = match scope {
             None => Param::Null,
             // The token lacks the scope. No key has a scope with this name, so the statement returns and changes nothing.
@@ -112,7 +127,8 @@ impl<'a> Guard<'a> {
             Some(scope) => Param::Text(scope.as_str().into()),
         };
         let params = params(name(caller), environment, now, scope);
-        Self { condition, params, restriction: caller.restriction() }
+        let signed_scopes = caller.signed_scopes();
+        Self { condition, params, restriction: caller.restriction(), signed_scopes }
     }
 }
 

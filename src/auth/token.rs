@@ -23,6 +23,8 @@ use crate::util::name_set::Names;
 pub const TOKEN_PREFIX: &str = "st_";
 /// The prefix of the access tokens of agents.
 pub const ACCESS_PREFIX: &str = "at_";
+/// The prefix of the tokens of people who have signed in to the console.
+pub const CONSOLE_PREFIX: &str = "cs_";
 /// The prefix of the codes that the connect window exchanges for a token.
 pub const CODE_PREFIX: &str = "cc_";
 /// The longest token, in characters.
@@ -61,16 +63,17 @@ pub struct Token {
     pub origins: Option<Names>,
     /// When it expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: u64,
-    /// The grant of an agent's access token; `None` for a session token.
+    /// The grant of an agent's access token, or the session of a person in the console; `None` for a session token.
     pub grant: Option<Grant>,
 }
 
-/// The grant of an access token.
+/// The row that an access token or a token of the console names.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// Its id. The token is valid while the grant is stored.
+    /// Its id. The token is valid while the row is stored.
     pub id: String,
-    /// The id of the MCP endpoint, the only address at which the token is valid (RFC 8707).
+    /// The id of the MCP endpoint, the only address at which an access token is valid (RFC 8707); for the console, the id of
+    /// the sign-in.
     pub endpoint: String,
 }
 
@@ -129,7 +132,7 @@ impl Token {
     }
 
     /// Parses verified claims.
-    fn read(environment: Environment, shard: Shard, claims: &[u8]) -> Option<Self> {
+    fn read(kind: &str, environment: Environment, shard: Shard, claims: &[u8]) -> Option<Self> {
         let claims: Claims<'_> = serde_json::from_slice(claims).ok()?;
         let version = claims.version;
         let grant = claims.grant.zip(claims.endpoint);
@@ -153,7 +156,12 @@ impl Token {
                 confirm: claims.confirm,
             },
             presets: claims.presets.map(|own| Box::new(own.into_owned())).unwrap_or_default(),
-            scopes: Scopes::from_token(claims.scopes.into()),
+            // A person may have any scope; all others are for end users.
+            scopes: if kind == CONSOLE_PREFIX {
+                Scopes::from_bits(claims.scopes)
+            } else {
+                Scopes::from_token(claims.scopes.into())
+            },
             origins: names(claims.origins),
             expires_at: claims.expires_at,
             key_id: claims.key_id.into_owned(),
@@ -295,6 +303,16 @@ impl SessionSecrets {
         self.verify_kind(ACCESS_PREFIX, text).filter(|token| token.grant.is_some())
     }
 
+    /// Signs the token of a person in the console. Returns `None` without a signing secret.
+    pub fn sign_console(&self, token: &Token) -> Option<String> {
+        self.sign_claims(CONSOLE_PREFIX, token, &token.claims())
+    }
+
+    /// Verifies the token of a person in the console.
+    pub fn verify_console(&self, text: &str) -> Option<Token> {
+        self.verify_kind(CONSOLE_PREFIX, text).filter(|token| token.grant.is_some())
+    }
+
     /// Verifies a code. Returns its token.
     pub fn verify_code(&self, text: &str) -> Option<Token> {
         self.verify_kind(CODE_PREFIX, text)
@@ -314,7 +332,7 @@ impl SessionSecrets {
             Some((claims, digits)) => (claims, Shard::from_digits(digits)?),
             None => (claims, Shard::FIRST),
         };
-        Token::read(environment, shard, &Base64UrlUnpadded::decode_vec(claims).ok()?)
+        Token::read(kind, environment, shard, &Base64UrlUnpadded::decode_vec(claims).ok()?)
     }
 
     /// The secrets of the cursors of a key's tokens. They are derived from the key's id, so that the next token of an identity can

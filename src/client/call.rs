@@ -330,6 +330,31 @@ impl Call {
         Self::to(Keyed::DeleteAgentSignIn, &[])
     }
 
+    /// `GET /v1/console-sign-in`
+    #[wasm_bindgen(js_name = getConsoleSignIn)]
+    pub fn get_console_sign_in() -> Self {
+        Self::to(Keyed::GetConsoleSignIn, &[])
+    }
+
+    /// `PUT /v1/console-sign-in`. `body` is sent, `parsed` is its value.
+    #[wasm_bindgen(js_name = setConsoleSignIn)]
+    pub fn set_console_sign_in(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        let endpoint = Keyed::SetConsoleSignIn;
+        Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
+    }
+
+    /// `DELETE /v1/console-sign-in`
+    #[wasm_bindgen(js_name = deleteConsoleSignIn)]
+    pub fn delete_console_sign_in() -> Self {
+        Self::to(Keyed::DeleteConsoleSignIn, &[])
+    }
+
+    /// `DELETE /v1/console-sessions/current`
+    #[wasm_bindgen(js_name = signOut)]
+    pub fn sign_out() -> Self {
+        Self::to(Keyed::SignOut, &[])
+    }
+
     /// `GET /v1/audit`
     #[wasm_bindgen(js_name = listAudit)]
     pub fn list_audit(query: &str) -> Result<Call, JsValue> {
@@ -366,6 +391,21 @@ impl Call {
     pub fn delete_agent_grant(id: &str) -> Result<Call, JsValue> {
         let id = segment(id, || Problem::new(Code::AgentGrantNotFound, "There is no such grant."))?;
         Ok(Self::to(Keyed::DeleteAgentGrant, &[id]))
+    }
+
+    /// `GET /v1/console-sessions`
+    #[wasm_bindgen(js_name = listConsoleSessions)]
+    pub fn list_console_sessions(query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ListConsoleSessions;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
+    /// `DELETE /v1/console-sessions/{id}`
+    #[wasm_bindgen(js_name = deleteConsoleSession)]
+    pub fn delete_console_session(id: &str) -> Result<Call, JsValue> {
+        let none = || Problem::new(Code::ConsoleSessionNotFound, "There is no such session.");
+        Ok(Self::to(Keyed::DeleteConsoleSession, &[segment(id, none)?]))
     }
 
     /// `GET /v1/events`

@@ -6,10 +6,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::failure::Failure;
 use crate::auth::caller::holds_several;
 use crate::auth::key::check;
-use crate::auth::token::{MAX_TOKEN, TOKEN_PREFIX};
+use crate::auth::token::{CONSOLE_PREFIX, MAX_TOKEN, TOKEN_PREFIX};
 use crate::http::problem::Problem;
 
-/// Whether a secret is an API key, which has access to the whole account. Returns `false` for a session token.
+/// Whether a secret is an API key, which has access to the whole account. Returns `false` for a session token, and for the token
+/// of a person in the console.
 #[wasm_bindgen(js_name = isApiKey)]
 pub fn is_api_key(secret: &str) -> Result<bool, JsValue> {
     let refused = |problem: Problem| Err(JsValue::from(Failure::from(problem)));
@@ -19,7 +20,7 @@ pub fn is_api_key(secret: &str) -> Result<bool, JsValue> {
     if holds_several(secret) {
         return refused(Problem::several_keys());
     }
-    if secret.starts_with(TOKEN_PREFIX) {
+    if secret.starts_with(TOKEN_PREFIX) || secret.starts_with(CONSOLE_PREFIX) {
         // Only the service can check the rest of a token.
         let in_a_header =
             secret.len() <= MAX_TOKEN && secret.bytes().all(|byte| byte.is_ascii_graphic());

@@ -34,12 +34,14 @@ use crate::terms::Environment;
 
 /// The tables with encrypted rows that are re-encrypted: the table, its key columns within an account and environment,
 /// whose values with a slash between them are the id, and the kind of its rows. Tokens that wait for revocation are encrypted as the credentials of their connection.
-const TABLES: [(&str, &[&str], Kind); 6] = [
+const TABLES: [(&str, &[&str], Kind); 7] = [
     ("credentials", &["connection_id"], Kind::Connection),
     ("oauth_clients", &["platform", "name"], Kind::OauthClient),
     ("revocations", &["connection_id"], Kind::Connection),
     ("webhooks", &["id"], Kind::Webhook),
     ("agent_endpoints", &["id"], Kind::AgentSignIn),
+    // An environment of an account has one.
+    ("console_sign_ins", &["environment"], Kind::ConsoleSignIn),
     ("agent_approvals", &["id"], Kind::AgentApproval),
 ];
 

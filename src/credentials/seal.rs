@@ -75,6 +75,8 @@ pub enum Kind {
     Webhook,
     /// The secret of the OAuth client by which users of agents sign in.
     AgentSignIn,
+    /// The secret of the OAuth client by which people sign in to the console.
+    ConsoleSignIn,
     /// The input of a call that waits for its user's approval, or the response to it. It lives for minutes, so it is
     /// never re-encrypted.
     AgentApproval,
@@ -82,12 +84,13 @@ pub enum Kind {
 
 impl Kind {
     /// Every variant.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Connection,
         Self::OauthClient,
         Self::Attempt,
         Self::Webhook,
         Self::AgentSignIn,
+        Self::ConsoleSignIn,
         Self::AgentApproval,
     ];
 
@@ -100,6 +103,7 @@ impl Kind {
             Self::Attempt => "attempt",
             Self::Webhook => "webhook",
             Self::AgentSignIn => "agent_sign_in",
+            Self::ConsoleSignIn => "console_sign_in",
             Self::AgentApproval => "agent_approval",
         }
     }

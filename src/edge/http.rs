@@ -8,6 +8,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::buffer::Buffer;
+use crate::console::endpoints::browser::ACCESS_HEADER;
 use crate::http::message::{Body, CONNECT_CODE, MAX_HELD};
 use crate::http::{Config, Request, Response};
 use crate::platform_calls::headers::RETRIES;
@@ -15,7 +16,7 @@ use crate::storage::read_replica::BOOKMARK;
 use crate::traces::context::{TRACEPARENT, TRACESTATE};
 
 /// The headers that the core reads, in addition to those with the secret.
-const READ: [&str; 10] = [
+const READ: [&str; 11] = [
     "accept",
     "origin",
     "sec-fetch-site",
@@ -24,6 +25,7 @@ const READ: [&str; 10] = [
     "content-type",
     "cookie",
     CONNECT_CODE,
+    ACCESS_HEADER,
     BOOKMARK,
     RETRIES,
 ];

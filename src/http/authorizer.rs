@@ -43,7 +43,7 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
             batch.extend(complete_move(&key_row_name(self.caller)));
         }
         let first = batch.len();
-        batch.push(select_key(self.caller));
+        batch.push(select_key(self.caller, self.now));
         batch.append(&mut statements.into_vec());
         let (principal, sets) = loop {
             let mut sets = self.ports.batch(batch.clone()).await?;

@@ -11,6 +11,7 @@ use crate::auth::Caller;
 use crate::auth::statements::Guard;
 use crate::connections::model::ConnectionId;
 use crate::http::condition::Condition;
+use crate::terms::Scopes;
 
 /// The request, its caller and the service.
 #[derive(Debug)]
@@ -57,6 +58,14 @@ impl<'a> Context<'a> {
     pub fn permit(&self, method: &str, action: Option<(&str, &str)>) -> Result<Permit, Problem> {
         self.caller.limits().permit(method, action).map_err(Problem::beyond)?;
         Ok(Permit(()))
+    }
+
+    /// Fails when the caller is a person who lacks one of these scopes. What they set up acts with the scopes of the key of their
+    /// sign-in, which may have more than they do.
+    pub fn ensure_person_holds(&self, scopes: Scopes) -> Result<(), Problem> {
+        let Some(person) = self.caller.person() else { return Ok(()) };
+        let lacked = scopes.iter().find(|scope| !person.scopes.contains(*scope));
+        lacked.map_or(Ok(()), |scope| Err(Problem::lacks(self.caller.noun(), scope)))
     }
 
     /// Reads the query against the endpoint's parameters.

@@ -7,6 +7,7 @@ use crate::catalog::key::{platform, platform_version};
 use crate::connect::rules as connect_rules;
 use crate::connections::model::ConnectionId;
 use crate::connections::rules;
+use crate::console::sign_in::SignInType as ConsoleSignInType;
 use crate::terms::{CredentialType, EventType, IdentityType, Scope, State};
 use crate::util::json::Value;
 use crate::util::nearest::{nearest, shown};
@@ -222,6 +223,19 @@ pub const SIGN_IN_FIELDS: [Field; 8] = [
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
     optional("confirm", FieldCheck::OneOf(&Confirm::NAMES)),
     optional("url", FieldCheck::Text(webhook_rules::url)),
+];
+
+/// How people sign in to the console. The endpoint also checks which fields belong to the type, and the roles.
+pub const CONSOLE_SIGN_IN_FIELDS: [Field; 9] = [
+    required("type", FieldCheck::OneOf(&ConsoleSignInType::NAMES)),
+    optional("issuer", FieldCheck::Text(webhook_rules::url)),
+    optional("clientId", FieldCheck::Text(connect_rules::client_id)),
+    optional("clientSecret", FieldCheck::TextOrNull(connect_rules::client_secret)),
+    SCOPES,
+    optional("teamDomain", FieldCheck::Text(connect_rules::client_id)),
+    optional("audience", FieldCheck::Text(connect_rules::client_id)),
+    required("claim", FieldCheck::Text(connect_rules::scope)),
+    Field { name: "roles", check: FieldCheck::Own(FREE), required: true },
 ];
 
 /// A user of an agent, authenticated by the app. The platforms are not checked: unknown ones grant nothing.

@@ -17,6 +17,7 @@ use crate::audit::statements::by_caller;
 use crate::auth::Caller;
 use crate::auth::statements::{Guard, key_name};
 use crate::connect::endpoints::link::BrowserContext;
+use crate::console::endpoints as console;
 use crate::mcp;
 use crate::platform_calls::endpoints::download;
 use crate::platform_calls::headers::SOURCE;
@@ -111,9 +112,9 @@ impl<P: Ports> Exchange<'_, P> {
         }
 
         // 3. Refuse what is already known to be refused.
-        // A grant may have ended, so an agent's access token is always checked.
+        // A grant or a session may have ended, so these tokens are always checked.
         let is_catalog = resource.is_none_or(Resource::is_catalog);
-        let may_use_cache = caller.grant().is_none() && is_catalog;
+        let may_use_cache = !caller.has_revocable_row() && is_catalog;
         let known = self.known_scopes(&caller, may_use_cache)?;
         let allowed = self.allow(&endpoint, &caller, known).await?;
 
@@ -175,6 +176,11 @@ impl<P: Ports> Exchange<'_, P> {
             return Box::pin(agents::respond(service, ports, request, (open, id), request_id))
                 .await;
         }
+        if console::is_own(open) {
+            let id = resource.arguments().first().map(String::as_str).unwrap_or_default();
+            let responding = console::respond(service, ports, request, (open, id), request_id);
+            return Box::pin(responding).await;
+        }
         if open == Open::Download {
             let secret = resource.arguments().first().map(String::as_str).unwrap_or_default();
             return Box::pin(download::respond(service, ports, request, secret)).await;
@@ -203,7 +209,15 @@ impl<P: Ports> Exchange<'_, P> {
             Caller::Token(token) if token.is_valid(now, page_origin(request), &request.origin) => {
                 self.ports.hide_rows();
             }
-            Caller::Token(_) => return Err(caller.rejection().into()),
+            // Only the console, on this host, uses these tokens.
+            Caller::Person(token)
+                if token.is_valid(now, None, &request.origin)
+                    && page_origin(request).is_none_or(|from| from == request.origin) =>
+            {
+                self.ports.write_use(self.service.last_uses().due_session(token, now));
+                self.ports.hide_rows();
+            }
+            Caller::Token(_) | Caller::Person(_) => return Err(caller.rejection().into()),
         }
         Ok(caller)
     }
@@ -249,7 +263,7 @@ impl<P: Ports> Exchange<'_, P> {
         may_use_cache: bool,
     ) -> Result<Option<Scopes>, Problem> {
         match caller {
-            Caller::Token(token) => Ok(Some(token.scopes)),
+            Caller::Token(token) | Caller::Person(token) => Ok(Some(token.scopes)),
             Caller::Key(key) if may_use_cache => Ok(self.service.keys().recall(key, self.now)?),
             Caller::Key(_) => Ok(None),
         }

@@ -11,6 +11,7 @@ use crate::catalog::endpoints as catalog;
 use crate::connect::endpoints as connect;
 use crate::connect::endpoints::oauth_clients;
 use crate::connections::endpoints as connections;
+use crate::console::endpoints as console;
 use crate::credentials::endpoints as credentials;
 use crate::events::endpoints as events;
 use crate::platform_calls::endpoints as platform_calls;
@@ -69,6 +70,12 @@ pub(super) async fn prepare<'a, P: Ports>(
         Keyed::ListAgentGrants => agents::grants::list(context),
         Keyed::CreateAgentGrant => agents::grants::create(context, ports),
         Keyed::DeleteAgentGrant => agents::grants::delete(context),
+        Keyed::GetConsoleSignIn => console::sign_in::read(context),
+        Keyed::SetConsoleSignIn => console::sign_in::put(context, ports),
+        Keyed::DeleteConsoleSignIn => console::sign_in::delete(context),
+        Keyed::ListConsoleSessions => console::sessions::list(context),
+        Keyed::SignOut => console::sessions::delete_own(context),
+        Keyed::DeleteConsoleSession => console::sessions::delete(context),
         Keyed::ListAudit => audit::plan(context),
         Keyed::GetUsage => usage::plan(context),
         Keyed::ListEvents => events::feed::plan(context),

@@ -8,6 +8,7 @@ use super::problem::Problem;
 use crate::agents::endpoints as agents;
 use crate::connect::endpoints::link::BrowserContext;
 use crate::connect::endpoints::window;
+use crate::console::endpoints as console;
 use crate::ports::Ports;
 use crate::util::rfc3339::rfc3339;
 
@@ -47,7 +48,11 @@ pub(crate) async fn respond<P: Ports>(
         | Open::AgentDownload
         | Open::Download
         | Open::AgentToken
-        | Open::AgentRevoke => Err(Problem::no_route()),
+        | Open::AgentRevoke
+        | Open::SignInPage
+        | Open::SignInStart
+        | Open::SignInCallback
+        | Open::SignInToken => Err(Problem::no_route()),
         Open::ConnectCallback => context.callback(request).await,
         Open::ConnectReturn => Ok(context.callback_form(request)),
         Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
@@ -58,7 +63,9 @@ pub(crate) async fn respond<P: Ports>(
 pub(crate) fn exists(endpoint: Open, config: &Config) -> Result<(), Problem> {
     match endpoint {
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
-        open if agents::is_own(open) && config.base_url.is_none() => Err(Problem::no_route()),
+        open if config.base_url.is_none() && (agents::is_own(open) || console::is_own(open)) => {
+            Err(Problem::no_route())
+        }
         _ => Ok(()),
     }
 }

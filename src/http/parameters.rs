@@ -89,6 +89,10 @@ pub const GRANT_PARAMETERS: [Parameter; 3] = [
     parameter("before", Check::Rule(check_attempt_id)),
 ];
 
+/// The parameters of the list of console sessions.
+pub const CONSOLE_SESSION_PARAMETERS: [Parameter; 2] =
+    [LIMIT, parameter("before", Check::Rule(check_session_id))];
+
 /// The maximum time that a request waits for an attempt to end, in seconds.
 pub const MAX_WAIT: u64 = 25;
 
@@ -176,6 +180,12 @@ fn check_attempt_id(text: &str) -> Option<&'static str> {
     ConnectionId::parse(text)
         .is_none()
         .then_some("is not the id of an attempt: pass `next` of the page before")
+}
+
+fn check_session_id(text: &str) -> Option<&'static str> {
+    ConnectionId::parse(text)
+        .is_none()
+        .then_some("is not the id of a session: pass `next` of the page before")
 }
 
 fn check_key_id(text: &str) -> Option<&'static str> {

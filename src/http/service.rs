@@ -14,6 +14,7 @@ use crate::auth::{Caller, Shard};
 use crate::catalog::cache::CatalogCache;
 use crate::connect::endpoints::link::shard_of_browser;
 use crate::connect::endpoints::start_urls::StartUrls;
+use crate::console::endpoints as console;
 use crate::mcp;
 use crate::oidc::documents::Documents;
 use crate::platform_calls::endpoints::download::shard_of_download;
@@ -113,7 +114,13 @@ impl Service {
         // An access token is valid at its own MCP endpoint only, and no other secret is valid there.
         let endpoint = request.endpoint.as_deref().or_else(|| agents::endpoint_at(&request.path));
         let own = caller.grant().map(|grant| grant.endpoint.as_str());
-        if own == endpoint { Ok(caller) } else { Err(AuthenticationError::BadToken) }
+        let is_agent = request.endpoint.is_some() || is_mcp(&request.path);
+        // The token of a person is for the console, not for agents.
+        if own == endpoint && !(is_agent && caller.person().is_some()) {
+            Ok(caller)
+        } else {
+            Err(AuthenticationError::BadToken)
+        }
     }
 
     /// The shard that the request's secret names. The secret is not verified: another shard's database does not know it.
@@ -121,7 +128,9 @@ impl Service {
         let by_link = shard_of_browser(request).or_else(|| shard_of_download(&request.path));
         by_link.unwrap_or_else(|| match self.secrets(request).as_slice() {
             [secret] => shard_of(secret),
-            _ => agents::shard_of(&request.path).unwrap_or_default(),
+            _ => agents::shard_of(&request.path)
+                .or_else(|| console::shard_of(&request.path))
+                .unwrap_or_default(),
         })
     }
 
@@ -135,7 +144,9 @@ impl Service {
         let Route::To(resource) = Route::parse(&request.path) else { return Reads::Nothing };
         let reads = match resource.endpoint(&request.method) {
             // Agents and browsers that sign in have no secret yet.
-            Some(Endpoint::Open(open)) if open != Open::AgentMcp && agents::is_own(open) => {
+            Some(Endpoint::Open(open))
+                if console::is_own(open) || (open != Open::AgentMcp && agents::is_own(open)) =>
+            {
                 return if request.method == "POST" {
                     Reads::Body(MAX_BODY)
                 } else {

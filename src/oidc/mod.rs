@@ -1,5 +1,5 @@
 //! Signing users in at OpenID providers: discovery, key sets, the exchange of codes and the validation of ID tokens. Used by the
-//! sign-in for agents.
+//! sign-ins for agents and to the console.
 
 pub mod documents;
 pub mod id_token;
@@ -10,6 +10,7 @@ use base64ct::{Base64UrlUnpadded, Encoding as _};
 use sha2::{Digest, Sha256};
 
 use crate::auth::mac::mac;
+use crate::http::message::Request;
 
 /// The challenge of a verifier (RFC 7636, section 4.2). Returns `None` for a malformed verifier.
 pub fn challenge(verifier: &str) -> Option<String> {
@@ -29,6 +30,19 @@ pub fn verifier_and_nonce(cookie: &str, state: &str) -> [String; 2] {
         let bytes = mac(cookie.as_bytes(), &[what.as_bytes(), state.as_bytes()]);
         Base64UrlUnpadded::encode_string(&bytes)
     })
+}
+
+/// Whether a string has the form of a random secret of this service, or of an id that is as long.
+pub(crate) fn is_secret(text: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (43..=45).contains(&text.len()) && text.bytes().all(letter)
+}
+
+/// The value of a cookie that identifies a browser during a sign-in. Returns `None` without a well-formed one.
+pub(crate) fn browser_cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    let pairs = request.header("cookie")?.split(';').map(str::trim);
+    let mut ours = pairs.filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    ours.find(|value| is_secret(value))
 }
 
 #[cfg(test)]

@@ -63,6 +63,15 @@ impl<P: Ports> RelyingParty<'_, P> {
         Ok(())
     }
 
+    /// Checks that there is a key set at `url`. The error is the end of a sentence that begins with the server.
+    pub async fn check_keys(&self, url: &str) -> Result<(), String> {
+        let document = self.documents.fetch(self.ports, self.targets, url, MAX_DOCUMENT).await;
+        let document = document.map_err(|error| format!("has no keys: {url} {error}"))?;
+        serde_json::from_slice::<KeySet>(&document)
+            .map_err(|_| format!("has no keys: {url} is not a set of keys"))?;
+        Ok(())
+    }
+
     /// Exchanges the provider's code, and returns the claims of the ID token.
     pub async fn claims(
         &self,

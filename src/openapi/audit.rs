@@ -10,7 +10,7 @@ use crate::terms::{ActorType, AuditAction};
 pub const LIST: EndpointDoc = EndpointDoc {
     tag: SERVICE,
     summary: "List the audit",
-    description: "Lists who changed API keys, OAuth clients, webhooks, the sign-in for agents, grants and connections, and who read credentials, newest first. An entry is written in the same transaction as the change. Entries contain no secrets and no values, and are deleted after 90 days by default; the operator can change this.",
+    description: "Lists who changed API keys, OAuth clients, webhooks, the sign-ins, grants, console sessions and connections, and who read credentials, newest first. An entry is written in the same transaction as the change. Entries contain no secrets and no values, and are deleted after 90 days by default; the operator can change this.",
     response: "A page of the list.",
     schema: Some("AuditEntryPage"),
     body: None,
@@ -39,7 +39,7 @@ pub fn entry() -> Node {
             (
                 "type",
                 names(
-                    "`key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, in reaction to a platform or a webhook receiver.",
+                    "`key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service, or in the console after a sign-in. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, in reaction to a platform or a webhook receiver.",
                     ActorType::NAMES,
                 ),
             ),
@@ -57,7 +57,16 @@ pub fn entry() -> Node {
             ),
         ],
     );
-    let targets = ["agent_grant", "agent_sign_in", "connection", "key", "oauth_client", "webhook"];
+    let targets = [
+        "agent_grant",
+        "agent_sign_in",
+        "connection",
+        "console_session",
+        "console_sign_in",
+        "key",
+        "oauth_client",
+        "webhook",
+    ];
     let target = record(
         "The object that was changed, or whose credentials were read.",
         vec![

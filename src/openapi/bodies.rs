@@ -1,5 +1,6 @@
 //! The schemas of request bodies: from the service's tables, with a description for each field.
 
+use super::console;
 use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
 use super::recorded_responses::RecordedResponses;
@@ -169,6 +170,7 @@ fn field_schema(field: &Field) -> Node {
             "items": reference("ImportedConnection"),
         },
         ("credentials", _) => reference("NewCredentials"),
+        ("roles", _) => console::roles(),
         ("expiresAt", _) => {
             object! {"type": Node::texts(["string", "null"]), "format": "date-time"}
         }

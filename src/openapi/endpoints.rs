@@ -1,7 +1,9 @@
 //! The documentation of each endpoint, in addition to the endpoint table: words, schemas, code samples.
 
 use super::endpoint_doc::{Body, CATALOG, EndpointDoc, OtherResponse, SERVICE, VAULT};
-use super::{agents, audit, connect, events, importing, keys, platform_calls, usage, webhooks};
+use super::{
+    agents, audit, connect, console, events, importing, keys, platform_calls, usage, webhooks,
+};
 use crate::http::endpoint::Keyed;
 use crate::terms::Method;
 
@@ -66,6 +68,9 @@ pub const fn others(endpoint: Keyed) -> &'static [OtherResponse] {
         }
         Keyed::SetAgentSignIn => {
             &[OtherResponse { response: "The replaced sign-in.", schema: "AgentSignIn" }]
+        }
+        Keyed::SetConsoleSignIn => {
+            &[OtherResponse { response: "The replaced sign-in.", schema: "ConsoleSignIn" }]
         }
         _ => &[],
     }
@@ -262,6 +267,12 @@ console.log(connection.name, connection.version);
         Keyed::ListAgentGrants => agents::LIST_GRANTS,
         Keyed::CreateAgentGrant => agents::CREATE_GRANT,
         Keyed::DeleteAgentGrant => agents::DELETE_GRANT,
+        Keyed::GetConsoleSignIn => console::GET_SIGN_IN,
+        Keyed::SetConsoleSignIn => console::SET_SIGN_IN,
+        Keyed::DeleteConsoleSignIn => console::DELETE_SIGN_IN,
+        Keyed::ListConsoleSessions => console::LIST_SESSIONS,
+        Keyed::SignOut => console::SIGN_OUT,
+        Keyed::DeleteConsoleSession => console::DELETE_SESSION,
         Keyed::ListAudit => audit::LIST,
         Keyed::GetUsage => usage::GET,
         Keyed::ListEvents => events::LIST,

@@ -6,6 +6,7 @@ pub mod agents;
 pub mod audit;
 mod bodies;
 pub mod connect;
+pub mod console;
 mod credentials;
 mod details;
 pub mod endpoint_doc;
@@ -76,7 +77,11 @@ pub fn document(answers: &RecordedResponses) -> Node {
                 | Open::AgentDownload
                 | Open::Download
                 | Open::AgentToken
-                | Open::AgentRevoke,
+                | Open::AgentRevoke
+                | Open::SignInPage
+                | Open::SignInStart
+                | Open::SignInCallback
+                | Open::SignInToken,
             ) => continue,
         };
         let facts = endpoint.spec();
@@ -123,6 +128,7 @@ pub fn document(answers: &RecordedResponses) -> Node {
             tag(CONNECTING, "Connecting accounts: attempts, credentials, and the OAuth clients that they need."),
             tag(EVENTS, "Events, and the webhooks that receive them."),
             tag(agents::AGENTS, "Users' grants to agents that use the Model Context Protocol."),
+            tag(console::CONSOLE, "How people sign in to the console, and who is signed in."),
             tag(SERVICE, "The service itself, API keys and tokens."),
         ],
         "paths": Node::members(paths),

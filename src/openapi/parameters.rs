@@ -81,6 +81,10 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
             let identity = "Only grants of this identity, exactly. For example, `team-42`.";
             vec![plain("identity", identity), limit, plain("before", before)]
         }
+        Keyed::ListConsoleSessions => {
+            let [limit, _] = paging();
+            vec![limit, plain("before", "`next` of the previous page: only earlier sessions.")]
+        }
         Keyed::ListOauthClients => paging().into(),
         Keyed::GetOauthClient | Keyed::SetOauthClient | Keyed::DeleteOauthClient => vec![(
             "name",
@@ -384,6 +388,7 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
                 let description = match endpoint {
                     Keyed::GetAttempt => "The attempt's id, ignoring case.",
                     Keyed::RotateKey | Keyed::RevokeKey => "The API key's id, ignoring case.",
+                    Keyed::DeleteConsoleSession => "The session's id, ignoring case.",
                     Keyed::DeleteAgentGrant => "The grant's id, ignoring case.",
                     _ => "The connection's id, ignoring case.",
                 };

@@ -9,8 +9,8 @@ use super::schema::{
 };
 use super::string_schemas::described;
 use super::{
-    agents, audit, bodies, credentials, details, events, importing, keys, string_schemas, usage,
-    webhooks,
+    agents, audit, bodies, console, credentials, details, events, importing, keys, string_schemas,
+    usage, webhooks,
 };
 use crate::auth::limits::Access;
 use crate::auth::token::MAX_TOKEN;
@@ -73,6 +73,10 @@ pub fn all(answers: &RecordedResponses) -> Node {
         "AgentContinuation": agents::continuation(),
         "AgentGrantPage": agents::grants(),
         "AgentGrant": agents::grant(),
+        "ConsoleSignIn": console::sign_in(),
+        "NewConsoleSignIn": console::new_sign_in(),
+        "ConsoleSessionPage": console::sessions(),
+        "ConsoleSession": console::session(),
         "AuditEntryPage": audit::page(),
         "AuditEntry": audit::entry(),
         "Usage": usage::usage(),
@@ -138,7 +142,10 @@ fn check(
         let token = answers.whoami_of_token.document();
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
-        assert_eq!(schema.get("properties").unwrap().names(), token.names());
+        let mut properties = schema.get("properties").unwrap().names();
+        // Of people in the console.
+        properties.retain(|name| *name != "person");
+        assert_eq!(properties, token.names());
         return;
     }
     if endpoint == Keyed::GetAction {
@@ -382,10 +389,13 @@ fn whoami() -> Node {
         ("scopes", scopes("The scopes of the key or the token.", &Scope::ALL)),
         ("expiresAt", described("When the key or the token expires; null for never.", expiry)),
     ];
-    let description = "The API key or the token. Only tokens have the members after `expiresAt`.";
+    let description = "The API key or the token. Only tokens have the members after `expiresAt`; only the token of a person in the console has `person`.";
     let Node::Object(members) = record(description, always) else { panic!("no object") };
     Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
-        "properties" => (name, value.with(Node::members(restriction()))),
+        "properties" => {
+            let person = string("The person who is signed in to the console.");
+            (name, value.with(Node::members(restriction())).with(object! {"person": person}))
+        }
         _ => (name, value),
     }))
 }

@@ -59,6 +59,9 @@ fn expected(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
         Keyed::DeleteAgentSignIn => &["agent_sign_in.deleted"],
         Keyed::CreateAgentGrant => &["agent_grant.requested"],
         Keyed::DeleteAgentGrant => &["agent_grant.revoked"],
+        Keyed::SetConsoleSignIn => &["console_sign_in.updated"],
+        Keyed::DeleteConsoleSignIn => &["console_session.ended", "console_sign_in.deleted"],
+        Keyed::SignOut | Keyed::DeleteConsoleSession => &["console_session.ended"],
         Keyed::CheckConnection => return Err("what comes out is not the caller's doing"),
         Keyed::TestWebhook | Keyed::ReplayEvents => return Err("it only sends"),
         Keyed::CreateSession => return Err("it stores nothing"),
@@ -81,10 +84,13 @@ fn every_endpoint_that_changes_something_writes_an_entry() {
         let request = scene.request(endpoint);
         let response = scene.api.send(&request);
         assert!(response.status < 300, "{endpoint:?}");
-        let key = id_of(&scene.api, &scene.api.key);
+        let actor = match endpoint {
+            Keyed::SignOut => "person ann@example.com".to_owned(),
+            _ => format!("key {}", id_of(&scene.api, &scene.api.key)),
+        };
         let entries = entries_of(&scene.api, &response);
-        let by_key = |entry: &String| entry.contains(&format!(" key {key} "));
-        assert!(entries.iter().all(by_key), "{endpoint:?}: {entries:?}");
+        let by_actor = |entry: &String| entry.contains(&format!(" {actor} "));
+        assert!(entries.iter().all(by_actor), "{endpoint:?}: {entries:?}");
         let mut actions: Vec<&str> =
             entries.iter().map(|entry| entry.split(' ').next().unwrap()).collect();
         actions.sort_unstable();

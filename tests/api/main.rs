@@ -22,6 +22,7 @@ mod connect;
 mod connections;
 mod connector_detail;
 mod connectors;
+mod console;
 mod counted;
 mod create;
 mod derived;

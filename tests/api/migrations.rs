@@ -71,12 +71,16 @@ const APPROVAL: &str = "INSERT INTO agent_approvals (id, account, environment, e
 /// A sign-in for agents and a grant.
 const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, type, key_id, url, created_at, updated_at) VALUES ('e', 'acme', 'test', 'app', 'k', 'https://app.example', 1, 1); INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, access, client_hash, redirect_uri, challenge, browser_hash, secret_hash, created_at, expires_at) VALUES ('g', 'acme', 'test', 'e', 'k', 'active', 'ann', 'read', 'c', 'http://localhost/', 'h', 'b', 's', 1, 2);";
 
+/// A sign-in to the console and a session.
+const CONSOLE: &str = "INSERT INTO console_sign_ins (id, account, environment, type, key_id, issuer, client_id, claim, roles, created_at, updated_at) VALUES ('e', 'acme', 'test', 'oidc', 'k', 'https://id.example', 'c', 'groups', '{}', 1, 1); INSERT INTO console_sessions (id, account, environment, sign_in, key_id, person, scopes, browser_hash, created_at, used_at, expires_at) VALUES ('s', 'acme', 'test', 'e', 'k', 'ann', '', 'b', 1, 1, 2);";
+
 /// A service with rows in every table but those of moves: connected accounts, a deleted connection that is not revoked
 /// yet, a pending attempt, a webhook with a delivery.
 fn in_use() -> Api {
     let api = connect::upkeep::api_of_now();
     api.world.database.execute_batch(AGENTS).unwrap();
     api.world.database.execute_batch(APPROVAL).unwrap();
+    api.world.database.execute_batch(CONSOLE).unwrap();
     connect::set_client(&api, "acme");
     connect::set_client(&api, "revoked");
     let tokens = |nth: u8| json!({"access_token": format!("at-{nth}"), "refresh_token": format!("rt-{nth}")});

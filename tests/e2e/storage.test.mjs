@@ -259,7 +259,7 @@ describe("keys", { timeout: 600_000 }, () => {
     assert.equal(await demo(), first);
     assert.equal(statSync(join(state.path, "v3", "d1", "demo-key.json")).mode & 0o777, 0o600);
     const [{ id, account, scopes }] = await listKeys(state);
-    assert.deepEqual([account, scopes.length], ["demo", 19]);
+    assert.deepEqual([account, scopes.length], ["demo", 21]);
     await cli("keys", "revoke", id, ...place);
     const second = await demo();
     assert.notEqual(second, first);

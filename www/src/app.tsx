@@ -14,6 +14,7 @@ import { IntegrationsView } from "./integrations/view";
 import { KeysView } from "./keys/view";
 import { Layout } from "./layout";
 import { Overview } from "./overview/view";
+import { PeopleView } from "./people/view";
 import { RequireScope } from "./session/require-scope";
 import { SessionGate, useSession } from "./session/session";
 import { DeliveriesView } from "./webhooks/deliveries";
@@ -103,6 +104,11 @@ const OperatorViews = () => (
     <Route path="/audit">
       <RequireScope view="Audit" scope="audit:read">
         <AuditView />
+      </RequireScope>
+    </Route>
+    <Route path="/people">
+      <RequireScope view="People" scope="console:read">
+        <PeopleView />
       </RequireScope>
     </Route>
     <Route path="/keys">

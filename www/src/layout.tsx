@@ -22,6 +22,7 @@ const VIEWS = [
   ["/agents", "Agents"],
   ["/keys", "Keys"],
   ["/audit", "Audit"],
+  ["/people", "People"],
   ["/docs", "API"],
 ] as const;
 const EXPIRY_NOTICE_MS = 7 * 24 * 3_600_000;
@@ -86,6 +87,7 @@ const REQUIRED_SCOPES: Partial<Record<string, Scope>> = {
   "/keys": "keys:read",
   "/agents": "agents:read",
   "/audit": "audit:read",
+  "/people": "console:read",
 };
 
 function Navigation() {
@@ -126,9 +128,15 @@ function Account({ session: { who } }: { session: Session }) {
         <strong title={owner}>{owner}</strong>{" "}
         {who.identity === undefined ? <EnvironmentSwitch /> : <EnvironmentBadge environment={who.environment} />}
       </span>{" "}
+      {who.person !== undefined && (
+        <span class="person muted" title={who.person}>
+          <span class="visually-hidden">Signed in as </span>
+          {who.person}
+        </span>
+      )}{" "}
       {who.expiresAt !== null && remainingMs < EXPIRY_NOTICE_MS && (
         <span class="expiry muted">
-          {who.identity === undefined ? "key" : "link"}{" "}
+          {who.identity !== undefined ? "link" : who.person !== undefined ? "session" : "key"}{" "}
           {remainingMs > 0 ? (
             <>
               expires <RelativeTime at={who.expiresAt} />

@@ -23,7 +23,15 @@ export interface AuditActor {
 /** What was changed, or whose credentials were read. */
 export interface AuditTarget {
   /** What it is. */
-  type: "agent_grant" | "agent_sign_in" | "connection" | "key" | "oauth_client" | "webhook";
+  type:
+    | "agent_grant"
+    | "agent_sign_in"
+    | "connection"
+    | "console_session"
+    | "console_sign_in"
+    | "key"
+    | "oauth_client"
+    | "webhook";
   /** Its id; the platform of an OAuth client. */
   id: string;
 }

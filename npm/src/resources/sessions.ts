@@ -24,6 +24,8 @@ export interface Whoami {
   scopes: Scope[];
   /** When it expires (RFC 3339); null for never. */
   expiresAt: string | null;
+  /** The person who is signed in to the console. */
+  person?: string;
   /** The identity whose connections the token can access. */
   identity?: string;
   /** The identity type that the token is restricted to; null for all. */

@@ -47,6 +47,10 @@ export interface Names {
     | "agent_grant.created"
     | "agent_grant.declined"
     | "agent_grant.revoked"
+    | "console_sign_in.updated"
+    | "console_sign_in.deleted"
+    | "console_session.created"
+    | "console_session.ended"
     | "connection.created"
     | "connection.connected"
     | "connection.updated"
@@ -86,7 +90,8 @@ export interface Names {
     | "keys"
     | "agents"
     | "audit"
-    | "usage";
+    | "usage"
+    | "console";
   Environment:
     | "test"
     | "live";
@@ -152,6 +157,8 @@ export interface Names {
     | "key_not_found"
     | "agent_sign_in_not_found"
     | "agent_grant_not_found"
+    | "console_sign_in_not_found"
+    | "console_session_not_found"
     | "method_not_allowed"
     | "connection_exists"
     | "connection_failed"
@@ -195,7 +202,9 @@ export interface Names {
     | "agents:read"
     | "agents:write"
     | "audit:read"
-    | "usage:read";
+    | "usage:read"
+    | "console:read"
+    | "console:write";
   SessionScope:
     | "catalog:read"
     | "connections:read"

@@ -77,6 +77,10 @@ from .models import (
     Connector,
     ConnectorDetail,
     ConnectorPage,
+    ConsoleSession,
+    ConsoleSessionPage,
+    ConsoleSignIn,
+    ConsoleSignInType,
     Credentials,
     Delivery,
     DeliveryPage,
@@ -1024,6 +1028,75 @@ class AsyncAgentGrants:
         await self._sender.result(Call[None]("DELETE", api_path("agent-grants", resource_id(grant)), None))
 
 
+class AsyncConsoleSignIns:
+    """Sign-in to the console. Needs the scope `console:read`; changes need `console:write`."""
+
+    def __init__(self, sender: AsyncSender) -> None:
+        self._sender = sender
+
+    async def get(self) -> ConsoleSignIn:
+        """Returns the configuration of sign-in."""
+        return await self._sender.result(Call("GET", api_path("console-sign-in"), ConsoleSignIn))
+
+    async def set(
+        self,
+        type: ConsoleSignInType,
+        *,
+        claim: str,
+        roles: Mapping[str, Iterable[Scope]],
+        issuer: str | None = None,
+        client_id: str | None = None,
+        client_secret: str | None | Omitted = OMITTED,
+        scopes: Iterable[str] | None = None,
+        team_domain: str | None = None,
+        audience: str | None = None,
+    ) -> ConsoleSignIn:
+        """Configures an OpenID provider (`oidc`) or Cloudflare Access (`access`), and ends all sessions.
+
+        `roles` has the scopes of each value of `claim`. The caller must have each of them.
+        """
+        body = json_body(
+            dict(
+                type=type,
+                claim=claim,
+                roles={role: [*scopes] for role, scopes in roles.items()},
+                issuer=or_omitted(issuer),
+                client_id=or_omitted(client_id),
+                client_secret=client_secret,
+                scopes=OMITTED if scopes is None else [*scopes],
+                team_domain=or_omitted(team_domain),
+                audience=or_omitted(audience),
+            )
+        )
+        return await self._sender.result(Call("PUT", api_path("console-sign-in"), ConsoleSignIn, body=body))
+
+    async def delete(self) -> None:
+        """Disables sign-in, and ends all sessions."""
+        await self._sender.result(Call[None]("DELETE", api_path("console-sign-in"), None))
+
+
+class AsyncConsoleSessions:
+    """The people who are signed in to the console. Needs the scope `console:read`; ending sessions needs `console:write`."""
+
+    def __init__(self, sender: AsyncSender) -> None:
+        self._sender = sender
+
+    def list(
+        self, *, limit: int | None = None, before: str | None = None
+    ) -> AsyncRows[ConsoleSession, Page[ConsoleSession]]:
+        """Lists sessions, the newest first."""
+        query = query_params(dict(limit=limit, before=before))
+        return _cursor_list(self._sender, ConsoleSessionPage, api_path("console-sessions"), query, "before")
+
+    async def delete(self, session: str | HasId) -> None:
+        """Ends a session: its next request is rejected."""
+        await self._sender.result(Call[None]("DELETE", api_path("console-sessions", resource_id(session)), None))
+
+    async def sign_out(self) -> None:
+        """Ends the caller's own session. For the token of a person only."""
+        await self._sender.result(Call[None]("DELETE", api_path("console-sessions", "current"), None))
+
+
 class AsyncAudit:
     """The audit log: changes, and reads of credentials. Needs the scope `audit:read`."""
 
@@ -1136,6 +1209,8 @@ class AsyncConnectorVault:
         self.sessions = AsyncSessions(self._sender)
         self.agent_sign_in = AsyncAgentSignIns(self._sender)
         self.agent_grants = AsyncAgentGrants(self._sender)
+        self.console_sign_in = AsyncConsoleSignIns(self._sender)
+        self.console_sessions = AsyncConsoleSessions(self._sender)
         self.audit = AsyncAudit(self._sender)
 
     async def __aenter__(self) -> Self:

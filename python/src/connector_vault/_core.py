@@ -41,6 +41,8 @@ NOT_FOUND_CODES: Final = frozenset(
         "agent_grant_not_found",
         "agent_sign_in_not_found",
         "connection_not_found",
+        "console_session_not_found",
+        "console_sign_in_not_found",
         "key_not_found",
         "oauth_client_not_found",
         "webhook_not_found",

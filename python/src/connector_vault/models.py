@@ -1109,7 +1109,7 @@ class AuditEntryActor(Model):
 
     type: Literal['key', 'token', 'person', 'grant', 'operator', 'service'] | str
     """
-    `key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, in reaction to a platform or a webhook receiver.
+    `key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service, or in the console after a sign-in. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, in reaction to a platform or a webhook receiver.
     """
     id: str | None = None
     """
@@ -1126,7 +1126,7 @@ class AuditEntryTarget(Model):
     The object that was changed, or whose credentials were read.
     """
 
-    type: Literal['agent_grant', 'agent_sign_in', 'connection', 'key', 'oauth_client', 'webhook'] | str
+    type: Literal['agent_grant', 'agent_sign_in', 'connection', 'console_session', 'console_sign_in', 'key', 'oauth_client', 'webhook'] | str
     """
     What it is.
     """
@@ -2069,6 +2069,104 @@ class AgentGrant(Model):
     """
 
 
+class ConsoleSignIn(Model):
+    """
+    How people sign in to the console.
+    """
+
+    sign_in_url: str = Field(..., alias='signInUrl')
+    """
+    The address at which people sign in.
+    """
+    type: Literal['oidc', 'access'] | str
+    """
+    `oidc`: an OpenID provider. `access`: Cloudflare Access.
+    """
+    issuer: str | None = None
+    """
+    The provider's issuer; `null` with `access`.
+    """
+    client_id: str | None = Field(None, alias='clientId')
+    """
+    The client at the provider; `null` with `access`.
+    """
+    has_secret: bool = Field(..., alias='hasSecret')
+    """
+    Whether a client secret is stored. It is never returned.
+    """
+    scopes: list[str] | None = None
+    """
+    The scopes that are requested of the provider; `null` with `access`.
+    """
+    redirect_uri: str | None = Field(None, alias='redirectUri')
+    """
+    The redirect URI to register at the provider; `null` with `access`.
+    """
+    team_domain: str | None = Field(None, alias='teamDomain')
+    """
+    The domain of the Access team; `null` with `oidc`.
+    """
+    audience: str | None = None
+    """
+    The audience of the Access application; `null` with `oidc`.
+    """
+    claim: str
+    """
+    The claim with a person's roles.
+    """
+    roles: dict[str, list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read', 'console:read', 'console:write'] | str]]
+    """
+    The scopes of each value of the claim.
+    """
+    key_id: str = Field(..., alias='keyId')
+    """
+    The id of the key whose scopes limit those of people.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When sign-in was switched on.
+    """
+    updated_at: AwareDatetime = Field(..., alias='updatedAt')
+    """
+    When it was last configured.
+    """
+
+
+class ConsoleSession(Model):
+    """
+    A person who is signed in to the console.
+    """
+
+    id: str
+    """
+    The session's id.
+    """
+    person: str
+    """
+    The person's verified email address, otherwise the subject at the provider.
+    """
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read', 'console:read', 'console:write'] | str]
+    """
+    The scopes of the person's roles.
+    """
+    current: bool
+    """
+    Whether it is the caller's own session.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When the person signed in.
+    """
+    last_used_at: AwareDatetime = Field(..., alias='lastUsedAt')
+    """
+    When it was last used, accurate to a minute.
+    """
+    expires_at: AwareDatetime = Field(..., alias='expiresAt')
+    """
+    When it ends unless it is used: after an idle hour, at most 12 hours after the sign-in.
+    """
+
+
 class AuditEntry(Model):
     """
     A change, or a read of credentials.
@@ -2082,7 +2180,7 @@ class AuditEntry(Model):
     """
     When it happened; for reads that were counted together, the time of the first one.
     """
-    action: Literal['key.created', 'key.rotated', 'key.revoked', 'oauth_client.created', 'oauth_client.updated', 'oauth_client.deleted', 'webhook.created', 'webhook.updated', 'webhook.rotated', 'webhook.disabled', 'webhook.deleted', 'agent_sign_in.updated', 'agent_sign_in.deleted', 'agent_grant.requested', 'agent_grant.created', 'agent_grant.declined', 'agent_grant.revoked', 'connection.created', 'connection.connected', 'connection.updated', 'connection.state_changed', 'connection.deleted', 'credentials.read'] | str
+    action: Literal['key.created', 'key.rotated', 'key.revoked', 'oauth_client.created', 'oauth_client.updated', 'oauth_client.deleted', 'webhook.created', 'webhook.updated', 'webhook.rotated', 'webhook.disabled', 'webhook.deleted', 'agent_sign_in.updated', 'agent_sign_in.deleted', 'agent_grant.requested', 'agent_grant.created', 'agent_grant.declined', 'agent_grant.revoked', 'console_sign_in.updated', 'console_sign_in.deleted', 'console_session.created', 'console_session.ended', 'connection.created', 'connection.connected', 'connection.updated', 'connection.state_changed', 'connection.deleted', 'credentials.read'] | str
     """
     What was done.
     """
@@ -2107,7 +2205,7 @@ class UsageRow(Model):
     """
     The day, UTC.
     """
-    endpoint: Literal['catalog', 'connections', 'connect', 'credentials', 'calls', 'sessions', 'clients', 'events', 'webhooks', 'keys', 'agents', 'audit', 'usage'] | str | None = (
+    endpoint: Literal['catalog', 'connections', 'connect', 'credentials', 'calls', 'sessions', 'clients', 'events', 'webhooks', 'keys', 'agents', 'audit', 'usage', 'console'] | str | None = (
         None
     )
     """
@@ -2279,7 +2377,7 @@ class ApiKey(Model):
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read', 'console:read', 'console:write'] | str]
     """
     What it may do.
     """
@@ -2330,7 +2428,7 @@ class ApiKeyWithSecret(Model):
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read', 'console:read', 'console:write'] | str]
     """
     What it may do.
     """
@@ -2374,7 +2472,7 @@ class ApiKeyWithSecret(Model):
 
 class Whoami(Model):
     """
-    The API key or the token. Only tokens have the members after `expiresAt`.
+    The API key or the token. Only tokens have the members after `expiresAt`; only the token of a person in the console has `person`.
     """
 
     account: str
@@ -2385,7 +2483,7 @@ class Whoami(Model):
     """
     The environment that the key belongs to.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read', 'usage:read', 'console:read', 'console:write'] | str]
     """
     The scopes of the key or the token.
     """
@@ -2434,6 +2532,10 @@ class Whoami(Model):
     fixed_fields: dict[str, str] | None = Field(None, alias='fixedFields')
     """
     Values that the user can't change; null for none.
+    """
+    person: str | None = None
+    """
+    The person who is signed in to the console.
     """
 
 
@@ -2770,6 +2872,21 @@ class AgentGrantPage(Model):
     """
 
 
+class ConsoleSessionPage(Model):
+    """
+    A page of sessions.
+    """
+
+    rows: list[ConsoleSession]
+    """
+    The sessions of this page, newest first.
+    """
+    next: str | None = None
+    """
+    The cursor for `before`; `null` on the last page.
+    """
+
+
 class AuditEntryPage(Model):
     """
     A page of the audit.
@@ -2890,7 +3007,7 @@ class Problem(Model):
     """
     What went wrong in this case, for people.
     """
-    code: Literal['unknown_parameter', 'repeated_parameter', 'invalid_parameter', 'query_too_broad', 'invalid_body', 'missing_key', 'invalid_key', 'insufficient_scope', 'route_not_found', 'platform_not_found', 'action_not_found', 'connection_not_found', 'attempt_not_found', 'credentials_not_found', 'oauth_client_not_found', 'webhook_not_found', 'key_not_found', 'agent_sign_in_not_found', 'agent_grant_not_found', 'method_not_allowed', 'connection_exists', 'connection_failed', 'awaiting_cut_over', 'credentials_held', 'not_checkable', 'not_refreshable', 'oauth_client_missing', 'connection_limit', 'webhook_limit', 'webhook_inactive', 'key_limit', 'key_inactive', 'precondition_failed', 'body_too_large', 'unsupported_media_type', 'credentials_rejected', 'too_many_requests', 'internal', 'platform_unreachable', 'refresh_failed', 'unavailable', 'platform_timeout', 'vault_full'] | str
+    code: Literal['unknown_parameter', 'repeated_parameter', 'invalid_parameter', 'query_too_broad', 'invalid_body', 'missing_key', 'invalid_key', 'insufficient_scope', 'route_not_found', 'platform_not_found', 'action_not_found', 'connection_not_found', 'attempt_not_found', 'credentials_not_found', 'oauth_client_not_found', 'webhook_not_found', 'key_not_found', 'agent_sign_in_not_found', 'agent_grant_not_found', 'console_sign_in_not_found', 'console_session_not_found', 'method_not_allowed', 'connection_exists', 'connection_failed', 'awaiting_cut_over', 'credentials_held', 'not_checkable', 'not_refreshable', 'oauth_client_missing', 'connection_limit', 'webhook_limit', 'webhook_inactive', 'key_limit', 'key_inactive', 'precondition_failed', 'body_too_large', 'unsupported_media_type', 'credentials_rejected', 'too_many_requests', 'internal', 'platform_unreachable', 'refresh_failed', 'unavailable', 'platform_timeout', 'vault_full'] | str
     """
     What went wrong, for programs.
     """
@@ -2979,16 +3096,18 @@ ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "conn
 ImportResultOutcome: TypeAlias = Literal["created", "updated", "unchanged", "skipped", "failed"] | str
 AgentSignInType: TypeAlias = Literal["oidc", "app"] | str
 Access: TypeAlias = Literal["read", "write"] | str
-AuditEntryAction: TypeAlias = Literal["key.created", "key.rotated", "key.revoked", "oauth_client.created", "oauth_client.updated", "oauth_client.deleted", "webhook.created", "webhook.updated", "webhook.rotated", "webhook.disabled", "webhook.deleted", "agent_sign_in.updated", "agent_sign_in.deleted", "agent_grant.requested", "agent_grant.created", "agent_grant.declined", "agent_grant.revoked", "connection.created", "connection.connected", "connection.updated", "connection.state_changed", "connection.deleted", "credentials.read"] | str
+ConsoleSignInType: TypeAlias = Literal["oidc", "access"] | str
+ConsoleSignInRolesValue: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read", "usage:read", "console:read", "console:write"] | str
+Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read", "usage:read", "console:read", "console:write"] | str
+AuditEntryAction: TypeAlias = Literal["key.created", "key.rotated", "key.revoked", "oauth_client.created", "oauth_client.updated", "oauth_client.deleted", "webhook.created", "webhook.updated", "webhook.rotated", "webhook.disabled", "webhook.deleted", "agent_sign_in.updated", "agent_sign_in.deleted", "agent_grant.requested", "agent_grant.created", "agent_grant.declined", "agent_grant.revoked", "console_sign_in.updated", "console_sign_in.deleted", "console_session.created", "console_session.ended", "connection.created", "connection.connected", "connection.updated", "connection.state_changed", "connection.deleted", "credentials.read"] | str
 AuditEntryActorType: TypeAlias = Literal["key", "token", "person", "grant", "operator", "service"] | str
-AuditEntryTargetType: TypeAlias = Literal["agent_grant", "agent_sign_in", "connection", "key", "oauth_client", "webhook"] | str
-UsageRowEndpoint: TypeAlias = Literal["catalog", "connections", "connect", "credentials", "calls", "sessions", "clients", "events", "webhooks", "keys", "agents", "audit", "usage"] | str
+AuditEntryTargetType: TypeAlias = Literal["agent_grant", "agent_sign_in", "connection", "console_session", "console_sign_in", "key", "oauth_client", "webhook"] | str
+UsageRowEndpoint: TypeAlias = Literal["catalog", "connections", "connect", "credentials", "calls", "sessions", "clients", "events", "webhooks", "keys", "agents", "audit", "usage", "console"] | str
 UsageRowStatus: TypeAlias = Literal["2xx", "3xx", "4xx", "5xx"] | str
 EventType: TypeAlias = Literal["connection.created", "connection.updated", "connection.deleted", "connection.connected", "connection.reconnected", "connection.degraded", "connection.recovered", "connection.failed", "connection.scopes_changed", "connection.called", "call.approved", "call.declined", "oauth_client.rejected", "grant.revoked", "grant.revocation_failed", "webhook.disabled"] | str
 EventData: TypeAlias = EventDataConnection | EventDataOauthClient | EventDataGrant | EventDataWebhook | EventDataOther
 WebhookDisabledCode: TypeAlias = Literal["gone", "no_success"] | str
 DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str
-Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read", "usage:read"] | str
 ApiKeyState: TypeAlias = Literal["active", "expired", "revoked"] | str
 NewSessionScope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call"] | str
-ProblemCode: TypeAlias = Literal["unknown_parameter", "repeated_parameter", "invalid_parameter", "query_too_broad", "invalid_body", "missing_key", "invalid_key", "insufficient_scope", "route_not_found", "platform_not_found", "action_not_found", "connection_not_found", "attempt_not_found", "credentials_not_found", "oauth_client_not_found", "webhook_not_found", "key_not_found", "agent_sign_in_not_found", "agent_grant_not_found", "method_not_allowed", "connection_exists", "connection_failed", "awaiting_cut_over", "credentials_held", "not_checkable", "not_refreshable", "oauth_client_missing", "connection_limit", "webhook_limit", "webhook_inactive", "key_limit", "key_inactive", "precondition_failed", "body_too_large", "unsupported_media_type", "credentials_rejected", "too_many_requests", "internal", "platform_unreachable", "refresh_failed", "unavailable", "platform_timeout", "vault_full"] | str
+ProblemCode: TypeAlias = Literal["unknown_parameter", "repeated_parameter", "invalid_parameter", "query_too_broad", "invalid_body", "missing_key", "invalid_key", "insufficient_scope", "route_not_found", "platform_not_found", "action_not_found", "connection_not_found", "attempt_not_found", "credentials_not_found", "oauth_client_not_found", "webhook_not_found", "key_not_found", "agent_sign_in_not_found", "agent_grant_not_found", "console_sign_in_not_found", "console_session_not_found", "method_not_allowed", "connection_exists", "connection_failed", "awaiting_cut_over", "credentials_held", "not_checkable", "not_refreshable", "oauth_client_missing", "connection_limit", "webhook_limit", "webhook_inactive", "key_limit", "key_inactive", "precondition_failed", "body_too_large", "unsupported_media_type", "credentials_rejected", "too_many_requests", "internal", "platform_unreachable", "refresh_failed", "unavailable", "platform_timeout", "vault_full"] | str

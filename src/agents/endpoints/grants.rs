@@ -79,6 +79,7 @@ pub fn create<'a, P: Ports>(
     let mut body = context.body()?;
     let (platforms, actions) = reach(&mut body);
     body.finish()?;
+    context.ensure_person_holds(Access::Write.scopes())?;
     let (secrets, now) = (&context.config().sessions, context.now);
     let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
     if !secrets.can_sign() {

@@ -33,6 +33,7 @@ use crate::http::message::{Body, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::oidc::relying_party::RelyingParty;
+use crate::oidc::{browser_cookie, is_secret};
 use crate::ports::{Db as _, Param, Ports, RateLimit as _, ResultSet, Statement, first_row};
 use crate::storage::metering::Metered;
 
@@ -130,6 +131,24 @@ pub(crate) async fn respond<P: Ports>(
     }
 }
 
+/// Runs statements in one batch, in the shard of the row that a URL names by its id.
+pub(crate) async fn run_for_id<P: Ports>(
+    ports: &Metered<'_, P>,
+    id: &str,
+    mut statements: Vec<Statement>,
+) -> Result<Vec<ResultSet>, Problem> {
+    if ports.was_forwarded() {
+        ports.batch(complete_move(&Param::text(id)).into()).await?;
+    }
+    let forward = statements.len();
+    statements.push(select_forward(id));
+    let sets = ports.batch(statements).await?;
+    match moved_to(sets.get(forward))? {
+        None => Ok(sets),
+        moved_to => Err(Problem { moved_to, ..Problem::unavailable("") }),
+    }
+}
+
 impl<P: Ports> AgentContext<'_, P> {
     fn secrets(&self) -> &SessionSecrets {
         &self.service.config().sessions
@@ -156,23 +175,14 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 
     /// Runs statements in one batch, in the shard of the endpoint.
-    async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, Problem> {
-        if self.ports.was_forwarded() {
-            self.ports.batch(complete_move(&Param::text(self.id)).into()).await?;
-        }
-        let forward = statements.len();
-        statements.push(select_forward(self.id));
-        let sets = self.ports.batch(statements).await?;
-        match moved_to(sets.get(forward))? {
-            None => Ok(sets),
-            moved_to => Err(Problem { moved_to, ..Problem::unavailable("") }),
-        }
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, Problem> {
+        run_for_id(self.ports, self.id, statements).await
     }
 
     /// The endpoint, if its sign-in is configured.
     async fn endpoint(&self) -> Result<Option<Endpoint>, Problem> {
         // A malformed id needs no query.
-        if !is_id(self.id) || !self.secrets().can_sign() {
+        if !is_secret(self.id) || !self.secrets().can_sign() {
             return Ok(None);
         }
         let sets = self.batch(vec![statements::select_endpoint(self.id)]).await?;
@@ -209,17 +219,9 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 }
 
-/// Whether a string has the form of an endpoint's id, or of another secret of this service.
-fn is_id(text: &str) -> bool {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    (43..=45).contains(&text.len()) && text.bytes().all(letter)
-}
-
 /// Returns `None` without a well-formed cookie.
 fn browser(request: &Request) -> Option<&str> {
-    let pairs = request.header("cookie")?.split(';').map(str::trim);
-    let mut ours = pairs.filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='));
-    ours.find(|value| is_id(value))
+    browser_cookie(request, COOKIE)
 }
 
 /// Adds parameters to a URL.

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::agents::Confirm;
 use crate::agents::sign_in::{Endpoint, SignInType, place};
 use crate::agents::statements::{self, NewSignIn};
+use crate::agents::{Access, Confirm};
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::{Principal, Shard};
 use crate::connect::endpoints::{encrypt_error, no_vault_keys};
@@ -72,6 +72,7 @@ pub fn put<'a, P: Ports>(
     let mut body = context.body()?;
     check(&mut body, context);
     body.finish()?;
+    context.ensure_person_holds(Access::Write.scopes())?;
     if !context.config().sessions.can_sign() {
         return Err(no_session_secret());
     }
@@ -115,7 +116,7 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
 }
 
 /// Reports the URL in a field if the service must not send requests or users there.
-fn check_address(body: &mut BodyReader, context: &Context<'_>, name: &str) {
+pub(crate) fn check_address(body: &mut BodyReader, context: &Context<'_>, name: &str) {
     let Some(url) = body.peek(name).map(str::to_owned) else { return };
     let is_plain = url.len() <= crate::connect::rules::MAX_URL
         && url.bytes().all(|byte| byte.is_ascii_graphic());

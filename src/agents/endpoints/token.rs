@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{AgentContext, RESOURCE, form, is_id, oauth_error};
+use super::{AgentContext, RESOURCE, form, oauth_error};
 use crate::agents::client::Client;
 use crate::agents::grant::{Grant, State};
 use crate::agents::refresh::RefreshToken;
@@ -14,7 +14,7 @@ use crate::auth::endpoints::session::new::no_session_secret;
 use crate::http::form::Form;
 use crate::http::message::{NO_STORE, Request, Response};
 use crate::http::problem::Problem;
-use crate::oidc::challenge;
+use crate::oidc::{challenge, is_secret};
 use crate::ports::{Db as _, Ports, first_row};
 use crate::util::json;
 
@@ -67,7 +67,7 @@ impl<P: Ports> AgentContext<'_, P> {
                 "`code_verifier` must have 43 to 128 characters of A-Z, a-z, 0-9, -, ., _ and ~.",
             ));
         };
-        if !is_id(code) {
+        if !is_secret(code) {
             return Ok(invalid_grant());
         }
         self.check_rate(client_hash).await?;

@@ -13,11 +13,21 @@ const COLUMNS: &str = "o.id, o.name, o.scopes, o.created_at, o.expires_at, o.rev
 /// The caller's key `k`, and the keys `o` of its account and environment.
 const OF_KEY: &str = "FROM api_keys k CROSS JOIN api_keys o ON o.account = k.account AND o.environment = k.environment";
 
-/// With [`END`], the condition that the caller's key `k` has all of the scopes in a space-separated list between the two,
-/// including scopes that this release does not know.
-const HAS_ALL: &str = " AND NOT EXISTS (SELECT 1 FROM json_each('[\"' || replace(";
-const END: &str =
-    ", ' ', '\",\"') || '\"]') s WHERE instr(' ' || k.scopes || ' ', ' ' || s.value || ' ') = 0)";
+/// Adds the condition that the caller has all of the scopes in a space-separated list, including scopes that this release does
+/// not know: the caller's key `k`, and the caller's token, if it is not a key. `push_list` adds the list.
+fn push_has_all(sql: &mut Sql<'_>, guard: &Guard<'_>, push_list: impl Fn(&mut Sql<'_>)) {
+    let owns = [None].into_iter().chain(guard.signed_scopes.map(Some));
+    for own in owns {
+        sql.push(" AND NOT EXISTS (SELECT 1 FROM json_each('[\"' || replace(");
+        push_list(sql);
+        sql.push(", ' ', '\",\"') || '\"]') s WHERE instr(' ' || ");
+        match own {
+            None => sql.push("k.scopes"),
+            Some(scopes) => sql.text(&scopes.to_string()),
+        };
+        sql.push(" || ' ', ' ' || s.value || ' ') = 0)");
+    }
+}
 
 /// Selects a page of keys, newest first, after the key with the id `before`.
 pub fn select_page(guard: &Guard<'_>, before: Option<&str>, limit: u64) -> Statement {
@@ -68,7 +78,9 @@ pub fn insert(guard: &Guard<'_>, new: &NewKey<'_>) -> Statement {
     if let Some(at) = new.expires_at {
         sql.push(" AND (k.expires_at IS NULL OR k.expires_at >= ").integer(at).push(")");
     }
-    sql.push(HAS_ALL).text(&scopes).push(END);
+    push_has_all(&mut sql, guard, |sql| {
+        sql.text(&scopes);
+    });
     sql.push(" AND (SELECT count(*) FROM api_keys o WHERE o.account = k.account AND o.environment = k.environment AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > ").integer(new.now);
     sql.push(")) < ").integer(MAX_KEYS).push(" ON CONFLICT DO NOTHING");
     sql.finish()
@@ -95,7 +107,9 @@ pub fn replace(
     insert.push(OF_KEY).push(" AND o.id = ").text(old).push(" WHERE ").guard();
     insert.push(" AND o.replaced_by IS NULL AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > ");
     insert.integer(now).push(")");
-    insert.push(HAS_ALL).push("o.scopes").push(END);
+    push_has_all(&mut insert, guard, |sql| {
+        sql.push("o.scopes");
+    });
     insert.push(" ON CONFLICT DO NOTHING");
 
     let mut update = Sql::new(guard);

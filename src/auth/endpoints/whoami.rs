@@ -23,6 +23,9 @@ struct Whoami<'a> {
     environment: Environment,
     scopes: Scopes,
     expires_at: Option<String>,
+    /// Only for a person in the console.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    person: Option<&'a str>,
     #[serde(flatten)]
     restriction: Option<RestrictionView<'a>>,
 }
@@ -57,12 +60,19 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
         fields: some(&token.presets.fields),
         fixed_fields: some(&token.presets.fixed),
     });
+    let person = context.caller.person();
     Ok(Handler::render(Statements::default(), move |_, principal| {
         let document = Whoami {
             account: &principal.account,
             environment: principal.environment,
             scopes: principal.scopes,
-            expires_at: principal.expires_at.and_then(rfc3339),
+            expires_at: principal
+                .expires_at
+                .into_iter()
+                .chain(person.map(|token| token.expires_at))
+                .min()
+                .and_then(rfc3339),
+            person: person.map(|token| token.restriction.identity.as_str()),
             restriction,
         };
         Ok(Response::json(json::bytes(&document), NO_STORE))

@@ -136,6 +136,8 @@ impl Keyed {
                 | Self::ListKeys
                 | Self::GetAgentSignIn
                 | Self::ListAgentGrants
+                | Self::GetConsoleSignIn
+                | Self::ListConsoleSessions
                 | Self::Whoami
         )
     }

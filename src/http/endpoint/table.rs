@@ -2,16 +2,16 @@
 
 use super::{Access, Endpoint, EndpointSpec, PROXY_PATH};
 use crate::http::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, GRANT_FIELDS, IMPORT_FIELDS,
-    INPUT_FIELDS, KEY_FIELDS, NAME_FIELDS, NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS,
-    SIGN_IN_FIELDS, STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
+    CLIENT_FIELDS, CONNECT_FIELDS, CONSOLE_SIGN_IN_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS,
+    GRANT_FIELDS, IMPORT_FIELDS, INPUT_FIELDS, KEY_FIELDS, NAME_FIELDS, NEW_WEBHOOK_FIELDS,
+    REPLAY_FIELDS, SESSION_FIELDS, SIGN_IN_FIELDS, STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
 };
 use crate::http::message::MAX_IMPORT;
 use crate::http::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
     AUDIT_PARAMETERS, CLIENT_PARAMETERS, CLIENTS_PARAMETERS, CONNECTION_PARAMETERS,
-    CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS,
-    GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS, USAGE_PARAMETERS,
+    CONNECTOR_PARAMETERS, CONSOLE_SESSION_PARAMETERS, CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS,
+    EVENT_PARAMETERS, GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS, USAGE_PARAMETERS,
 };
 use crate::terms::{Method, Scope};
 
@@ -144,6 +144,14 @@ endpoints! {
         AgentToken: post("/mcp/{endpointId}/token");
         /// Revokes a grant at the request of its client (RFC 7009).
         AgentRevoke: post("/mcp/{endpointId}/revoke");
+        /// Asks a person whether to sign in to the console of an account.
+        SignInPage: get("/sign-in/{signInId}");
+        /// The person agreed: redirects to the provider.
+        SignInStart: post("/sign-in/{signInId}");
+        /// The provider redirects people here.
+        SignInCallback: get("/sign-in/{signInId}/callback");
+        /// The console exchanges the code of a completed sign-in for a token.
+        SignInToken: post("/sign-in/{signInId}/token");
         /// Platforms redirect users here.
         ConnectCallback: get("/connect/callback");
         /// The same, for platforms that respond with a form.
@@ -271,6 +279,19 @@ endpoints! {
         CreateAgentGrant(Access::Scope(Scope::AgentsWrite)): post("/v1/agent-grants").with_body(&GRANT_FIELDS);
         /// Revokes a grant.
         DeleteAgentGrant(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-grants/{id}");
+        /// The sign-in to the console.
+        GetConsoleSignIn(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sign-in");
+        /// Sets it, and ends all sessions.
+        SetConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): put("/v1/console-sign-in").with_body(&CONSOLE_SIGN_IN_FIELDS);
+        /// Deletes it, and ends all sessions.
+        DeleteConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sign-in");
+        /// The people who are signed in to the console, newest first.
+        ListConsoleSessions(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sessions")
+            .with_query(&CONSOLE_SESSION_PARAMETERS);
+        /// Ends the caller's own session.
+        SignOut(Access::Valid): delete("/v1/console-sessions/current");
+        /// Ends a session.
+        DeleteConsoleSession(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sessions/{id}");
         /// The caller's own permissions.
         Whoami(Access::Valid): get("/v1/whoami");
         /// Creates a session token.

@@ -41,6 +41,10 @@ pub enum Code {
     AgentSignInNotFound,
     /// The environment has no such grant.
     AgentGrantNotFound,
+    /// Sign-in to the console is not configured.
+    ConsoleSignInNotFound,
+    /// The environment has no such session of a person in the console.
+    ConsoleSessionNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
     /// Another connection has the same key.
@@ -93,7 +97,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 45] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -113,6 +117,8 @@ impl Code {
         Self::KeyNotFound,
         Self::AgentSignInNotFound,
         Self::AgentGrantNotFound,
+        Self::ConsoleSignInNotFound,
+        Self::ConsoleSessionNotFound,
         Self::MethodNotAllowed,
         Self::ConnectionExists,
         Self::ConnectionFailed,
@@ -167,6 +173,8 @@ impl Code {
             Self::KeyNotFound => (404, "key_not_found"),
             Self::AgentSignInNotFound => (404, "agent_sign_in_not_found"),
             Self::AgentGrantNotFound => (404, "agent_grant_not_found"),
+            Self::ConsoleSignInNotFound => (404, "console_sign_in_not_found"),
+            Self::ConsoleSessionNotFound => (404, "console_session_not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::ConnectionExists => (409, "connection_exists"),
             Self::ConnectionFailed => (409, "connection_failed"),
@@ -215,6 +223,8 @@ impl Code {
             Self::KeyNotFound => "API key not found",
             Self::AgentSignInNotFound => "Sign-in for agents not found",
             Self::AgentGrantNotFound => "Grant not found",
+            Self::ConsoleSignInNotFound => "Sign-in to the console not found",
+            Self::ConsoleSessionNotFound => "Session not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::ConnectionExists => "Connection exists",
             Self::ConnectionFailed => "Connection failed",

@@ -23,8 +23,8 @@ pub struct Create {
     /// The environment whose connections the key can access
     #[arg(long, value_parser = environment, value_name = "test|live")]
     environment: Environment,
-    /// A scope of the key; repeat it for more. Default: all of these but credentials:read and
-    /// keys:write:
+    /// A scope of the key; repeat it for more. Default: all of these but credentials:read,
+    /// keys:write and console:write:
     ///   catalog:read         read connectors and their actions
     ///   connections:read     read connections
     ///   connections:write    create, change and delete connections
@@ -44,6 +44,8 @@ pub struct Create {
     ///   agents:write         configure how agents sign in; create and end grants
     ///   audit:read           read who changed what, and who read credentials
     ///   usage:read           read how often keys and tokens used the API
+    ///   console:read         read how people sign in to the console, and their sessions
+    ///   console:write        configure how people sign in to the console, with no more scopes than this key; end sessions
     #[arg(long = "scope", value_parser = scope, value_name = "SCOPE", verbatim_doc_comment)]
     scopes: Vec<Scope>,
     /// When the key expires: 30m, 12h, 90d, 2w, 2030-01-31 or 2030-01-31T12:00:00Z. Default: never

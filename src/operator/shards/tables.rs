@@ -22,7 +22,7 @@ pub(super) struct Table {
 }
 
 /// In the order in which rows are written.
-pub(super) const TABLES: [Table; 14] = [
+pub(super) const TABLES: [Table; 16] = [
     Table { name: "webhooks", key: &["environment", "id"], event: None },
     Table { name: "oauth_clients", key: &["environment", "platform", "name"], event: None },
     Table { name: "connections", key: &["environment", "id"], event: None },
@@ -34,6 +34,8 @@ pub(super) const TABLES: [Table; 14] = [
     Table { name: "agent_endpoints", key: &["id"], event: None },
     Table { name: "agent_grants", key: &["id"], event: None },
     Table { name: "agent_approvals", key: &["id"], event: None },
+    Table { name: "console_sign_ins", key: &["id"], event: None },
+    Table { name: "console_sessions", key: &["id"], event: None },
     Table { name: "audit", key: &["environment", "id"], event: None },
     Table { name: "usage", key: &["environment", "id"], event: None },
     // Last: while an account moves back, the keys that it had here lead to its current database.
@@ -382,6 +384,6 @@ pub(super) fn counted(answers: &[Value], first: usize) -> Result<Vec<u64>> {
 }
 
 /// Each with the columns that identify a row of an account.
-pub fn tables() -> [(&'static str, &'static [&'static str]); 14] {
+pub fn tables() -> [(&'static str, &'static [&'static str]); 16] {
     TABLES.map(|table| (table.name, table.key))
 }

@@ -96,6 +96,7 @@ fn table(all: &[KeyStatus], file: Option<&str>, storage_target: &str) -> String 
         "WEBHOOKS",
         "AGENT SIGN-INS",
         "AGENT CALLS",
+        "CONSOLE SIGN-INS",
     ];
     text += &line("KEY", kinds, "");
     for KeyStatus { id, role, needed } in all {
@@ -137,9 +138,9 @@ fn table(all: &[KeyStatus], file: Option<&str>, storage_target: &str) -> String 
     text
 }
 
-fn line(id: &str, counts: [&str; 7], role: &str) -> String {
+fn line(id: &str, counts: [&str; 8], role: &str) -> String {
     let mut line = format!("{id:<32}");
-    for (count, width) in counts.into_iter().zip([11, 13, 8, 11, 8, 14, 11]) {
+    for (count, width) in counts.into_iter().zip([11, 13, 8, 11, 8, 14, 11, 16]) {
         let _ = write!(line, "  {count:>width$}");
     }
     let _ = write!(line, "  {role}");
@@ -174,17 +175,18 @@ mod tests {
                     webhooks: 7,
                     agent_sign_ins: 8,
                     agent_calls: 9,
+                    console_sign_ins: 10,
                 },
             ),
         ]);
         let all = key_statuses(Some(&keys), needs.clone());
         let text = table(&all, Some("keys.txt"), "at Cloudflare");
-        let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS  WEBHOOKS  AGENT SIGN-INS  AGENT CALLS
-new                                         1              4         5            6         7               8            9  seals
-spare                                       0              0         0            0         0               0            0  opens
-old                                         3              0         0            2         0               0            0  opens
-brief                                       0              0         2            0         0               0            0  opens
-gone\u{1b}                                  0              0         0            2         0               0            0  missing
+        let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS  WEBHOOKS  AGENT SIGN-INS  AGENT CALLS  CONSOLE SIGN-INS
+new                                         1              4         5            6         7               8            9                10  seals
+spare                                       0              0         0            0         0               0            0                 0  opens
+old                                         3              0         0            2         0               0            0                 0  opens
+brief                                       0              0         2            0         0               0            0                 0  opens
+gone\u{1b}                                  0              0         0            2         0               0            0                 0  missing
 
 No row needs `spare`: you can remove it from keys.txt.
 
@@ -196,7 +198,7 @@ Keep `brief` for 10 more minutes: only attempts to connect need it, which end by
 ";
         assert_eq!(text, expected);
         let json = serde_json::to_value(all.first()).unwrap();
-        let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6, "webhooks": 7, "agentSignIns": 8, "agentCalls": 9});
+        let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6, "webhooks": 7, "agentSignIns": 8, "agentCalls": 9, "consoleSignIns": 10});
         assert_eq!(json, serde_json::json!({"id": "new", "role": "seals", "needed": needed}));
 
         let unknown = key_statuses(None, needs);

@@ -28,11 +28,13 @@ pub struct KeyUsage {
     pub agent_sign_ins: u64,
     /// Calls of agents: inputs and responses of approvals, and requests of downloads.
     pub agent_calls: u64,
+    /// Secrets of the OAuth clients for the sign-in to the console.
+    pub console_sign_ins: u64,
 }
 
 impl KeyUsage {
     /// In the order of the columns of `status`.
-    pub const fn counts(&self) -> [u64; 7] {
+    pub const fn counts(&self) -> [u64; 8] {
         [
             self.connections,
             self.oauth_clients,
@@ -41,6 +43,7 @@ impl KeyUsage {
             self.webhooks,
             self.agent_sign_ins,
             self.agent_calls,
+            self.console_sign_ins,
         ]
     }
 
@@ -65,6 +68,7 @@ impl KeyUsage {
             "webhooks" => Some(&mut self.webhooks),
             "agent_endpoints" => Some(&mut self.agent_sign_ins),
             "agent_approvals" => Some(&mut self.agent_calls),
+            "console_sign_ins" => Some(&mut self.console_sign_ins),
             _ => None,
         }
     }
@@ -91,6 +95,7 @@ fn count(now: Moment) -> String {
         ("webhooks", ""),
         ("agent_endpoints", ""),
         ("agent_approvals", unexpired.as_str()),
+        ("console_sign_ins", ""),
     ]
     .map(|(table, and)| {
         format!(

@@ -143,7 +143,7 @@ fn narrowed(
     let expires_at = context.now.saturating_add(LIFETIME_MS);
     let own = match context.caller {
         Caller::Token(token) => token.clone(),
-        Caller::Key(_) => Token {
+        Caller::Key(_) | Caller::Person(_) => Token {
             environment: principal.environment,
             shard,
             key_id: principal.key_id.clone(),

@@ -9,6 +9,7 @@ use crate::call::{approvals, downloads};
 use crate::connect::{
     self, Browser, begin, code, connected, exchange, of_ann, script, set_client, value_of,
 };
+use crate::console;
 use crate::openapi::samples::{self, Scene};
 use crate::support::{Api, anonymous, as_key, config, with_body, with_header};
 use crate::vault::at;
@@ -57,8 +58,13 @@ fn of_keyed(keyed: Keyed) -> Case {
         config: samples::settings,
         // A platform that failed is not called again immediately.
         pauses: if keyed == Keyed::CheckConnection { &[429] } else { &[] },
-        // A key is replaced once: a second request gets the id of the replacement.
-        ends: if keyed == Keyed::RotateKey { &[409] } else { &[] },
+        ends: match keyed {
+            // A key is replaced once: a second request gets the id of the replacement.
+            Keyed::RotateKey => &[409],
+            // The session ended in the first try, and with it the token.
+            Keyed::SignOut => &[401],
+            _ => &[],
+        },
     }
 }
 
@@ -79,6 +85,9 @@ fn tokens() -> Value {
 }
 
 fn of_open(open: Open) -> Case {
+    if let Some((api, request)) = console::open_request(open) {
+        return of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request);
+    }
     if let Some(case) = of_agents(open) {
         return case;
     }

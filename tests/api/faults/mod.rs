@@ -317,6 +317,8 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
             ["unavailable", "refresh_failed"].contains(&code)
                 && response.header("retry-after").is_some()
         }
+        // The first try ended the session, and with it the token.
+        (Call::Batch(_), 401) => matches!(case.endpoint, Endpoint::Keyed(Keyed::SignOut)),
         (Call::Limit, 429) => code == "too_many_requests",
         (Call::Platform, status) => match case.endpoint {
             Endpoint::Keyed(_) if status < 400 => status == clean.status,

@@ -15,6 +15,7 @@ use connector_vault::http::{Config, Request, Response, Service};
 use connector_vault::jobs;
 use connector_vault::openapi::agents::{GRANTING, SIGNING_IN};
 use connector_vault::openapi::connect::{CLIENTS, CONNECTING_ACCOUNT, IMPORTING};
+use connector_vault::openapi::console::SIGNING_IN as CONSOLE_SIGN_INS;
 use connector_vault::openapi::endpoints::{CHANGING, CREATING, CREATING_SESSION, NAMING, SETTING};
 use connector_vault::openapi::importing;
 use connector_vault::openapi::keys::CREATING as NEW_KEYS;
@@ -28,6 +29,7 @@ use serde_json::{Value, json};
 
 use crate::agents;
 use crate::connect::{KEYS, agree, answer as answered, begin, refuse, script};
+use crate::console;
 use crate::support::{
     Api, World, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
 };
@@ -131,6 +133,11 @@ impl Scene {
     fn hold(&self, document: &str) {
         let response = self.api.send(&self.put(&self.credentials(), document));
         assert_eq!(response.status, 204, "{}", String::from_utf8_lossy(&response.body));
+    }
+
+    /// Configures the sign-in to the console, and returns its id.
+    fn console(&self) -> String {
+        console::configure(&self.api, &console::oidc(&json!({})))
     }
 
     /// Configures the app to authenticate the users of agents. Returns the id of the endpoint.
@@ -350,6 +357,33 @@ impl Scene {
                 let id = rows[0]["id"].as_str().unwrap().to_owned();
                 self.api.request("DELETE", &format!("{GRANTS}/{id}"))
             }
+            Keyed::GetConsoleSignIn => {
+                self.console();
+                get(console::SIGN_IN)
+            }
+            Keyed::SetConsoleSignIn => {
+                console::serve_example(&self.api);
+                self.put(console::SIGN_IN, CONSOLE_SIGN_INS[0].2)
+            }
+            Keyed::DeleteConsoleSignIn => {
+                console::admin(&self.api, &self.console());
+                self.api.request("DELETE", console::SIGN_IN)
+            }
+            Keyed::ListConsoleSessions => {
+                console::admin(&self.api, &self.console());
+                get(console::SESSIONS)
+            }
+            Keyed::SignOut => {
+                let token = console::admin(&self.api, &self.console());
+                let request = self.api.request("DELETE", &format!("{}/current", console::SESSIONS));
+                console::with_secret(request, &token)
+            }
+            Keyed::DeleteConsoleSession => {
+                console::admin(&self.api, &self.console());
+                let rows = body(&self.api.get(console::SESSIONS))["rows"].clone();
+                let id = rows[0]["id"].as_str().unwrap().to_owned();
+                self.api.request("DELETE", &format!("{}/{id}", console::SESSIONS))
+            }
             Keyed::GetOauthClient => {
                 self.set_client();
                 get(CLIENT)
@@ -437,6 +471,12 @@ fn others(endpoint: Keyed) -> Vec<Response> {
             vec![reconnected, send(&scene.connect(CONNECTING_ACCOUNT[0].2))]
         }
         Keyed::SetOauthClient => vec![send(&scene.put(CLIENT, CLIENTS[0].2))],
+        Keyed::SetConsoleSignIn => {
+            console::serve_example(&scene.api);
+            let put = || send(&scene.put(console::SIGN_IN, CONSOLE_SIGN_INS[0].2));
+            put();
+            vec![put()]
+        }
         Keyed::SetAgentSignIn => {
             scene.sign_in();
             vec![send(&scene.put(SIGN_IN, SIGNING_IN[0].2))]
@@ -524,7 +564,13 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             request.query = "status=refused&limit=1000".into();
         }
         Code::InvalidParameter
-            if matches!(endpoint, Keyed::ListAudit | Keyed::ListKeys | Keyed::ListAgentGrants) =>
+            if matches!(
+                endpoint,
+                Keyed::ListAudit
+                    | Keyed::ListKeys
+                    | Keyed::ListAgentGrants
+                    | Keyed::ListConsoleSessions
+            ) =>
         {
             request.query = "limit=1000".into();
         }
@@ -584,6 +630,15 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         }
         Code::AgentGrantNotFound if endpoint == Keyed::DeleteAgentGrant => {
             request.path = format!("{GRANTS}/{UNKNOWN_ID}");
+        }
+        Code::ConsoleSignInNotFound if endpoint == Keyed::GetConsoleSignIn => {
+            scene.api.send(&scene.api.request("DELETE", console::SIGN_IN));
+        }
+        Code::ConsoleSessionNotFound if endpoint == Keyed::SignOut => {
+            request = scene.api.request("DELETE", &request.path);
+        }
+        Code::ConsoleSessionNotFound if endpoint == Keyed::DeleteConsoleSession => {
+            request.path = format!("{}/{UNKNOWN_ID}", console::SESSIONS);
         }
         Code::KeyNotFound if request.path.starts_with("/v1/keys/") => {
             let last = if endpoint == Keyed::RotateKey { "/rotate" } else { "" };

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { root } from "../../../scripts/lib/paths.mjs";
+import { ConsolePeople } from "../support/access.mjs";
 import { Agents } from "../support/agents.mjs";
 import { expectProblem } from "../support/expect.mjs";
 import { ALL, key, store } from "../support/keys.mjs";
@@ -70,6 +71,7 @@ export function openapi(world) {
   };
 
   const agents = () => new Agents(world.server, keys.full.secret);
+  const people = () => new ConsolePeople(world.server, keys.full.secret);
 
   /** The id of a resource for the operation. */
   async function subject(operationId) {
@@ -81,6 +83,7 @@ export function openapi(world) {
     if (WEBHOOKS.test(operationId)) return (await hook()).id;
     if (KEYS.test(operationId)) return (await newKey()).json.id;
     if (operationId === "deleteAgentGrant") return agents().grant();
+    if (operationId === "deleteConsoleSession") return people().session();
     const { id } = (await create(input())).json;
     if (/^getCredentials$|^checkConnection$/.test(operationId)) {
       const stored = await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
@@ -96,6 +99,7 @@ export function openapi(world) {
     if (operationId === "createKey")
       await world.database.prepare("DELETE FROM api_keys WHERE created_by IS NOT NULL").run();
     if (/^(get|delete)AgentSignIn$/.test(operationId)) await agents().signIn();
+    if (/^(get|delete)ConsoleSignIn$/.test(operationId)) await people().configure();
     const { request } = operationId === "createAgentGrant" ? await agents().request() : {};
     if (operationId !== "setOauthClient") await put(CLIENT, { clientId: "example-client" });
     const id = path.includes("{id}") ? await subject(operationId) : undefined;
@@ -116,6 +120,10 @@ export function openapi(world) {
       createKey: { scopes: ["connections:read"] },
       setAgentSignIn: { type: "app", url: "https://app.example.com/agents" },
       createAgentGrant: { request, identity: "ann", access: "read" },
+      setConsoleSignIn: {
+        ...{ type: "oidc", issuer: "https://id.example.com", clientId: "vault" },
+        ...{ claim: "groups", roles: { support: ["connections:read"] } },
+      },
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
     // The only operation with a required query parameter.
@@ -123,7 +131,8 @@ export function openapi(world) {
     return {
       path: path.replace("{id}", id).replace("{platform}", PLATFORM).replace("{key}", ACTION) + needed,
       method,
-      secret: security?.length === 0 ? undefined : keys.full.secret,
+      secret:
+        security?.length === 0 ? undefined : operationId === "signOut" ? await people().signIn() : keys.full.secret,
       headers: requestBody ? [JSON_TYPE] : [],
       body: requestBody ? JSON.stringify(bodies[operationId]) : undefined,
     };
@@ -207,7 +216,7 @@ export function openapi(world) {
       const { id: paused } = await hook({ active: false });
       return [{ path: path.replace(/wh_[0-9a-f-]{36}/, paused) }];
     }
-    if (id === "getAgentSignIn" || id === "setAgentSignIn") {
+    if (/^[gs]et(Agent|Console)SignIn$/.test(id)) {
       await send(path, { method: "DELETE", secret: keys.full.secret });
       return [{}];
     }
@@ -413,7 +422,7 @@ export function openapi(world) {
           parameters += 1;
         }
       }
-      assert.equal(parameters, 10 + 5 + 6 + 2 + 16 + 1 + 5 + 1 + 2 + 3 + 5 + 8 + 5 + 3 + 2 + 3);
+      assert.equal(parameters, 10 + 5 + 6 + 2 + 16 + 1 + 5 + 1 + 2 + 3 + 5 + 8 + 5 + 3 + 2 + 3 + 2);
     });
 
     proof("accepts the same bodies as the service", async () => {

@@ -96,7 +96,18 @@ export function referenceSamples(world) {
             rows.every((row) => row.id !== env.GRANT),
             "the grant has ended",
           );
-        } else if (id === "revokeKey") {
+        } else if (id === "signOut") {
+          const who = await world.reference.server.send("/v1/whoami", { secret: env.VAULT_KEY });
+          assert.equal(who.status, 401, "the session has ended");
+        } else if (id === "deleteConsoleSession") {
+          const { rows } = (await world.reference.as(keys.samples)("/v1/console-sessions")).json;
+          assert.ok(
+            rows.every((row) => row.id !== env.SESSION),
+            "the session has ended",
+          );
+        } else if (id === "deleteConsoleSignIn")
+          assert.equal((await world.reference.as(keys.samples)("/v1/console-sign-in")).status, 404);
+        else if (id === "revokeKey") {
           const listed = await world.reference.as(keys.samples)("/v1/keys");
           assert.ok(listed.json.rows.find((row) => row.id === env.API_KEY).revokedAt, "the key is revoked");
         } else assert.ok(lines.length > 0 || id === "getUsage", id);
@@ -143,7 +154,7 @@ export function referenceSamples(world) {
           bodies += 1;
         }
       }
-      assert.equal(bodies, 9 + 6 + 6 + 2 + 2 + 1 + 2);
+      assert.equal(bodies, 9 + 6 + 6 + 2 + 2 + 1 + 2 + 2);
       await world.reference.connection(keys.examples, {
         identity: "ann@example.com",
         label: "tagged",

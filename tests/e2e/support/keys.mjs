@@ -8,7 +8,7 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** The default scopes of a key. */
 export const USUAL = "catalog:read connections:read connections:write";
 /** Every scope. */
-export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write connections:call events:read webhooks:read webhooks:write keys:read keys:write agents:read agents:write audit:read usage:read`;
+export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write connections:call events:read webhooks:read webhooks:write keys:read keys:write agents:read agents:write audit:read usage:read console:read console:write`;
 
 /** The CRC-32 of a string as six base62 digits. */
 export function checksum(text) {

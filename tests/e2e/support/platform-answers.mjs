@@ -1,4 +1,6 @@
 // The responses of platforms in tests. GitHub accepts every token except one.
+import { KEYS, KEYS_URL } from "./access.mjs";
+
 const json = (Response, status, value, headers = {}) =>
   new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json", ...headers } });
 
@@ -21,6 +23,7 @@ export default async function answer(request, Response) {
     };
     return json(Response, 200, { issuer, ...endpoints });
   }
+  if (request.url === KEYS_URL) return json(Response, 200, KEYS);
   if (host !== "api.github.com") throw new Error(`no platform for ${request.url}`);
   if (request.headers.get("authorization") === "Bearer wrong-token") return new Response("{}", { status: 401 });
   const what = `${request.method} ${pathname}`;

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
+import { ConsolePeople } from "./access.mjs";
 import { agree } from "./connecting.mjs";
 import { Answer } from "./http.mjs";
 import { Agents, BASE_URL } from "./agents.mjs";
@@ -174,6 +175,10 @@ export class Reference {
     if (/^(get|delete)AgentSignIn$/.test(id)) return agents.signIn().then(() => ({}));
     if (id === "createAgentGrant") return { REQUEST: (await agents.request()).request };
     if (/AgentGrants?$/.test(id)) return { GRANT: await agents.grant() };
+    const people = new ConsolePeople(this.server, caller.secret);
+    if (/^(get|delete)ConsoleSignIn$/.test(id)) return people.configure().then(() => ({}));
+    if (id === "signOut") return { VAULT_KEY: await people.signIn() };
+    if (/ConsoleSessions?$/.test(id)) return { SESSION: await people.session() };
     const connection = await this.connection(caller);
     // Only the holder of the credentials reports a state.
     if (id === "setConnectionState") return connection;

@@ -36,7 +36,7 @@ interface Props {
 
 /** The section. The form is loaded when it is opened. */
 export function TryIt(props: Props) {
-  const { may } = useSession();
+  const { may, noun } = useSession();
   const [isOpen, setOpen] = useState(false);
   const missing = (["connections:read", "connections:call"] as const).find((scope) => !may(scope));
   return (
@@ -48,7 +48,7 @@ export function TryIt(props: Props) {
         {isOpen &&
           (missing ? (
             <p class="muted">
-              Your key can't run actions: it lacks the scope <code>{missing}</code>.
+              Your {noun} can't run actions: it lacks the scope <code>{missing}</code>.
             </p>
           ) : (
             <ConnectionLoader {...props} />

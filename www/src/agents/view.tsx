@@ -17,7 +17,7 @@ import "../keys/keys.css";
 type Dialog = { what: "form" } | { what: "off" } | { what: "revoke"; grant: AgentGrant };
 
 export function AgentsView() {
-  const { may } = useSession();
+  const { may, noun } = useSession();
   const query = useSignIn();
   const [dialog, setDialog] = useState<Dialog>();
   const [notice, setNotice] = useState<string>();
@@ -47,7 +47,7 @@ export function AgentsView() {
       <Notice>{notice}</Notice>
       <p>
         Your users add one address to Claude, Cursor, VS Code or another MCP client, sign in, and decide what the agent
-        may do.{!mayWrite && " Your key can view these settings, but not change them."}
+        may do.{!mayWrite && ` Your ${noun} can view these settings, but not change them.`}
       </p>
       <QueryView query={query} name="sign-in" rows={2}>
         {(signIn) =>

@@ -19,6 +19,10 @@ const ACTION_LABELS: Record<AuditAction, string> = {
   "agent_grant.created": "Agent's grant created",
   "agent_grant.declined": "Agent's grant declined",
   "agent_grant.revoked": "Agent's grant revoked",
+  "console_sign_in.updated": "Sign-in to the console configured",
+  "console_sign_in.deleted": "Sign-in to the console turned off",
+  "console_session.created": "Person signed in",
+  "console_session.ended": "Session ended",
   "connection.created": "Connection created",
   "connection.connected": "Account connected",
   "connection.updated": "Connection changed",
@@ -48,5 +52,6 @@ export function targetHref({ type, id }: AuditTarget, isDeleted: boolean): strin
   if (type === "connection") return isDeleted ? undefined : `/connections/${id}`;
   if (type === "webhook") return isDeleted ? undefined : `/webhooks/${encodeURIComponent(id)}`;
   if (type === "oauth_client") return "/integrations";
+  if (type === "console_sign_in" || type === "console_session") return "/people";
   return type === "key" ? "/keys" : "/agents";
 }

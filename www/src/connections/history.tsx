@@ -11,7 +11,7 @@ const PAGE_SIZE = 500;
 const SHOWN_STEP = 50;
 
 export function History({ connection }: { connection: Connection }) {
-  const { may } = useSession();
+  const { may, noun } = useSession();
   return (
     <section class="section" aria-labelledby="history-title">
       <h3 id="history-title">History</h3>
@@ -19,7 +19,7 @@ export function History({ connection }: { connection: Connection }) {
         <Events connection={connection} />
       ) : (
         <p class="muted small">
-          You can't see its history: your key does not have the scope <code>events:read</code>.
+          You can't see its history: your {noun} does not have the scope <code>events:read</code>.
         </p>
       )}
     </section>

@@ -175,6 +175,7 @@ function Editable({ connection, name, onGone }: Required<StateProps>) {
 
 function ReadOnly({ connection, name: platformName }: StateProps) {
   const { tags, name } = connection;
+  const { noun } = useSession();
   return (
     <>
       <State connection={connection} name={platformName} />
@@ -192,7 +193,7 @@ function ReadOnly({ connection, name: platformName }: StateProps) {
           <p class="muted">No tags</p>
         )}
         <p class="muted small">
-          You can't make changes: your key does not have the scope <code>connections:write</code>.
+          You can't make changes: your {noun} does not have the scope <code>connections:write</code>.
         </p>
       </section>
       <Details connection={connection} name={name ?? <span class="muted">none</span>} />

@@ -41,7 +41,7 @@ const pathOf = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/$
 
 /** The list of connections, and the one with the id `selectedId` in a panel. */
 export function ConnectionsView({ selectedId }: { selectedId: string | undefined }) {
-  const { vault, may } = useSession();
+  const { vault, may, noun } = useSession();
   const { values, hrefOf, change } = useUrlState(PARAMETERS);
   const search = useSearch();
   /** URL of the list, or of a connection's panel over it. */
@@ -93,7 +93,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
       <Notice>{notice}</Notice>
       {!may("connections:write") && (
         <p class="muted" id="read-only">
-          Your key can read connections, but not change them.
+          Your {noun} can read connections, but not change them.
         </p>
       )}
       <FilterBar

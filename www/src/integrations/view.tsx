@@ -33,7 +33,7 @@ interface Notice {
 
 /** OAuth clients, and enabled platforms without one. */
 export function IntegrationsView() {
-  const { may } = useSession();
+  const { may, noun } = useSession();
   const { values, change } = useUrlState(PARAMETERS);
   const [, navigate] = useLocation();
   const query = useClients();
@@ -68,7 +68,7 @@ export function IntegrationsView() {
       </div>
       <p>
         An OAuth client is the registration of your app at a platform. Users connect through it and see its name there.
-        {!maySet && " Your key can read OAuth clients, but not change them."}
+        {!maySet && ` Your ${noun} can read OAuth clients, but not change them.`}
       </p>
       <RedirectUri />
       <MissingClients clients={query.data} />

@@ -5,6 +5,7 @@ import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
 import { formatExact } from "../components/relative-time";
+import { ScopeCheckboxes } from "../components/scope-checkboxes";
 import { Select } from "../components/select";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useValidatedForm } from "../components/use-validated-form";
@@ -63,8 +64,6 @@ function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
     localFaults,
     localFaults.length === 0 && !scopesFault,
   );
-  const toggle = (scope: Scope) =>
-    edit(() => setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]));
   return (
     <form class="section" ref={form} onSubmit={submit(creating.run)} noValidate autocomplete="off">
       <p class="muted">
@@ -85,16 +84,13 @@ function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
         fault={faultAt(faults, "/expiresAt")}
         onChange={(value) => edit(() => setDays(value))}
       />
-      <fieldset class="checkbox-grid" data-invalid={isTried && scopesFault ? "" : undefined}>
-        <legend class="label">Scopes (at most those of your key)</legend>
-        {who.scopes.map((scope) => (
-          <label key={scope} class="check">
-            <input type="checkbox" checked={scopes.includes(scope)} onChange={() => toggle(scope)} />{" "}
-            <code>{scope}</code>
-          </label>
-        ))}
-        <div aria-live="polite">{isTried && scopesFault && <p class="field-error">{scopesFault}</p>}</div>
-      </fieldset>
+      <ScopeCheckboxes
+        legend="Scopes (at most those of your key)"
+        options={who.scopes}
+        value={scopes}
+        fault={isTried ? scopesFault : undefined}
+        onChange={(changed) => edit(() => setScopes(changed))}
+      />
       {error && <FormError error={error} hint="Check the list before you try again." />}
       <div class="buttons">
         <button type="button" aria-disabled={isPending} onClick={() => !creating.isInFlight() && onClose()}>

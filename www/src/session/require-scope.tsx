@@ -16,6 +16,7 @@ const RESOURCES: Partial<Record<Scope, string>> = {
   "agents:read": "agent sign-in",
   "audit:read": "the audit log",
   "usage:read": "the usage",
+  "console:read": "how people sign in",
 };
 
 interface Props {
@@ -27,22 +28,22 @@ interface Props {
 
 /** Renders a view if the key has the scope, otherwise explains which scope is missing. */
 export function RequireScope({ scope, view, children }: Props) {
-  const { may } = useSession();
+  const { may, noun } = useSession();
   if (may(scope)) return <>{children}</>;
   return (
     <Page title={view}>
-      <EmptyState title={`Your key can't read ${RESOURCES[scope] ?? "this"}`}>
+      <EmptyState title={`Your ${noun} can't read ${RESOURCES[scope] ?? "this"}`}>
         <p>
-          This page needs a key with the scope <code>{scope}</code>.
+          This page needs a {noun} with the scope <code>{scope}</code>.
         </p>
         {scope !== "catalog:read" && may("catalog:read") && (
           <p>
-            Your key has access to <Link href="/connectors">the catalog of connectors</Link>.
+            Your {noun} has access to <Link href="/connectors">the catalog of connectors</Link>.
           </p>
         )}
         {scope !== "connections:read" && may("connections:read") && (
           <p>
-            Your key has access to <Link href="/connections">the connections</Link>.
+            Your {noun} has access to <Link href="/connections">the connections</Link>.
           </p>
         )}
       </EmptyState>

@@ -20,6 +20,8 @@ const VAULT_FRESH_MS = 5_000;
 /** `who`: what the key or token has access to. */
 export interface Session extends Pick<ActiveSession, "vault" | "who"> {
   may(scope: Scope): boolean;
+  /** What has the scopes, for messages: "Your key" or "Your role". */
+  noun: "key" | "role";
   signOut(): void;
 }
 
@@ -73,6 +75,7 @@ export function SessionProvider({
         vault: activeSession.vault,
         who: activeSession.who,
         may: (scope) => activeSession.who.scopes.includes(scope),
+        noun: activeSession.who.person === undefined ? "key" : "role",
         signOut,
       },
     [activeSession],

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { describeError } from "../components/error-message";
+import { forgetSignIn, rememberedSignIn, rememberPage } from "./person";
 import { signIn, type Reason } from "./store";
 import { KEY_REJECTED, isUnauthorized } from "./vault";
 import "./sign-in.css";
@@ -14,13 +15,16 @@ interface Props {
 }
 
 const REASONS: Partial<Record<Reason, string>> = {
+  "session-ended": "Your session has ended. Sign in again to continue where you left off.",
+  "sign-in-refused": "This sign-in is no longer valid, or was started in another browser. Sign in again.",
   refused: "Your key has expired or was revoked. Sign in again to continue where you left off.",
-  "signed-out": "You are signed out in all tabs. This browser no longer has your key.",
+  "signed-out": "You are signed out in all tabs. This browser no longer has your key or session.",
 };
 
 export function SignIn({ reason, failure, onRetry }: Props) {
   const reasonText = reason && REASONS[reason];
   const [secret, setSecret] = useState("");
+  const [remembered, setRemembered] = useState(rememberedSignIn);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
@@ -67,10 +71,30 @@ export function SignIn({ reason, failure, onRetry }: Props) {
             {describeError(failure)}{" "}
             {onRetry && (
               <button type="button" class="link" onClick={onRetry}>
-                Try again with your key
+                Try again
               </button>
             )}
           </p>
+        )}
+        {remembered && (
+          <>
+            <a class="button primary" href={`/sign-in/${remembered.id}`} onClick={rememberPage}>
+              Sign in to {remembered.account} ({remembered.environment})
+            </a>
+            <p class="muted small">
+              With your own account.{" "}
+              <button
+                type="button"
+                class="link"
+                onClick={() => {
+                  forgetSignIn();
+                  setRemembered(undefined);
+                }}
+              >
+                Forget it in this browser
+              </button>
+            </p>
+          </>
         )}
         <label class="field">
           <span>API key</span>
@@ -99,8 +123,8 @@ export function SignIn({ reason, failure, onRetry }: Props) {
           The key stays in this browser's open tabs, and is removed when you close them. <code>npm start</code> prints a
           demo key; <code>npm run keys -- create</code> creates one.
         </p>
-        <button type="submit" class="primary" aria-disabled={busy}>
-          {busy ? "Signing in…" : "Sign in"}
+        <button type="submit" class={remembered ? undefined : "primary"} aria-disabled={busy}>
+          {busy ? "Signing in…" : remembered ? "Sign in with the key" : "Sign in"}
         </button>
       </form>
       <p class="muted small">

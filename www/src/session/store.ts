@@ -3,6 +3,7 @@
 import type { ConnectorVault, Whoami } from "connector-vault/slim";
 import { writeStorage, readStorage } from "../components/storage";
 import { onLink, takeLink, type Link } from "./link";
+import { type CompletedSignIn, exchange, isPersonToken, rememberSignIn, takeSignIn } from "./person";
 import { requestSecrets, setHolding, joinTabs, broadcast } from "./tabs";
 import { isUnauthorized, openVault } from "./vault";
 
@@ -23,6 +24,8 @@ export interface ActiveSession {
 export type Reason =
   | "refused"
   | "token-refused"
+  | "session-ended"
+  | "sign-in-refused"
   | "link-refused"
   | "link-damaged"
   | "link-untried"
@@ -87,7 +90,8 @@ const openIfAccepted = (secret: string) =>
   });
 
 const isToken = (secret: string | undefined) => secret?.startsWith("st_") === true;
-const refusalReason = (secret: string): Reason => (isToken(secret) ? "token-refused" : "refused");
+const refusalReason = (secret: string): Reason =>
+  isToken(secret) ? "token-refused" : isPersonToken(secret) ? "session-ended" : "refused";
 /** Whether two tokens act for the same identity: a newer link just replaces the older one. */
 const isSameIdentity = ({ who: a }: ActiveSession, { who: b }: ActiveSession) =>
   a.identity !== undefined &&
@@ -186,7 +190,29 @@ export function startSession(): void {
     },
   });
   onLink((next) => void openLink(next));
-  void begin({ stored: storedSecret(), link });
+  const completed = takeSignIn();
+  if (completed) void completeSignIn(completed);
+  else void begin({ stored: storedSecret(), link });
+}
+
+/** Exchanges the code of a person's sign-in, which replaces the session of this tab. */
+async function completeSignIn(completed: CompletedSignIn): Promise<void> {
+  const isSuperseded = startAction();
+  setState({ kind: "opening" });
+  try {
+    const token = await exchange(completed);
+    const next = token === undefined ? undefined : await openIfAccepted(token);
+    if (isSuperseded()) return;
+    if (next === undefined) return await begin({ stored: storedSecret(), reason: "sign-in-refused" });
+    const { account, environment } = next.who;
+    rememberSignIn({ id: completed.id, account, environment });
+    memoized = new Map();
+    enter(next);
+    broadcast("signed-in");
+  } catch (failure) {
+    // The code may have been used, so a retry begins with the session that this tab had.
+    if (!isSuperseded()) setState({ kind: "out", failure, retry: () => void begin({ stored: storedSecret() }) });
+  }
 }
 
 /** Handles a link that was opened in the same page. The current session stays until the user decides. */
@@ -253,8 +279,10 @@ function endSession() {
   leave(isToken(storedSecret()) ? "link-left" : "signed-out");
 }
 
-/** Signs out in all tabs. */
+/** Signs out in all tabs. A person's session ends at the service, too. */
 export function signOut(): void {
+  if (state.kind === "in" && isPersonToken(state.session.secret))
+    state.session.vault.consoleSessions.signOut().catch(() => {});
   endSession();
   broadcast("signed-out");
 }

@@ -41,11 +41,15 @@ export function SwitchSession({ current, link }: { current: ActiveSession; link:
   );
 }
 
-const SessionOwner = ({ who: { account, environment, identity } }: { who: Whoami }) => (
+const SessionOwner = ({ who: { account, environment, identity, person } }: { who: Whoami }) => (
   <>
     {identity !== undefined ? (
       <>
         the connections of <strong>{identity}</strong> in the account
+      </>
+    ) : person !== undefined ? (
+      <>
+        as <strong>{person}</strong> in the account
       </>
     ) : (
       "with a key of the account"

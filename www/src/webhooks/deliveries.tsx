@@ -26,7 +26,7 @@ const PARAMETERS = ["state"] as const;
 
 /** The deliveries of one webhook, latest first. */
 export function DeliveriesView({ id }: { id: string }) {
-  const { vault, may } = useSession();
+  const { vault, may, noun } = useSession();
   const webhooks = useWebhooks();
   const invalidate = useInvalidateWebhooks();
   const [notice, setNotice] = useState<string>();
@@ -79,7 +79,7 @@ export function DeliveriesView({ id }: { id: string }) {
       )}
       {!may("webhooks:write") && (
         <p>
-          You can't send events again: your key does not have the scope <code>webhooks:write</code>.
+          You can't send events again: your {noun} does not have the scope <code>webhooks:write</code>.
         </p>
       )}
       <div class="delivery-filters" role="search" aria-label="Deliveries">

@@ -26,7 +26,7 @@ type Dialog =
   | { what: "secret"; webhook: WebhookWithSecret };
 
 export function WebhooksView() {
-  const { may } = useSession();
+  const { may, noun } = useSession();
   const query = useWebhooks();
   const [dialog, setDialog] = useState<Dialog>();
   const [notice, setNotice] = useState<string>();
@@ -51,7 +51,7 @@ export function WebhooksView() {
       <Notice>{notice}</Notice>
       <p>
         The service sends events, such as failed connections, to your webhooks as soon as they happen.
-        {!mayWrite && " Your key can read webhooks, but not change them."}
+        {!mayWrite && ` Your ${noun} can read webhooks, but not change them.`}
       </p>
       <QueryView query={query} name="webhooks" rows={3}>
         {(webhooks) =>

@@ -70,7 +70,7 @@ pub(super) async fn create<P: Ports>(
         environment: principal.environment,
         shard: Shard::new(ports.number()).unwrap_or_default(),
         key_id: principal.key_id.clone(),
-        scopes: scopes(principal, body.texts("scopes"))?,
+        scopes: scopes(context, principal, body.texts("scopes"))?,
         restriction: TokenRestriction {
             identity: body.text("identity").unwrap_or_default(),
             identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
@@ -215,14 +215,18 @@ pub fn lower_case_ids(ids: &[String]) -> Names {
 }
 
 /// The requested scopes. By default, the read scopes that the key has.
-fn scopes(principal: &Principal, requested: Option<Vec<String>>) -> Result<Scopes, Problem> {
+fn scopes(
+    context: &Context<'_>,
+    principal: &Principal,
+    requested: Option<Vec<String>>,
+) -> Result<Scopes, Problem> {
     let Some(requested) = requested else {
         let reads = [Scope::CatalogRead, Scope::ConnectionsRead];
         return Ok(reads.into_iter().collect::<Scopes>().and(principal.scopes));
     };
     let requested: Scopes = requested.iter().filter_map(|name| name.parse().ok()).collect();
     match requested.iter().find(|scope| !principal.scopes.contains(*scope)) {
-        Some(scope) => Err(Problem::lacks("API key", scope)),
+        Some(scope) => Err(Problem::lacks(context.caller.noun(), scope)),
         None => Ok(requested),
     }
 }

@@ -149,14 +149,22 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
             ("state_hash", "connect_attempts", 0),
             ("id", "agent_endpoints", 1),
             ("id", "agent_grants", 1),
+            ("id", "console_sign_ins", 1),
+            ("id", "console_sessions", 1),
         ] {
             sql.push(format!("INSERT INTO forwards (name, account, shard, is_key) SELECT {name}, account, {to}, {is_key} FROM {table} WHERE {left} ON CONFLICT DO UPDATE SET shard = excluded.shard"));
         }
         // Forwards from earlier stays here.
         sql.push(format!("UPDATE forwards SET shard = {to} WHERE {left}"));
-        for table in
-            ["api_keys", "connect_attempts", "agent_endpoints", "agent_grants", "agent_approvals"]
-        {
+        for table in [
+            "api_keys",
+            "connect_attempts",
+            "agent_endpoints",
+            "agent_grants",
+            "agent_approvals",
+            "console_sign_ins",
+            "console_sessions",
+        ] {
             sql.push(format!("DELETE FROM {table} WHERE {left}"));
         }
         sql.push(format!("UPDATE account_moves SET writing = NULL WHERE account = {account}"));

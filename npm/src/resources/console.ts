@@ -1,0 +1,151 @@
+// Sign-in to the console, and the sessions of people in it.
+import { Call } from "glue";
+import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor } from "../core/request.js";
+import type { Scope } from "./sessions.js";
+import type { Fault } from "../core/errors.js";
+
+/** How people sign in to the console. */
+export interface ConsoleSignIn {
+  /** The address at which people sign in. */
+  signInUrl: string;
+  /** `oidc`: an OpenID provider. `access`: Cloudflare Access. */
+  type: "oidc" | "access";
+  /** The provider's issuer; null with `access`. */
+  issuer: string | null;
+  /** The client at the provider; null with `access`. */
+  clientId: string | null;
+  /** Whether the service has the client's secret. */
+  hasSecret: boolean;
+  /** The scopes that are requested of the provider; null with `access`. */
+  scopes: string[] | null;
+  /** The redirect URI to register at the provider; null with `access`. */
+  redirectUri: string | null;
+  /** The domain of the Access team; null with `oidc`. */
+  teamDomain: string | null;
+  /** The audience of the Access application; null with `oidc`. */
+  audience: string | null;
+  /** The claim with a person's roles. */
+  claim: string;
+  /** The scopes of each value of the claim. */
+  roles: Record<string, Scope[]>;
+  /** The id of the key whose scopes limit those of people. */
+  keyId: string;
+  /** When sign-in was enabled (RFC 3339). */
+  createdAt: string;
+  /** When it was last changed (RFC 3339). */
+  updatedAt: string;
+}
+
+/** A new configuration of sign-in to the console. */
+export interface NewConsoleSignIn {
+  /** An OpenID provider, or Cloudflare Access. */
+  type: "oidc" | "access";
+  /** The provider's issuer. Required with `oidc`. */
+  issuer?: string | undefined;
+  /** The client that you registered at the provider. Required with `oidc`. */
+  clientId?: string | undefined;
+  /** The client's secret. If omitted, it stays as long as `issuer` and `clientId` do; null removes it. */
+  clientSecret?: string | null | undefined;
+  /** The scopes to request of the provider. Default: `openid`, `profile` and `email`. */
+  scopes?: readonly string[] | undefined;
+  /** The domain of your Access team. Required with `access`. */
+  teamDomain?: string | undefined;
+  /** The AUD tag of the Access application. Required with `access`. */
+  audience?: string | undefined;
+  /** The claim with a person's roles: its name, or a JSON Pointer. */
+  claim: string;
+  /** The scopes of each value of the claim. The caller must have each of them. */
+  roles: Readonly<Record<string, readonly Scope[]>>;
+}
+
+/** Sign-in to the console. Needs the scope `console:read`; changes need `console:write`. */
+export interface ConsoleSignIns {
+  /** Returns the configuration. */
+  get(options?: CallOptions): Promise<ConsoleSignIn>;
+  /** Replaces the configuration, ends all sessions, and returns it. */
+  set(signIn: NewConsoleSignIn, options?: CallOptions): Promise<ConsoleSignIn>;
+  /** The errors that `set` would find, without a request. If there are none, the array is empty. */
+  validateSet(signIn: NewConsoleSignIn): readonly Fault[];
+  /** Disables sign-in, and ends all sessions. */
+  delete(options?: CallOptions): Promise<void>;
+}
+
+/** A person who is signed in to the console. */
+export interface ConsoleSession {
+  /** The session's id. */
+  id: string;
+  /** The person's verified email address, otherwise the subject at the provider. */
+  person: string;
+  /** The scopes of the person's roles. */
+  scopes: Scope[];
+  /** Whether it is the caller's own session. */
+  current: boolean;
+  /** When the person signed in (RFC 3339). */
+  createdAt: string;
+  /** When it was last used, accurate to a minute (RFC 3339). */
+  lastUsedAt: string;
+  /** When it ends unless it is used (RFC 3339). */
+  expiresAt: string;
+}
+
+/** Which sessions are listed. */
+export interface ConsoleSessionFilters {
+  /** Sessions per request. */
+  limit?: number | undefined;
+  /** `next` of the previous page. */
+  before?: string | undefined;
+}
+
+/** A page of sessions. */
+export interface ConsoleSessionPage {
+  /** The sessions, newest first. */
+  rows: ConsoleSession[];
+  /** The `before` of the next page; null on the last one. */
+  next: string | null;
+}
+
+/** The sessions of people in the console. Needs the scope `console:read`; ending others' needs `console:write`. */
+export interface ConsoleSessions {
+  /** Lists sessions, newest first. */
+  list(filters?: ConsoleSessionFilters, options?: CallOptions): Promise<ConsoleSessionPage>;
+  /** Ends a session: its next request is rejected. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Ends the caller's own session. For the token of a person only. */
+  signOut(options?: CallOptions): Promise<void>;
+}
+
+const isSignIn = (json: unknown) => typeof (json as Partial<ConsoleSignIn> | null)?.signInUrl === "string";
+const isPage = (json: unknown) => Array.isArray((json as Partial<ConsoleSessionPage> | null)?.rows);
+const isDeleted = (_: unknown, status: number) => status === 204;
+
+/** Sends a deletion. */
+async function remove(executor: Executor, call: () => Call, options: CallOptions | undefined): Promise<void> {
+  await executor.send(call, { ...checkCallOptions(options), deletes: true }, isDeleted);
+}
+
+/** @internal */
+export function consoleSignIns(executor: Executor): ConsoleSignIns {
+  const setting = (signIn: NewConsoleSignIn) => () => Call.setConsoleSignIn(...jsonBody(signIn, "signIn"));
+  return {
+    get: async (options) => executor.send(() => Call.getConsoleSignIn(), checkCallOptions(options), isSignIn),
+    set: async (signIn, options) => executor.send(setting(signIn), checkCallOptions(options), isSignIn),
+    validateSet: (signIn) => executor.validate(setting(signIn)),
+    delete: (options) => remove(executor, () => Call.deleteConsoleSignIn(), options),
+  };
+}
+
+/** @internal */
+export function consoleSessions(executor: Executor): ConsoleSessions {
+  return {
+    list: async (filters, options) =>
+      executor.send(
+        () => Call.listConsoleSessions(queryString(copyMembers(filters, "filters"), [])),
+        checkCallOptions(options),
+        isPage,
+      ),
+    delete: (id, options) => remove(executor, () => Call.deleteConsoleSession(stringArgument(id, "id")), options),
+    signOut: (options) => remove(executor, () => Call.signOut(), options),
+  };
+}

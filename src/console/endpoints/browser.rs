@@ -1,0 +1,249 @@
+//! `/sign-in/{signInId}`: a browser signs in, and the console exchanges the result for a token.
+
+use serde_json::{Map, Value, json};
+
+use super::{COOKIE, ConsoleContext};
+use crate::agents::hash;
+use crate::audit::statements::by_person;
+use crate::auth::Shard;
+use crate::auth::endpoints::session::new::no_session_secret;
+use crate::auth::error::AuthenticationError;
+use crate::connect::endpoints::{decrypt_error, is_own_page};
+use crate::console::request::ConsoleRequest;
+use crate::console::session::Session;
+use crate::console::sign_in::{DEFAULT_SCOPES, SignIn, SignInType, address, redirect_uri};
+use crate::console::statements::{self, NewSession, has_claimed};
+use crate::http::body::{BodyReader, Field, FieldCheck};
+use crate::http::form::Form;
+use crate::http::message::{MAX_BODY, NO_STORE, Request, Response};
+use crate::http::problem::Problem;
+use crate::oidc::id_token::Expected;
+use crate::oidc::provider::{AuthorizationRequest, Credentials};
+use crate::oidc::relying_party::{CallbackParameters, Registration};
+use crate::oidc::{browser_cookie, challenge, is_secret, verifier_and_nonce};
+use crate::ports::{Db as _, Ports, Random as _, first_row};
+use crate::util::json;
+use crate::util::rfc3339::rfc3339;
+
+/// The header with the signed identity that Cloudflare Access adds to requests.
+pub const ACCESS_HEADER: &str = "cf-access-jwt-assertion";
+
+/// The body of the exchange.
+const EXCHANGE_FIELDS: [Field; 1] =
+    [Field { name: "code", check: FieldCheck::Text(|_| None), required: true }];
+
+impl<P: Ports> ConsoleContext<'_, P> {
+    /// Asks whether to sign in to the account. Continues at once if the console, which has asked already, opens it.
+    pub(super) async fn show(&self, request: &Request) -> Result<Response, Problem> {
+        if request.origin != self.base {
+            // The cookie must be that of the host to which the provider redirects.
+            return Ok(Response::see_other(address(self.base, self.id)));
+        }
+        let sign_in = match self.sign_in().await? {
+            Ok(sign_in) => sign_in,
+            Err(page) => return Ok(page.response()),
+        };
+        let is_own = request.header("sec-fetch-site") == Some("same-origin");
+        if is_own && request.method == "GET" {
+            self.redirect(&sign_in, request).await
+        } else {
+            Ok(self.start_page(&sign_in))
+        }
+    }
+
+    /// The button of that page.
+    pub(super) async fn start(&self, request: &Request) -> Result<Response, Problem> {
+        match self.sign_in().await? {
+            Err(page) => Ok(page.response()),
+            Ok(sign_in) if !is_own_page(request) => Ok(self.start_page(&sign_in)),
+            Ok(sign_in) => self.redirect(&sign_in, request).await,
+        }
+    }
+
+    /// Starts the sign-in of this browser.
+    async fn redirect(&self, sign_in: &SignIn, request: &Request) -> Result<Response, Problem> {
+        let known = browser_cookie(request, COOKIE).map(str::to_owned);
+        let cookie = known.unwrap_or_else(|| self.ports.secret());
+        let mut response = match sign_in.r#type {
+            SignInType::Oidc => self.redirect_to_provider(sign_in, &cookie).await?,
+            SignInType::Access => self.read_access(sign_in, request, &cookie).await?,
+        };
+        response.add(
+            "set-cookie",
+            format!("{COOKIE}={cookie}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=3600"),
+        );
+        Ok(response)
+    }
+
+    async fn redirect_to_provider(
+        &self,
+        sign_in: &SignIn,
+        cookie: &str,
+    ) -> Result<Response, Problem> {
+        let provider = match self.relying_party().provider(&sign_in.issuer).await {
+            Ok(provider) => provider,
+            Err(why) => return Ok(self.unavailable_page(sign_in, &why)),
+        };
+        let request = ConsoleRequest {
+            sign_in: self.id.to_owned(),
+            id: self.ports.uuid(),
+            browser_hash: hash(cookie),
+            created_at: self.now,
+        };
+        let state = request.sign(&self.service.config().sessions).ok_or_else(no_session_secret)?;
+        let [verifier, nonce] = verifier_and_nonce(cookie, &state);
+        Ok(Response::see_other(provider.authorization_url(&AuthorizationRequest {
+            client_id: &sign_in.client_id,
+            redirect_uri: &redirect_uri(self.base, self.id),
+            scope: sign_in.scopes.as_deref().unwrap_or(DEFAULT_SCOPES),
+            state: &state,
+            nonce: &nonce,
+            challenge: &challenge(&verifier).unwrap_or_default(),
+        })))
+    }
+
+    /// Signs in the person whom Access has authenticated in front of the service.
+    async fn read_access(
+        &self,
+        sign_in: &SignIn,
+        request: &Request,
+        cookie: &str,
+    ) -> Result<Response, Problem> {
+        let Some(token) = request.header(ACCESS_HEADER) else {
+            return Ok(self.not_behind_access_page(sign_in).response());
+        };
+        let expected = Expected {
+            issuer: &sign_in.issuer,
+            client_id: &sign_in.client_id,
+            nonce: None,
+            now: self.now,
+        };
+        let url = sign_in.access_keys();
+        match self.relying_party().validate(&url, token, expected).await {
+            Ok(claims) => self.finish(sign_in, &claims, cookie).await,
+            Err(why) => {
+                let page = self.not_behind_access_page(sign_in).response();
+                let log = Some(format!("sign-in to the console: {why}"));
+                Ok(Response { log, ..page })
+            }
+        }
+    }
+
+    /// Handles the redirect from the OpenID provider:
+    ///
+    /// 1. Verify the request, which is returned as `state`, and the cookie that belongs to it.
+    /// 2. Exchange the provider's code.
+    /// 3. Validate the ID token, which must belong to this sign-in.
+    /// 4. Insert the session, and redirect to the console with a code for it.
+    pub(super) async fn callback(&self, request: &Request) -> Result<Response, Problem> {
+        if request.method == "HEAD" {
+            // Link scanners send it. It must not consume anything.
+            let mut response = Response::empty(200);
+            response.add("cache-control", NO_STORE);
+            return Ok(response);
+        }
+        let query = Form::parse(&request.query, &[]).unwrap_or_default();
+        let state = query.get("state").unwrap_or_default();
+        let cookie = browser_cookie(request, COOKIE).unwrap_or_default();
+        let secrets = &self.service.config().sessions;
+        let of_browser = ConsoleRequest::verify(secrets, state, self.now)
+            .is_some_and(|it| it.sign_in == self.id && it.browser_hash == hash(cookie));
+        if !of_browser {
+            return Ok(self.expired_page().response());
+        }
+        let sign_in = match self.sign_in().await? {
+            Ok(sign_in) if sign_in.r#type == SignInType::Oidc => sign_in,
+            Ok(_) => return Ok(self.expired_page().response()),
+            Err(page) => return Ok(page.response()),
+        };
+        let Some(code) = query.get("code") else {
+            return Ok(self.denied_page(&sign_in).response());
+        };
+        let secret = sign_in.secret(&self.service.config().vault_keys).map_err(decrypt_error)?;
+        let uri = redirect_uri(self.base, self.id);
+        let registration = Registration {
+            issuer: &sign_in.issuer,
+            client: Credentials { id: &sign_in.client_id, secret: secret.as_deref() },
+            redirect_uri: &uri,
+        };
+        let parameters = CallbackParameters { code, iss: query.get("iss") };
+        let [verifier, nonce] = verifier_and_nonce(cookie, state);
+        let relying_party = self.relying_party();
+        match relying_party.claims(&registration, parameters, &verifier, &nonce).await {
+            Ok(claims) => self.finish(&sign_in, &claims, cookie).await,
+            Err(why) => Ok(self.unavailable_page(&sign_in, &why)),
+        }
+    }
+
+    /// Creates the session of a person whom the provider has authenticated.
+    async fn finish(
+        &self,
+        sign_in: &SignIn,
+        claims: &Map<String, Value>,
+        cookie: &str,
+    ) -> Result<Response, Problem> {
+        let person = match sign_in.person(claims) {
+            Ok(person) => person,
+            Err(why) => return Ok(self.unavailable_page(sign_in, &why)),
+        };
+        let scopes = sign_in.scopes_of(claims);
+        if scopes.iter().next().is_none() {
+            return Ok(self.no_role_page(sign_in, person).response());
+        }
+        if let Some(full) = self.service.capacity().capacity_error(self.ports.number()) {
+            return Err(full);
+        }
+        let (id, code) = (self.ports.uuid(), self.ports.secret());
+        let new = NewSession {
+            id: &id,
+            sign_in: self.id,
+            updated_at: sign_in.updated_at,
+            person,
+            scopes,
+            browser_hash: &hash(cookie),
+            code_hash: &hash(&code),
+            now: self.now,
+        };
+        self.ports.set_actor(by_person(person, &sign_in.key_id, self.now, self.request_id));
+        let sets = self.batch(vec![
+            new.insert(),
+            statements::prune(self.now),
+            statements::select_session(self.id, &id),
+        ]);
+        if first_row::<Session>(&sets.await?, 2)?.is_none() {
+            return Ok(self.expired_page().response());
+        }
+        // The fragment never reaches a server, and the console removes it from the address at once.
+        Ok(Response::see_other(format!("{}/#sign-in={}.{id}.{code}", self.base, self.id)))
+    }
+
+    /// `POST /sign-in/{signInId}/token`: the console exchanges the code for a token, once.
+    pub(super) async fn exchange(&self, request: &Request) -> Result<Response, Problem> {
+        let refused = || Problem::from(AuthenticationError::BadToken);
+        let cookie = browser_cookie(request, COOKIE).filter(|_| is_own_page(request));
+        let mut body = BodyReader::new(request, &EXCHANGE_FIELDS, MAX_BODY)?;
+        body.finish()?;
+        let sent = body.text("code").unwrap_or_default();
+        let (Some((id, code)), Some(cookie)) = (sent.split_once('.'), cookie) else {
+            return Err(refused());
+        };
+        if !is_secret(code) || !is_secret(self.id) {
+            return Err(refused());
+        }
+        self.check_rate().await?;
+        let hashes = (hash(code), hash(cookie));
+        let batch =
+            statements::exchange(self.id, (id, &hashes.0), &hashes.1, self.request_id, self.now);
+        let sets = self.batch(batch.into()).await?;
+        let session: Option<Session> = first_row(&sets, 1)?;
+        let session = session.filter(|session| has_claimed(session, self.request_id));
+        let session = session.ok_or_else(refused)?;
+        let token = session.token(Shard::new(self.ports.number()).unwrap_or_default());
+        let secrets = &self.service.config().sessions;
+        let document = json!({
+            "token": secrets.sign_console(&token).ok_or_else(no_session_secret)?,
+            "expiresAt": rfc3339(session.expires_at),
+        });
+        Ok(Response::json(json::bytes(&document), NO_STORE))
+    }
+}

@@ -1,0 +1,131 @@
+//! The endpoints of the console's sign-in: the configuration and the sessions in the API, and `/sign-in/{signInId}` for
+//! browsers.
+//!
+//! What a leaked or forwarded secret is worth:
+//!
+//! - A **sign-in link** shows a page that names the account, and continues only when the person agrees, unless the console
+//!   itself opens it. So a link can't sign someone in to another account unnoticed.
+//! - A **redirect** from the provider, in either direction, lacks the cookie of the browser in which the sign-in started, and
+//!   so do the PKCE verifier and the nonce, which are derived from it.
+//! - A **code** needs the same cookie, works once and for 60 seconds.
+//! - A **cookie** alone authorizes nothing: `/v1` accepts only the token, which the console keeps in the tab.
+//! - A **token** ends with its session, and works only on pages of this host.
+
+pub mod browser;
+mod pages;
+pub mod sessions;
+pub mod sign_in;
+
+use crate::agents::endpoints::run_for_id;
+use crate::auth::Shard;
+use crate::connect::endpoints::pages::Page;
+use crate::console::sign_in::SignIn;
+use crate::console::statements;
+use crate::http::endpoint::Open;
+use crate::http::message::{Request, Response};
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+use crate::oidc::is_secret;
+use crate::oidc::relying_party::RelyingParty;
+use crate::ports::{Clock as _, Ports, RateLimit as _, ResultSet, Statement, first_row};
+use crate::storage::metering::Metered;
+
+/// Identifies a browser during a sign-in. With the prefix `__Host-`, only this host can set it.
+const COOKIE: &str = "__Host-console";
+
+/// Whether an endpoint is below `/sign-in/{signInId}`. They exist only if the service knows its own URL.
+pub const fn is_own(open: Open) -> bool {
+    matches!(open, Open::SignInPage | Open::SignInStart | Open::SignInCallback | Open::SignInToken)
+}
+
+/// The shard of a sign-in.
+pub fn shard_of(path: &str) -> Option<Shard> {
+    let id = path.strip_prefix("/sign-in/")?.split('/').next()?;
+    Some(Shard::from_secret(id))
+}
+
+/// The context of the endpoints of one sign-in.
+struct ConsoleContext<'a, P> {
+    service: &'a Service,
+    ports: &'a Metered<'a, P>,
+    /// The service's own URL.
+    base: &'a str,
+    id: &'a str,
+    now: u64,
+    request_id: &'a str,
+}
+
+/// Handles a request to one of these endpoints.
+pub(crate) async fn respond<P: Ports>(
+    service: &Service,
+    ports: &Metered<'_, P>,
+    request: &Request,
+    (open, id): (Open, &str),
+    request_id: &str,
+) -> Result<Response, Problem> {
+    let base = service.config().base_url.as_deref().ok_or_else(Problem::no_route)?;
+    let console = ConsoleContext { service, ports, base, id, now: ports.now(), request_id };
+    match open {
+        Open::SignInPage => console.show(request).await,
+        Open::SignInStart => console.start(request).await,
+        Open::SignInCallback => console.callback(request).await,
+        Open::SignInToken => console.exchange(request).await,
+        _ => Err(Problem::no_route()),
+    }
+}
+
+impl<P: Ports> ConsoleContext<'_, P> {
+    fn relying_party(&self) -> RelyingParty<'_, P> {
+        RelyingParty {
+            documents: self.service.documents(),
+            ports: self.ports,
+            targets: self.service.config().targets(),
+            now: self.now,
+        }
+    }
+
+    /// Counts a request for the rate limit of this sign-in.
+    async fn check_rate(&self) -> Result<(), Problem> {
+        let name = crate::agents::hash(&format!("console {}", self.id));
+        let allowed = self.ports.allow(&name).await;
+        allowed.map_err(|wait| Problem::too_often("sign-in", wait))
+    }
+
+    /// Runs statements in one batch, in the shard of the sign-in.
+    async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, Problem> {
+        run_for_id(self.ports, self.id, statements).await
+    }
+
+    /// The sign-in, if it is configured and its key is valid; otherwise a page that explains why it is not available.
+    async fn sign_in(&self) -> Result<Result<SignIn, Page>, Problem> {
+        // A malformed id needs no query.
+        if !is_secret(self.id) || !self.service.config().sessions.can_sign() {
+            return Ok(Err(self.unknown_page()));
+        }
+        self.check_rate().await?;
+        let sets = self.batch(vec![statements::select_sign_in(self.id, self.now)]).await?;
+        let found: Option<SignIn> = first_row(&sets, 0)?;
+        Ok(match found {
+            None => Err(self.unknown_page()),
+            Some(sign_in) if sign_in.has_valid_key != Some(1) => Err(self.key_ended_page()),
+            Some(sign_in) => Ok(sign_in),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shard_of;
+    use crate::auth::Shard;
+
+    #[test]
+    fn a_path_names_its_shard() {
+        let shard = Shard::new(10).unwrap();
+        let id = shard.mark("a".repeat(43));
+        for path in [format!("/sign-in/{id}"), format!("/sign-in/{id}/callback")] {
+            assert_eq!(shard_of(&path), Some(shard), "{path}");
+        }
+        assert_eq!(shard_of("/sign-in/a"), Some(Shard::FIRST));
+        assert_eq!(shard_of("/v1/sign-in/a"), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! `/v1/console-sign-in`: configures how people sign in to the console.
+
+use serde::Deserialize;
+
+use crate::agents::endpoints::sign_in::check_address;
+use crate::auth::endpoints::session::new::no_session_secret;
+use crate::auth::{Principal, Shard};
+use crate::connect::endpoints::{encrypt_error, no_vault_keys};
+use crate::connections::rules;
+use crate::console::sign_in::{ACCESS_HOST, Roles, SignIn, SignInType, access_keys, place, stored};
+use crate::console::statements::{self, NewSignIn};
+use crate::http::body::BodyReader;
+use crate::http::context::Context;
+use crate::http::handler::Handler;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::{Code, Problem, joined};
+use crate::oidc::relying_party::RelyingParty;
+use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
+use crate::storage::metering::Metered;
+use crate::storage::transaction::Statements;
+use crate::terms::Scope;
+use crate::util::json::Value;
+use crate::util::nearest::nearest;
+
+/// The maximum number of roles.
+const MAX_ROLES: usize = 50;
+
+fn no_base_url() -> Problem {
+    let detail = "People can't sign in: the service's operator must set `BASE_URL`, the service's own address.";
+    let problem = Problem::unavailable("`BASE_URL` is missing or malformed");
+    Problem { detail: detail.into(), ..problem }
+}
+
+fn not_configured() -> Problem {
+    let detail =
+        "Sign-in to the console is not configured. Configure it with `PUT /v1/console-sign-in`.";
+    Problem::new(Code::ConsoleSignInNotFound, detail)
+}
+
+/// `GET /v1/console-sign-in`
+pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+    context.no_query()?;
+    let mut statements = Statements::default();
+    let sign_in = statements.ask::<SignIn>(statements::select_own(&context.guard()));
+    Ok(Handler::render(statements, move |results, _| {
+        let sign_in = results.first(sign_in)?.ok_or_else(not_configured)?;
+        let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
+        Ok(Response::json(sign_in.to_json(base), NO_STORE))
+    }))
+}
+
+/// A row of which only the existence matters.
+#[derive(Deserialize)]
+struct Id {}
+
+/// `DELETE /v1/console-sign-in`
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+    context.no_query()?;
+    let mut statements = Statements::default();
+    let [sign_in, sessions] = statements::delete_sign_in(&context.guard());
+    let deleted = statements.ask::<Id>(sign_in);
+    statements.run(sessions);
+    Ok(Handler::render(statements, move |results, _| {
+        if results.first(deleted)?.is_none() && !results.repeated {
+            return Err(not_configured());
+        }
+        Ok(Response::no_content())
+    }))
+}
+
+/// `PUT /v1/console-sign-in`
+pub fn put<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    check(&mut body, context);
+    let roles = read_roles(&mut body);
+    body.finish()?;
+    if !context.config().sessions.can_sign() {
+        return Err(no_session_secret());
+    }
+    let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
+    let has_secret = body.peek("clientSecret").is_some();
+    if has_secret && context.config().vault_keys.is_empty() {
+        return Err(no_vault_keys());
+    }
+    Ok(Handler::new(Statements::default(), move |_, principal| async move {
+        store(context, base, (body, roles), &principal, ports).await
+    }))
+}
+
+/// Reports members that the type requires or does not have, and invalid ones.
+fn check(body: &mut BodyReader, context: &Context<'_>) {
+    let Some(kind) = body.peek("type").map(str::to_owned) else { return };
+    let of_oidc = ["issuer", "clientId", "clientSecret", "scopes"];
+    let of_access = ["teamDomain", "audience"];
+    let (needed, foreign): (&[&str], &[&str]) = if kind == SignInType::Oidc.as_str() {
+        (&["issuer", "clientId"], &of_access)
+    } else if kind == SignInType::Access.as_str() {
+        (&of_access, &of_oidc)
+    } else {
+        // Already reported.
+        return;
+    };
+    for name in needed {
+        if !body.has(name) {
+            body.invalid(&[name], &format!("is required for the type `{kind}`"));
+        }
+    }
+    for name in foreign {
+        if body.has(name) {
+            body.invalid(&[name], &format!("does not belong to the type `{kind}`"));
+        }
+    }
+    check_address(body, context, "issuer");
+    let scopes = body.texts_at("scopes");
+    if !scopes.is_empty() && !scopes.iter().any(|(_, scope)| scope == "openid") {
+        body.invalid(&["scopes"], "must include `openid`");
+    }
+    let is_team = |domain: &str| {
+        let team = domain.strip_suffix(ACCESS_HOST).unwrap_or_default();
+        let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        (1..=63).contains(&team.len()) && team.bytes().all(letter)
+    };
+    if body.peek("teamDomain").is_some_and(|domain| !is_team(domain)) {
+        let what = "must be the domain of your team, such as `acme.cloudflareaccess.com`";
+        body.invalid(&["teamDomain"], what);
+    }
+}
+
+/// Reads `roles`: the scopes of each value of the claim.
+fn read_roles(body: &mut BodyReader) -> Roles {
+    let Some(value) = body.value("roles") else { return Roles::new() };
+    let members = if let Value::Object(members) = value { members } else { Vec::new() };
+    if !(1..=MAX_ROLES).contains(&members.len()) {
+        let what =
+            format!("must be an object with 1 to {MAX_ROLES} values of the claim and their scopes");
+        body.invalid(&["roles"], &what);
+    }
+    let mut roles = Roles::new();
+    for (role, scopes) in members.into_iter().take(MAX_ROLES) {
+        if let Some(what) = rules::reason(&role) {
+            body.invalid(&["roles", &role], what);
+        }
+        let items = if let Value::Array(items) = scopes { items } else { Vec::new() };
+        if items.is_empty() {
+            body.invalid(&["roles", &role], "must be an array of at least one scope");
+        }
+        let mut known = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let text = item.as_text().unwrap_or_default();
+            if let Ok(scope) = text.parse::<Scope>() {
+                known.push(scope);
+            } else {
+                let what = format!("must be one of {}", joined(&Scope::NAMES, ", "));
+                let meant = nearest(text, Scope::NAMES, 1).pop();
+                body.invalid_like(&["roles", &role, &index.to_string()], &what, meant);
+            }
+        }
+        roles.insert(role, known.into_iter().collect());
+    }
+    roles
+}
+
+/// Stores the sign-in, after checking that the provider has what people need to sign in.
+async fn store<P: Ports>(
+    context: &Context<'_>,
+    base: &str,
+    (mut body, roles): (BodyReader, Roles),
+    principal: &Principal,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    // Otherwise a key or a person could let others, or themselves, do more than they can.
+    let mut granted = roles.values().flat_map(|scopes| scopes.iter());
+    if let Some(scope) = granted.find(|scope| !principal.scopes.contains(*scope)) {
+        return Err(Problem::lacks(context.caller.noun(), scope));
+    }
+    let keeps = !body.has("clientSecret");
+    let secret = body.text("clientSecret");
+    let team = body.text("teamDomain").map(|domain| format!("https://{domain}"));
+    let is_oidc = team.is_none();
+    let issuer = team.or_else(|| body.text("issuer")).unwrap_or_default();
+    let client_id = body.text("clientId").or_else(|| body.text("audience")).unwrap_or_default();
+    let relying_party = RelyingParty {
+        documents: context.service.documents(),
+        ports,
+        targets: context.config().targets(),
+        now: context.now,
+    };
+    let (field, checked) = if is_oidc {
+        ("issuer", relying_party.check_issuer(&issuer).await)
+    } else {
+        ("teamDomain", relying_party.check_keys(&access_keys(&issuer)).await)
+    };
+    if let Err(what) = checked {
+        return Err(body.refuse(&[field], &what, None));
+    }
+    let former: Option<SignIn> =
+        first_row(&ports.batch(vec![statements::select_of(principal)]).await?, 0)?;
+    let sealed = match &secret {
+        Some(secret) => {
+            let place = place(&principal.account, principal.environment);
+            let keys = &context.config().vault_keys;
+            Some(keys.seal(&place, secret.as_bytes(), ports).map_err(encrypt_error)?)
+        }
+        // The stored secret is kept only for the same provider and client.
+        None => former.as_ref().and_then(|former| {
+            let is_same = keeps && former.issuer == issuer && former.client_id == client_id;
+            former.sealed.clone().filter(|_| is_same).map(Into::into)
+        }),
+    };
+    let shard = Shard::new(ports.number()).unwrap_or_default();
+    let scopes = body.texts("scopes").filter(|scopes| !scopes.is_empty());
+    let scopes = scopes.map(|scopes| scopes.join(" "));
+    let new = NewSignIn {
+        id: &shard.mark(ports.secret()),
+        kind: if is_oidc { SignInType::Oidc } else { SignInType::Access },
+        issuer: &issuer,
+        client_id: &client_id,
+        sealed: sealed.as_ref(),
+        claim: &body.text("claim").unwrap_or_default(),
+        roles: &stored(&roles),
+        scopes: scopes.as_deref(),
+        now: context.now,
+    };
+    let [put, end] = statements::put_sign_in(principal, &new);
+    let sets = ports.batch(vec![put, end, statements::select_of(principal)]).await?;
+    let missing = || StorageError::new("a sign-in that was stored is not there");
+    let sign_in: SignIn = first_row(&sets, 2)?.ok_or_else(missing)?;
+    let mut response = Response::json(sign_in.to_json(base), NO_STORE);
+    if former.is_none() {
+        response.status = 201;
+    }
+    Ok(response)
+}

@@ -1,0 +1,210 @@
+//! The SQL of the console's sign-ins and sessions.
+//!
+//! Browsers that sign in have no API key. Their statements find rows by the sign-in's id and by secrets, and do nothing unless
+//! the key is valid that configured the sign-in.
+
+use super::session::Session;
+use super::sign_in::SignInType;
+use super::{CODE_MS, IDLE_MS, LIFETIME_MS};
+use crate::auth::Principal;
+use crate::auth::statements::{Guard, key_is_valid};
+use crate::connections::statements::sql::Sql;
+use crate::credentials::Sealed;
+use crate::ports::{Param, Statement};
+use crate::terms::Scopes;
+
+fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {
+    Statement { sql: sql.into(), params }
+}
+
+/// Selects a sign-in for a browser.
+pub fn select_sign_in(id: &str, now: u64) -> Statement {
+    let sql = format!(
+        "SELECT *, {} AS has_valid_key FROM console_sign_ins WHERE id = ?1",
+        key_is_valid("?2")
+    );
+    statement(sql, vec![Param::text(id), Param::integer(now)])
+}
+
+pub fn select_own(guard: &Guard<'_>) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT s.* FROM api_keys k CROSS JOIN console_sign_ins s ON s.account = k.account AND s.environment = k.environment WHERE ").guard();
+    sql.finish()
+}
+
+/// As [`select_own`], for an authenticated request.
+pub fn select_of(principal: &Principal) -> Statement {
+    statement(
+        "SELECT * FROM console_sign_ins WHERE account = ?1 AND environment = ?2",
+        vec![Param::text(&principal.account), Param::text(principal.environment.as_str())],
+    )
+}
+
+/// The configuration of a sign-in.
+#[derive(Debug)]
+pub struct NewSignIn<'a> {
+    /// The id, if there is no sign-in yet.
+    pub id: &'a str,
+    pub kind: SignInType,
+    pub issuer: &'a str,
+    pub client_id: &'a str,
+    pub sealed: Option<&'a Sealed>,
+    pub claim: &'a str,
+    /// As [`super::sign_in::stored`] returns them.
+    pub roles: &'a str,
+    pub scopes: Option<&'a str>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// Configures the sign-in, and ends the sessions that the former configuration allowed.
+pub fn put_sign_in(principal: &Principal, new: &NewSignIn<'_>) -> [Statement; 2] {
+    let tenant = || [Param::text(&principal.account), Param::text(principal.environment.as_str())];
+    let put = statement(
+        "INSERT INTO console_sign_ins (account, environment, id, type, key_id, issuer, client_id, sealed, claim, roles, scopes, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12) ON CONFLICT (account, environment) DO UPDATE SET type = excluded.type, key_id = excluded.key_id, issuer = excluded.issuer, client_id = excluded.client_id, sealed = excluded.sealed, claim = excluded.claim, roles = excluded.roles, scopes = excluded.scopes, updated_at = excluded.updated_at",
+        tenant()
+            .into_iter()
+            .chain([
+                Param::text(new.id),
+                Param::text(new.kind.as_str()),
+                Param::text(&principal.key_id),
+                Param::text(new.issuer),
+                Param::text(new.client_id),
+                Param::optional_text(new.sealed.map(Sealed::as_str)),
+                Param::text(new.claim),
+                Param::text(new.roles),
+                Param::optional_text(new.scopes),
+                Param::integer(new.now),
+            ])
+            .collect(),
+    );
+    let end = statement(
+        "DELETE FROM console_sessions WHERE account = ?1 AND environment = ?2",
+        tenant().into(),
+    );
+    [put, end]
+}
+
+/// Deletes the sign-in with all of its sessions.
+pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
+    let delete = |table: &str, end: &str| {
+        let mut sql = Sql::new(guard);
+        sql.push("DELETE FROM ").push(table);
+        sql.push(" WHERE (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
+        sql.guard().push(")").push(end);
+        sql.finish()
+    };
+    // The sessions last: a person's own session is the condition of both.
+    [delete("console_sign_ins", " RETURNING id"), delete("console_sessions", "")]
+}
+
+/// A new session: a person has signed in.
+#[derive(Debug)]
+pub struct NewSession<'a> {
+    /// A UUID.
+    pub id: &'a str,
+    pub sign_in: &'a str,
+    /// The version of the sign-in that allowed it.
+    pub updated_at: u64,
+    pub person: &'a str,
+    pub scopes: Scopes,
+    pub browser_hash: &'a str,
+    pub code_hash: &'a str,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+impl NewSession<'_> {
+    /// Inserts the session, unless the sign-in has changed or its key is no longer valid.
+    pub fn insert(&self) -> Statement {
+        let sql = format!(
+            "INSERT INTO console_sessions (id, account, environment, sign_in, key_id, person, scopes, browser_hash, code_hash, created_at, used_at, expires_at) SELECT ?1, account, environment, id, key_id, ?4, ?5, ?6, ?7, ?8, ?8, ?9 FROM console_sign_ins WHERE id = ?2 AND updated_at = ?3 AND {} ON CONFLICT DO NOTHING",
+            key_is_valid("?8")
+        );
+        statement(
+            sql,
+            vec![
+                Param::text(self.id),
+                Param::text(self.sign_in),
+                Param::integer(self.updated_at),
+                Param::text(self.person),
+                Param::text(&self.scopes.to_string()),
+                Param::text(self.browser_hash),
+                Param::text(self.code_hash),
+                Param::integer(self.now),
+                Param::integer(self.now.saturating_add(LIFETIME_MS)),
+            ],
+        )
+    }
+}
+
+pub fn select_session(sign_in: &str, id: &str) -> Statement {
+    statement(
+        "SELECT * FROM console_sessions WHERE id = ?2 AND sign_in = ?1",
+        vec![Param::text(sign_in), Param::text(id)],
+    )
+}
+
+/// Exchanges a code, once, in the browser in which the sign-in started, and selects the session.
+pub fn exchange(
+    sign_in: &str,
+    (id, code_hash): (&str, &str),
+    browser_hash: &str,
+    request: &str,
+    now: u64,
+) -> [Statement; 2] {
+    let sql = format!(
+        "UPDATE console_sessions SET code_hash = NULL, claimed_by = ?5, used_at = ?6 WHERE id = ?1 AND sign_in = ?2 AND code_hash = ?3 AND browser_hash = ?4 AND created_at > ?7 AND {}",
+        key_is_valid("?6")
+    );
+    let claim = statement(
+        sql,
+        vec![
+            Param::text(id),
+            Param::text(sign_in),
+            Param::text(code_hash),
+            Param::text(browser_hash),
+            Param::text(request),
+            Param::integer(now),
+            Param::integer(now.saturating_sub(CODE_MS)),
+        ],
+    );
+    [claim, select_session(sign_in, id)]
+}
+
+/// Selects a page of active sessions, newest first, after the session with the id `before`.
+pub fn select_sessions(guard: &Guard<'_>, before: Option<&str>, limit: u64, now: u64) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT s.* FROM api_keys k CROSS JOIN console_sessions s INDEXED BY console_sessions_listed ON s.account = k.account AND s.environment = k.environment WHERE ").guard();
+    sql.push(" AND s.code_hash IS NULL AND s.expires_at > ").integer(now);
+    sql.push(" AND s.used_at > ").integer(now.saturating_sub(IDLE_MS));
+    if let Some(before) = before {
+        sql.push(" AND (s.created_at, s.id) < (SELECT b.created_at, b.id FROM console_sessions b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ").text(before);
+        sql.push(")");
+    }
+    sql.push(" ORDER BY s.created_at DESC, s.id DESC LIMIT ").integer(limit);
+    sql.finish()
+}
+
+pub fn delete_session(guard: &Guard<'_>, id: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("DELETE FROM console_sessions WHERE id = ").text(id);
+    sql.push(
+        " AND (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ",
+    );
+    sql.guard().push(") RETURNING id");
+    sql.finish()
+}
+
+/// Deletes a few expired sessions.
+pub fn prune(now: u64) -> Statement {
+    statement(
+        "DELETE FROM console_sessions WHERE id IN (SELECT id FROM console_sessions INDEXED BY console_sessions_by_age WHERE expires_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 5)",
+        vec![Param::integer(now)],
+    )
+}
+
+/// Whether this request exchanged the session's code, perhaps in a first try whose response was lost.
+pub fn has_claimed(session: &Session, request: &str) -> bool {
+    session.claimed_by.as_deref() == Some(request)
+}

@@ -1,0 +1,182 @@
+//! What others must not achieve: forwarded links, stolen codes and cookies, and more access than a person has.
+
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use super::{
+    SESSIONS, SIGN_IN, admin, ask, at_provider, authenticate, callback, console, exchange, heading,
+    oidc, other_browser, token, with_code, with_own_cookie,
+};
+use crate::agents::form;
+use crate::connect::{rows, send, text, value_of};
+use crate::support::{ORIGIN, anonymous, as_key, as_secret, body, with_body, with_header};
+
+#[test]
+fn the_callback_needs_the_browser_in_which_the_sign_in_started() {
+    let expired = (410, "This sign-in is no longer valid".to_owned());
+    let (api, id) = console(&json!({}));
+    let (browser, asked) = at_provider(&api, &id);
+    authenticate(&api, &asked, &json!({"groups": ["admins"]}));
+    let request = browser.request("GET", &callback(&id, &asked));
+    // A forwarded link, in a browser that has never signed in and in one that has: login CSRF in either direction.
+    assert_eq!(heading(&api.send(&other_browser(&request))), expired);
+    let own = with_own_cookie().request("GET", &callback(&id, &asked));
+    assert_eq!(heading(&api.send(&own)), expired);
+    // The state of another sign-in of this browser is valid, but the nonce and the verifier are those of the first.
+    let state = value_of(&asked, "state").unwrap();
+    let changed = format!(
+        "/sign-in/{id}/callback?{}",
+        form(&[("code", "c"), ("state", &format!("{state}x"))])
+    );
+    assert_eq!(heading(&api.send(&browser.request("GET", &changed))), expired);
+    let head = api.send(&browser.request("HEAD", &callback(&id, &asked)));
+    assert_eq!(head.status, 200);
+    api.world.wait(10 * 60_000);
+    assert_eq!(heading(&api.send(&request)), expired);
+    assert_eq!(rows(&api, "console_sessions"), 0);
+}
+
+#[test]
+fn an_injected_code_fails_by_its_nonce_and_its_verifier() {
+    let (api, id) = console(&json!({}));
+    let (_, first) = at_provider(&api, &id);
+    let (browser, asked) = at_provider(&api, &id);
+    // The ID token that the provider issued for another browser's request.
+    authenticate(&api, &first, &json!({"groups": ["admins"]}));
+    let page = browser.open(&api, &callback(&id, &asked));
+    assert_eq!(heading(&page), (503, "You can&#39;t sign in at the moment".to_owned()));
+    assert!(page.log.unwrap().contains("`nonce`"));
+    assert_eq!(rows(&api, "console_sessions"), 0);
+}
+
+#[test]
+fn errors_of_the_provider_are_pages() {
+    let (api, id) = console(&json!({}));
+    let (browser, asked) = at_provider(&api, &id);
+    let state = value_of(&asked, "state").unwrap();
+    let query = form(&[("error", "access_denied"), ("state", &state)]);
+    let page = browser.open(&api, &format!("/sign-in/{id}/callback?{query}"));
+    assert_eq!(heading(&page), (403, "You are not signed in".to_owned()));
+    assert!(text(&page).contains(&format!("href=\"{ORIGIN}/sign-in/{id}\"")), "{}", text(&page));
+    for path in ["/sign-in/unknown", &format!("/sign-in/{}", "u".repeat(43))] {
+        let page = api.send(&anonymous("GET", path));
+        assert_eq!(heading(&page), (404, "This sign-in does not exist".to_owned()));
+    }
+    for more in [
+        json!({"aud": "other"}),
+        json!({"iss": "https://evil.example"}),
+        json!({"exp": 1}),
+        json!({"sub": null, "email": null}),
+    ] {
+        let (browser, asked) = at_provider(&api, &id);
+        authenticate(&api, &asked, &more);
+        let page = browser.open(&api, &callback(&id, &asked));
+        assert_eq!(page.status, 503, "{more}");
+    }
+    assert_eq!(rows(&api, "console_sessions"), 0);
+}
+
+#[test]
+fn a_code_works_once_in_its_browser_and_for_a_minute() {
+    let (api, id) = console(&json!({}));
+    let role = json!({"groups": ["admins"]});
+    let (browser, code) = with_code(&api, &id, &role);
+    let request = exchange(&browser, &id, &code);
+    // Session fixation: the code of an attacker's sign-in in another browser.
+    assert_eq!(api.send(&other_browser(&request)).status, 401);
+    assert_eq!(api.send(&exchange(&with_own_cookie(), &id, &code)).status, 401);
+    let foreign = anonymous("POST", &format!("/sign-in/{id}/token"));
+    let cookie = browser.cookie.borrow().clone().unwrap();
+    let foreign =
+        with_header(with_header(foreign, "cookie", &cookie), "origin", "https://evil.example");
+    let sent = json!({"code": code}).to_string();
+    assert_eq!(api.send(&with_body(foreign, &sent)).status, 401);
+    for bad in ["", "x", &format!("{code}x"), &code.replacen('.', "", 1)] {
+        assert_eq!(api.send(&exchange(&browser, &id, bad)).status, 401, "{bad}");
+    }
+    assert_eq!(api.send(&request).status, 200);
+    assert_eq!(api.send(&request).status, 401);
+    let (browser, code) = with_code(&api, &id, &role);
+    api.world.wait(60_000);
+    assert_eq!(api.send(&exchange(&browser, &id, &code)).status, 401);
+}
+
+#[test]
+fn only_the_token_authorizes_and_only_on_this_host() {
+    let (api, id) = console(&json!({}));
+    let (browser, code) = with_code(&api, &id, &json!({"groups": ["admins"]}));
+    // Neither the cookie nor a session whose code was not exchanged.
+    assert_eq!(api.send(&browser.request("GET", "/v1/whoami")).status, 401);
+    let token =
+        body(&api.send(&exchange(&browser, &id, &code)))["token"].as_str().unwrap().to_owned();
+    assert!(token.starts_with("cs_test_"), "{token}");
+    let request = || as_secret(&token, "GET", "/v1/whoami");
+    assert_eq!(api.send(&with_header(request(), "origin", ORIGIN)).status, 200);
+    assert_eq!(api.send(&with_header(request(), "origin", "https://evil.example")).status, 401);
+    let changed = token.replacen("cs_", "st_", 1);
+    assert_eq!(api.send(&as_secret(&changed, "GET", "/v1/whoami")).status, 401);
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
+    assert_eq!(api.send(&with_body(as_secret(&token, "POST", "/mcp"), &message)).status, 401);
+}
+
+#[test]
+fn a_person_can_not_get_more_scopes_than_they_have() {
+    let (api, id) = console(&json!({}));
+    let admin = admin(&api, &id);
+    let lacks = |response: connector_vault::http::Response, scope: &str| {
+        assert_eq!(response.status, 403, "{}", text(&response));
+        let detail = body(&response)["detail"].clone();
+        assert_eq!(detail, format!("This sign-in lacks the scope `{scope}`."));
+    };
+    let before = rows(&api, "api_keys");
+    let sent = json!({"scopes": ["connections:read", "credentials:read"]});
+    lacks(ask(&api, &admin, "POST", "/v1/keys", &sent), "credentials:read");
+    // A key with more scopes than the person, but no more than the key of the sign-in.
+    let sent = json!({"scopes": ["sessions:create"]});
+    let made = body(&send(&api, "POST", "/v1/keys", &sent));
+    let path = format!("/v1/keys/{}/rotate", made["id"].as_str().unwrap());
+    lacks(ask(&api, &admin, "POST", &path, &Value::Null), "sessions:create");
+    assert_eq!(rows(&api, "api_keys"), before + 1);
+    let more = json!({"roles": {"admins": ["credentials:read"]}});
+    lacks(ask(&api, &admin, "PUT", SIGN_IN, &oidc(&more)), "credentials:read");
+
+    // Agents would act with the scopes of the key.
+    let (api, id) = console(&json!({"roles": {"x": ["agents:write", "catalog:read"]}}));
+    let person = token(&api, &id, &json!({"groups": "x"}));
+    let sent = json!({"type": "app", "url": "https://app.example"});
+    lacks(ask(&api, &person, "PUT", "/v1/agent-sign-in", &sent), "connections:read");
+    lacks(ask(&api, &person, "GET", "/v1/vault/connections", &Value::Null), "connections:read");
+}
+
+#[test]
+fn a_sign_in_gives_at_most_the_scopes_of_its_key() {
+    let (api, _) = console(&json!({}));
+    let scopes = [Scope::ConsoleWrite, Scope::ConnectionsRead];
+    let key = api.world.key("acme", Environment::Test, &scopes, None);
+    let put = |roles: Value| {
+        let sent = oidc(&json!({ "roles": roles })).to_string();
+        api.send(&with_body(as_key(&key, "PUT", SIGN_IN), &sent))
+    };
+    let refused = put(json!({"x": ["catalog:read"]}));
+    assert_eq!(body(&refused)["detail"], "This API key lacks the scope `catalog:read`.");
+    assert_eq!(put(json!({"x": ["connections:read"]})).status, 200);
+}
+
+#[test]
+fn another_tenants_sessions_do_not_exist() {
+    let (api, id) = console(&json!({}));
+    let person = admin(&api, &id);
+    let session = body(&api.get(SESSIONS))["rows"][0]["id"].as_str().unwrap().to_owned();
+    for (account, environment) in [("other", Environment::Test), ("acme", Environment::Live)] {
+        let key = api.world.key(account, environment, &Scope::ALL, None);
+        assert_eq!(body(&api.send(&as_key(&key, "GET", SESSIONS)))["rows"], json!([]));
+        let delete = as_key(&key, "DELETE", &format!("{SESSIONS}/{session}"));
+        assert_eq!(body(&api.send(&delete))["code"], "console_session_not_found");
+        assert_eq!(
+            body(&api.send(&as_key(&key, "GET", SIGN_IN)))["code"],
+            "console_sign_in_not_found"
+        );
+        assert_eq!(api.send(&as_key(&key, "DELETE", SIGN_IN)).status, 404);
+    }
+    assert_eq!(super::status(&api, &person), 200);
+}

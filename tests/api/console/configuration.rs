@@ -1,0 +1,99 @@
+//! `/v1/console-sign-in`.
+
+use serde_json::{Value, json};
+
+use super::{SIGN_IN, TEAM, access, configure, console, oidc};
+use crate::agents::provider::{ISSUER, serve};
+use crate::agents::settings;
+use crate::connect::{api_with, send, text};
+use crate::support::{Api, ORIGIN, body};
+
+/// The pointers of the faults of a configuration.
+fn faults(api: &Api, sent: &Value) -> Vec<String> {
+    let response = send(api, "PUT", SIGN_IN, sent);
+    assert_eq!(response.status, 400, "{sent} {}", text(&response));
+    let errors = body(&response)["errors"].as_array().unwrap().clone();
+    errors.iter().map(|error| error["pointer"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_configuration_is_returned_without_its_secret() {
+    let (api, id) = console(&json!({}));
+    let shown = body(&api.get(SIGN_IN));
+    let expected = json!({
+        "signInUrl": format!("{ORIGIN}/sign-in/{id}"), "type": "oidc", "issuer": ISSUER, "clientId": "vault",
+        "hasSecret": true, "scopes": ["openid", "profile", "email"],
+        "redirectUri": format!("{ORIGIN}/sign-in/{id}/callback"), "teamDomain": null, "audience": null,
+        "claim": "groups", "roles": oidc(&json!({}))["roles"], "keyId": shown["keyId"],
+        "createdAt": shown["createdAt"], "updatedAt": shown["updatedAt"],
+    });
+    assert_eq!(shown, expected);
+    assert!(!api.world.dump().concat().contains("a:secret"));
+    // It stays for the same client.
+    let mut same = oidc(&json!({}));
+    same.as_object_mut().unwrap().remove("clientSecret");
+    assert_eq!(configure(&api, &same), id);
+    assert_eq!(body(&api.get(SIGN_IN))["hasSecret"], true);
+    same["clientId"] = json!("other");
+    configure(&api, &same);
+    assert_eq!(body(&api.get(SIGN_IN))["hasSecret"], false);
+
+    let (api, id, _) = access();
+    let shown = body(&api.get(SIGN_IN));
+    assert_eq!(shown["signInUrl"], format!("{ORIGIN}/sign-in/{id}"));
+    assert_eq!((&shown["teamDomain"], &shown["audience"]), (&json!(TEAM), &json!("aud-tag")));
+    for name in ["issuer", "clientId", "scopes", "redirectUri"] {
+        assert_eq!(shown[name], Value::Null, "{name}");
+    }
+}
+
+#[test]
+fn faults_are_reported_together() {
+    let api = api_with(&settings());
+    serve(&api);
+    let roles = json!({"x": ["connections:read"]});
+    assert_eq!(faults(&api, &json!({})), ["/type", "/claim", "/roles"]);
+    for (sent, expected) in [
+        (json!({"type": "oidc", "claim": "c", "roles": roles}), vec!["/issuer", "/clientId"]),
+        (json!({"type": "access", "claim": "c", "roles": roles}), vec!["/teamDomain", "/audience"]),
+        (
+            json!({"type": "access", "teamDomain": TEAM, "audience": "a", "scopes": ["openid"], "claim": "c", "roles": roles}),
+            vec!["/scopes"],
+        ),
+        (oidc(&json!({"teamDomain": TEAM})), vec!["/teamDomain"]),
+        (oidc(&json!({"issuer": "http://id.example"})), vec!["/issuer"]),
+        (oidc(&json!({"issuer": "https://10.0.0.1"})), vec!["/issuer"]),
+        (oidc(&json!({"issuer": ORIGIN})), vec!["/issuer"]),
+        (oidc(&json!({"scopes": ["groups"]})), vec!["/scopes"]),
+        (oidc(&json!({"roles": {}})), vec!["/roles"]),
+        (oidc(&json!({"roles": []})), vec!["/roles"]),
+        (oidc(&json!({"roles": {"x": []}})), vec!["/roles/x"]),
+        (oidc(&json!({"roles": {"x": "connections:read"}})), vec!["/roles/x"]),
+        (oidc(&json!({"roles": {"x": ["connections:raed", 1]}})), vec!["/roles/x/0", "/roles/x/1"]),
+        (oidc(&json!({"roles": {"": ["keys:read"]}})), vec!["/roles/"]),
+        (oidc(&json!({"claim": "a b"})), vec!["/claim"]),
+    ] {
+        assert_eq!(faults(&api, &sent), expected, "{sent}");
+    }
+    for domain in [
+        "acme",
+        "https://acme.cloudflareaccess.com",
+        ".cloudflareaccess.com",
+        "a.b.cloudflareaccess.com",
+        "acme.cloudflareaccess.com.evil.example",
+    ] {
+        let sent = json!({"type": "access", "teamDomain": domain, "audience": "a", "claim": "c", "roles": roles});
+        assert_eq!(faults(&api, &sent), ["/teamDomain"], "{domain}");
+    }
+}
+
+#[test]
+fn a_service_without_its_own_address_has_no_sign_in() {
+    let api = crate::connect::api();
+    serve(&api);
+    let response = send(&api, "PUT", SIGN_IN, &oidc(&json!({})));
+    assert_eq!(response.status, 503);
+    assert!(text(&response).contains("BASE_URL"));
+    let page = api.send(&crate::support::anonymous("GET", &format!("/sign-in/{}", "a".repeat(43))));
+    assert_eq!(page.status, 404);
+}

@@ -1,0 +1,378 @@
+//! The sign-in of people to the console: over real `SQLite`, with a scripted OpenID provider.
+
+mod attacks;
+mod configuration;
+mod sessions;
+
+use std::cell::RefCell;
+use std::sync::LazyLock;
+
+use connector_vault::http::config::SECRET_HEADER;
+use connector_vault::http::{Request, Response};
+use serde_json::{Value, json};
+
+use crate::agents::provider::{ISSUER, Signer, claims, key, provide, serve};
+use crate::agents::{Browser, form, redirected, settings};
+use crate::connect::{answer, api_with, send, text, value_of};
+use crate::support::{Api, ORIGIN, anonymous, as_secret, body, with_body, with_header};
+
+pub const SIGN_IN: &str = "/v1/console-sign-in";
+pub const SESSIONS: &str = "/v1/console-sessions";
+/// The provider's key, which the service caches.
+static SIGNER: LazyLock<Signer> = LazyLock::new(Signer::ec);
+/// The domain of an Access team.
+const TEAM: &str = "acme.cloudflareaccess.com";
+
+/// A configuration with two roles.
+pub fn oidc(more: &Value) -> Value {
+    let mut sent = json!({
+        "type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "a:secret", "claim": "groups",
+        "roles": {"support": ["connections:read"], "admins": ["catalog:read", "connections:read",
+            "connections:write", "keys:read", "keys:write", "audit:read", "console:read", "console:write"]},
+    });
+    for (name, value) in more.as_object().unwrap() {
+        sent[name] = value.clone();
+    }
+    sent
+}
+
+/// Configures a sign-in, and returns its id.
+pub fn configure(api: &Api, sent: &Value) -> String {
+    serve(api);
+    let response = send(api, "PUT", SIGN_IN, sent);
+    assert!(matches!(response.status, 200 | 201), "{}", text(&response));
+    id_of(&body(&response))
+}
+
+/// Makes the provider of the documentation's example serve its metadata.
+pub fn serve_example(api: &Api) {
+    *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
+        "https://id.example.com/.well-known/openid-configuration" => {
+            let at = |path: &str| format!("https://id.example.com/{path}");
+            let discovery = json!({
+                "issuer": "https://id.example.com", "authorization_endpoint": at("authorize"),
+                "token_endpoint": at("token"), "jwks_uri": at("keys"),
+            });
+            answer(200, &discovery)
+        }
+        other => panic!("no server for {other}"),
+    });
+}
+
+pub fn id_of(sign_in: &Value) -> String {
+    let address = sign_in["signInUrl"].as_str().unwrap();
+    address.strip_prefix(&format!("{ORIGIN}/sign-in/")).unwrap().to_owned()
+}
+
+/// A service with a sign-in, and its id.
+pub fn console(more: &Value) -> (Api, String) {
+    let api = api_with(&settings());
+    let id = configure(&api, &oidc(more));
+    (api, id)
+}
+
+/// The request of the button on the page of a sign-in.
+pub fn start(browser: &Browser, id: &str) -> Request {
+    let request = with_header(browser.request("POST", &format!("/sign-in/{id}")), "origin", ORIGIN);
+    with_header(request, "sec-fetch-site", "same-origin")
+}
+
+/// Keeps the cookie of a response.
+fn keep(browser: &Browser, response: &Response) {
+    let cookie = response.header("set-cookie").unwrap();
+    for part in ["Path=/", "Secure", "HttpOnly", "SameSite=Lax"] {
+        assert!(cookie.split("; ").any(|found| found == part), "{cookie}");
+    }
+    assert!(cookie.starts_with("__Host-console="), "{cookie}");
+    *browser.cookie.borrow_mut() = Some(cookie.split(';').next().unwrap().to_owned());
+}
+
+/// A browser that was redirected to the provider, and the provider's parameters.
+pub fn at_provider(api: &Api, id: &str) -> (Browser, Vec<(String, String)>) {
+    let browser = Browser::default();
+    let response = api.send(&start(&browser, id));
+    keep(&browser, &response);
+    let (address, asked) = redirected(&response);
+    assert_eq!(address, "https://id.example/authorize");
+    (browser, asked)
+}
+
+/// Makes the provider authenticate a person with these claims.
+pub fn authenticate(api: &Api, asked: &[(String, String)], more: &Value) {
+    let mut all = claims(api, asked);
+    for (name, value) in more.as_object().unwrap() {
+        all[name] = value.clone();
+    }
+    let token = SIGNER.sign(&json!({"alg": "ES256", "kid": "k"}), &all);
+    provide(api, &token, &[key("k", &SIGNER)]);
+}
+
+pub fn callback(id: &str, asked: &[(String, String)]) -> String {
+    let state = value_of(asked, "state").unwrap();
+    format!("/sign-in/{id}/callback?{}", form(&[("code", "c"), ("state", &state)]))
+}
+
+/// The code in the fragment of the redirect to the console.
+pub fn code_in(response: &Response, id: &str) -> String {
+    assert_eq!(response.status, 303, "{}", text(response));
+    let location = response.header("location").unwrap();
+    let code = location.strip_prefix(&format!("{ORIGIN}/#sign-in={id}.")).unwrap();
+    code.to_owned()
+}
+
+/// The request with which the console exchanges a code.
+pub fn exchange(browser: &Browser, id: &str, code: &str) -> Request {
+    let request =
+        with_header(browser.request("POST", &format!("/sign-in/{id}/token")), "origin", ORIGIN);
+    let request = with_header(request, "sec-fetch-site", "same-origin");
+    with_body(request, &json!({"code": code}).to_string())
+}
+
+/// A browser with the code of a completed sign-in.
+pub fn with_code(api: &Api, id: &str, more: &Value) -> (Browser, String) {
+    let (browser, asked) = at_provider(api, id);
+    authenticate(api, &asked, more);
+    let code = code_in(&browser.open(api, &callback(id, &asked)), id);
+    (browser, code)
+}
+
+/// Signs in a person, and returns the token.
+pub fn token(api: &Api, id: &str, more: &Value) -> String {
+    let (browser, code) = with_code(api, id, more);
+    let response = api.send(&exchange(&browser, id, &code));
+    assert_eq!(response.status, 200, "{}", text(&response));
+    body(&response)["token"].as_str().unwrap().to_owned()
+}
+
+/// The token of a person with the role `admins`.
+pub fn admin(api: &Api, id: &str) -> String {
+    token(api, id, &json!({"groups": ["admins"]}))
+}
+
+pub fn ask(api: &Api, token: &str, method: &str, path: &str, sent: &Value) -> Response {
+    let request = as_secret(token, method, path);
+    api.send(&if sent.is_null() { request } else { with_body(request, &sent.to_string()) })
+}
+
+pub fn status(api: &Api, token: &str) -> u16 {
+    ask(api, token, "GET", "/v1/whoami", &Value::Null).status
+}
+
+/// The status of a page, and its heading.
+pub fn heading(response: &Response) -> (u16, String) {
+    let html = text(response);
+    let rest = html.split_once("<h1>").unwrap_or_else(|| panic!("no page: {html}")).1;
+    (response.status, rest.split_once("</h1>").unwrap().0.to_owned())
+}
+
+/// A service that Cloudflare Access protects, the id of its sign-in, and the signer of the header.
+fn access() -> (Api, String, Signer) {
+    let api = api_with(&settings());
+    let signer = Signer::ec();
+    let keys = json!({"keys": [key("k", &signer)]});
+    *api.world.platform.borrow_mut() = Box::new(move |request| match request.url.as_str() {
+        "https://acme.cloudflareaccess.com/cdn-cgi/access/certs" => answer(200, &keys),
+        other => panic!("no server for {other}"),
+    });
+    let sent = json!({
+        "type": "access", "teamDomain": TEAM, "audience": "aud-tag", "claim": "email",
+        "roles": {"ann@example.com": ["connections:read"]},
+    });
+    let response = send(&api, "PUT", SIGN_IN, &sent);
+    assert_eq!(response.status, 201, "{}", text(&response));
+    let id = id_of(&body(&response));
+    (api, id, signer)
+}
+
+#[test]
+fn a_person_signs_in_and_is_the_actor_of_changes() {
+    let (api, id) = console(&json!({}));
+    let token = token(&api, &id, &json!({"groups": ["x", "admins", "support"]}));
+    let who = body(&ask(&api, &token, "GET", "/v1/whoami", &Value::Null));
+    assert_eq!((&who["person"], &who["account"]), (&json!("ann@example.com"), &json!("acme")));
+    let scopes: Vec<&str> =
+        who["scopes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(
+        scopes,
+        [
+            "catalog:read",
+            "connections:read",
+            "connections:write",
+            "keys:read",
+            "keys:write",
+            "audit:read",
+            "console:read",
+            "console:write",
+        ]
+    );
+    assert!(who["identity"].is_null() && who["expiresAt"].is_string());
+
+    let sent = json!({"scopes": ["connections:read"]});
+    let made = ask(&api, &token, "POST", "/v1/keys", &sent);
+    assert_eq!(made.status, 201, "{}", text(&made));
+    let entries = body(&ask(&api, &token, "GET", "/v1/audit?actions=key.created", &Value::Null));
+    let actor = &entries["rows"][0]["actor"];
+    assert_eq!((&actor["type"], &actor["id"]), (&json!("person"), &json!("ann@example.com")));
+    let entries = api.get("/v1/audit?actions=console_session.created,console_sign_in.updated");
+    let actions: Vec<Value> = body(&entries)["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["actor"]["type"].clone())
+        .collect();
+    assert_eq!(actions, ["person", "key"]);
+}
+
+#[test]
+fn the_request_to_the_provider_is_complete() {
+    for (more, scope) in [
+        (json!({}), "openid profile email"),
+        (json!({"scopes": ["openid", "groups"]}), "openid groups"),
+    ] {
+        let (api, id) = console(&more);
+        let (_, asked) = at_provider(&api, &id);
+        let uri = format!("{ORIGIN}/sign-in/{id}/callback");
+        for (name, value) in [
+            ("response_type", "code"),
+            ("client_id", "vault"),
+            ("scope", scope),
+            ("code_challenge_method", "S256"),
+            ("redirect_uri", &uri),
+        ] {
+            assert_eq!(value_of(&asked, name).as_deref(), Some(value), "{name}");
+        }
+        for name in ["nonce", "state", "code_challenge"] {
+            assert!(value_of(&asked, name).is_some_and(|value| value.len() >= 43), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_person_without_a_role_gets_a_page() {
+    for (claim, more) in [
+        ("groups", json!({"groups": ["others"]})),
+        ("groups", json!({})),
+        ("email", json!({"email": "admins", "email_verified": false})),
+    ] {
+        let (api, id) = console(&json!({"claim": claim}));
+        let (browser, asked) = at_provider(&api, &id);
+        authenticate(&api, &asked, &more);
+        let page = browser.open(&api, &callback(&id, &asked));
+        assert_eq!(heading(&page), (403, "You have no access".to_owned()), "{claim} {more}");
+        assert_eq!(crate::connect::rows(&api, "console_sessions"), 0);
+    }
+}
+
+#[test]
+fn the_link_of_a_sign_in_asks_before_it_starts() {
+    let (api, id) = console(&json!({}));
+    let path = format!("/sign-in/{id}");
+    let with_site = |site: &str| with_header(anonymous("GET", &path), "sec-fetch-site", site);
+    for request in [anonymous("GET", &path), with_site("none"), with_site("cross-site")] {
+        let page = api.send(&request);
+        assert_eq!(heading(&page), (200, "Sign in to acme".to_owned()));
+        assert!(text(&page).contains("Sign in with id.example"), "{}", text(&page));
+        assert_eq!(page.header("set-cookie"), None);
+    }
+    // The console has asked already.
+    assert_eq!(redirected(&api.send(&with_site("same-origin"))).0, "https://id.example/authorize");
+    // A page of another site can't press the button.
+    let foreign = with_header(anonymous("POST", &path), "origin", "https://evil.example");
+    let page = api.send(&with_header(foreign, "sec-fetch-site", "cross-site"));
+    assert_eq!((page.status, page.header("set-cookie")), (200, None));
+    let elsewhere = Request { origin: "https://other.example".into(), ..anonymous("GET", &path) };
+    let response = api.send(&elsewhere);
+    assert_eq!(response.header("location"), Some(format!("{ORIGIN}{path}").as_str()));
+}
+
+#[test]
+fn access_in_front_of_the_service_signs_in() {
+    let good = |now: u64| {
+        json!({
+            "iss": format!("https://{TEAM}"), "aud": ["aud-tag"], "sub": "7335d417", "email": "ann@example.com",
+            "iat": now, "nbf": now, "exp": now + 300, "type": "app",
+        })
+    };
+    let failed = (403, "You are not signed in".to_owned());
+    for (change, expected) in [
+        (json!({}), None),
+        (json!({"aud": ["other"]}), Some(failed.clone())),
+        (json!({"iss": "https://evil.cloudflareaccess.com"}), Some(failed.clone())),
+        (json!({"exp": 1}), Some(failed.clone())),
+        (json!({"email": "bob@example.com"}), Some((403, "You have no access".to_owned()))),
+        // The token of a service.
+        (
+            json!({"email": null, "sub": "", "common_name": "ci"}),
+            Some((503, "You can&#39;t sign in at the moment".to_owned())),
+        ),
+    ] {
+        let (api, id, signer) = access();
+        let mut claims = good(api.world.now.get() / 1000);
+        for (name, value) in change.as_object().unwrap() {
+            claims[name] = value.clone();
+        }
+        let signed = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
+        let browser = Browser::default();
+        let request = with_header(start(&browser, &id), "cf-access-jwt-assertion", &signed);
+        let response = api.send(&request);
+        if let Some(expected) = expected {
+            assert_eq!(heading(&response), expected, "{change}");
+            continue;
+        }
+        keep(&browser, &response);
+        let code = code_in(&response, &id);
+        let token = body(&api.send(&exchange(&browser, &id, &code)))["token"].clone();
+        let who = ask(&api, token.as_str().unwrap(), "GET", "/v1/whoami", &Value::Null);
+        assert_eq!(body(&who)["person"], "ann@example.com");
+    }
+    // Signed by others, or not sent.
+    let (api, id, _) = access();
+    let now = api.world.now.get() / 1000;
+    let forged = Signer::ec().sign(&json!({"alg": "ES256", "kid": "k"}), &good(now));
+    let browser = Browser::default();
+    let request = start(&browser, &id);
+    assert_eq!(heading(&api.send(&request)), failed);
+    let request = with_header(request, "cf-access-jwt-assertion", &forged);
+    assert_eq!(heading(&api.send(&request)), failed);
+    // There is no provider that redirects back.
+    let page = api.send(&anonymous("GET", &format!("/sign-in/{id}/callback?code=c&state=s")));
+    assert_eq!(page.status, 410);
+}
+
+/// A request of one of the endpoints for browsers, with the service that expects it.
+pub fn open_request(open: connector_vault::http::endpoint::Open) -> Option<(Api, Request)> {
+    use connector_vault::http::endpoint::Open;
+    let (api, id) = console(&json!({}));
+    let request = match open {
+        Open::SignInPage => anonymous("GET", &format!("/sign-in/{id}")),
+        Open::SignInStart => start(&Browser::default(), &id),
+        Open::SignInCallback => {
+            let (browser, asked) = at_provider(&api, &id);
+            authenticate(&api, &asked, &json!({"groups": ["support"]}));
+            browser.request("GET", &callback(&id, &asked))
+        }
+        Open::SignInToken => {
+            let (browser, code) = with_code(&api, &id, &json!({"groups": ["support"]}));
+            exchange(&browser, &id, &code)
+        }
+        _ => return None,
+    };
+    Some((api, request))
+}
+
+/// As [`Browser`], without a cookie.
+fn other_browser(request: &Request) -> Request {
+    let headers = request.headers.iter().filter(|(name, _)| name != "cookie").cloned().collect();
+    Request { headers, ..request.clone() }
+}
+
+/// The browser of a person who has signed in before.
+fn with_own_cookie() -> Browser {
+    Browser { cookie: RefCell::new(Some(format!("__Host-console={}", "o".repeat(43)))) }
+}
+
+/// A request with another secret.
+pub fn with_secret(mut request: Request, secret: &str) -> Request {
+    request.headers.retain(|(name, _)| name != SECRET_HEADER);
+    with_header(request, SECRET_HEADER, secret)
+}

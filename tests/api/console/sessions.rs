@@ -1,0 +1,143 @@
+//! When sessions end.
+
+use connector_vault::terms::Scope;
+use serde_json::{Value, json};
+
+use super::{
+    SESSIONS, SIGN_IN, admin, ask, at_provider, authenticate, callback, configure, console,
+    heading, id_of, oidc, status, token,
+};
+use crate::connect::{rows, send, text};
+use crate::support::{Api, body};
+
+const MINUTE: u64 = 60_000;
+
+/// Uses a session for this many minutes, every 50 minutes.
+fn use_for(api: &Api, token: &str, minutes: u64) {
+    for _ in 0..minutes / 50 {
+        api.world.wait(50 * MINUTE);
+        assert_eq!(status(api, token), 200);
+    }
+    api.world.wait(minutes % 50 * MINUTE);
+}
+
+#[test]
+fn a_session_ends_after_an_idle_hour() {
+    let (api, id) = console(&json!({}));
+    let token = admin(&api, &id);
+    api.world.wait(59 * MINUTE);
+    assert_eq!(status(&api, &token), 200);
+    api.world.wait(59 * MINUTE);
+    assert_eq!(status(&api, &token), 200);
+    api.world.wait(60 * MINUTE);
+    assert_eq!(status(&api, &token), 401);
+    // It does not begin again.
+    assert_eq!(status(&api, &token), 401);
+    assert_eq!(body(&api.get(SESSIONS))["rows"], json!([]));
+}
+
+#[test]
+fn a_session_ends_after_twelve_hours_of_use() {
+    let (api, id) = console(&json!({}));
+    let token = admin(&api, &id);
+    use_for(&api, &token, 12 * 60 - 1);
+    assert_eq!(status(&api, &token), 200);
+    api.world.wait(MINUTE);
+    assert_eq!(status(&api, &token), 401);
+    // The next sign-in deletes it.
+    admin(&api, &id);
+    assert_eq!(rows(&api, "console_sessions"), 1);
+}
+
+#[test]
+fn sessions_are_listed_and_end_at_once() {
+    let (api, id) = console(&json!({}));
+    let first = admin(&api, &id);
+    api.world.wait(MINUTE);
+    let second =
+        token(&api, &id, &json!({"groups": "support", "sub": "2", "email": "bob@example.com"}));
+    let list = body(&ask(&api, &first, "GET", SESSIONS, &Value::Null));
+    let shown: Vec<(&str, bool)> = list["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["person"].as_str().unwrap(), row["current"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(shown, [("bob@example.com", false), ("ann@example.com", true)]);
+    let page = body(&api.get(&format!("{SESSIONS}?limit=1")));
+    let next = page["next"].as_str().unwrap();
+    let page = body(&api.get(&format!("{SESSIONS}?limit=1&before={next}")));
+    assert_eq!(
+        (&page["rows"][0]["person"], &page["next"]),
+        (&json!("ann@example.com"), &Value::Null)
+    );
+
+    // Without the scope, a person can still sign out.
+    let of_bob = format!("{SESSIONS}/{next}");
+    assert_eq!(ask(&api, &second, "DELETE", &of_bob, &Value::Null).status, 403);
+    assert_eq!(ask(&api, &first, "DELETE", &of_bob, &Value::Null).status, 204);
+    assert_eq!((status(&api, &second), status(&api, &first)), (401, 200));
+    let missing = ask(&api, &first, "DELETE", &of_bob, &Value::Null);
+    assert_eq!(body(&missing)["code"], "console_session_not_found");
+    let own = format!("{SESSIONS}/current");
+    assert_eq!(ask(&api, &first, "DELETE", &own, &Value::Null).status, 204);
+    assert_eq!(status(&api, &first), 401);
+    // A key has no session.
+    let of_key = api.send(&api.request("DELETE", &own));
+    assert_eq!(body(&of_key)["code"], "console_session_not_found");
+    let ended = body(&api.get("/v1/audit?actions=console_session.ended"));
+    assert_eq!(ended["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(ended["rows"][0]["actor"]["id"], "ann@example.com");
+}
+
+#[test]
+fn a_changed_or_deleted_sign_in_ends_its_sessions() {
+    let (api, id) = console(&json!({}));
+    let token = admin(&api, &id);
+    assert_eq!(configure(&api, &oidc(&json!({"claim": "roles"}))), id);
+    assert_eq!(status(&api, &token), 401);
+    configure(&api, &oidc(&json!({})));
+    let token = admin(&api, &id);
+    // A person can do it, too.
+    let deleted = ask(&api, &token, "DELETE", SIGN_IN, &Value::Null);
+    assert_eq!(deleted.status, 204, "{}", text(&deleted));
+    assert_eq!(status(&api, &token), 401);
+    assert_eq!((rows(&api, "console_sessions"), rows(&api, "console_sign_ins")), (0, 0));
+    // A sign-in that began before leads to a page.
+    let (api, id) = console(&json!({}));
+    let (browser, asked) = at_provider(&api, &id);
+    authenticate(&api, &asked, &json!({"groups": "admins"}));
+    assert_eq!(api.send(&api.request("DELETE", SIGN_IN)).status, 204);
+    let page = browser.open(&api, &callback(&id, &asked));
+    assert_eq!(heading(&page), (404, "This sign-in does not exist".to_owned()));
+}
+
+#[test]
+fn a_session_ends_with_the_key_of_the_sign_in() {
+    let (api, id) = console(&json!({}));
+    let token = admin(&api, &id);
+    let (browser, asked) = at_provider(&api, &id);
+    authenticate(&api, &asked, &json!({"groups": "admins"}));
+    api.world.revoke(&api.key);
+    assert_eq!(status(&api, &token), 401);
+    let page = browser.open(&api, &callback(&id, &asked));
+    assert_eq!(heading(&page), (403, "This sign-in has ended".to_owned()));
+}
+
+#[test]
+fn the_replacement_of_a_key_takes_over_the_sign_in() {
+    let (api, _) = console(&json!({}));
+    let scopes = Scope::ALL.map(Scope::as_str);
+    let made = body(&send(&api, "POST", "/v1/keys", &json!({ "scopes": scopes })));
+    let (own, secret) = (made["id"].as_str().unwrap(), made["secret"].as_str().unwrap());
+    let put = ask(&api, secret, "PUT", SIGN_IN, &oidc(&json!({})));
+    let id = id_of(&body(&put));
+    let token = admin(&api, &id);
+    let rotated = api.send(&api.request("POST", &format!("/v1/keys/{own}/rotate")));
+    assert_eq!(rotated.status, 200, "{}", text(&rotated));
+    api.world.wait(59 * MINUTE);
+    assert_eq!(status(&api, &token), 200);
+    api.world.wait(24 * 60 * MINUTE);
+    assert_eq!(status(&api, secret), 401);
+    assert_eq!(status(&api, &admin(&api, &id)), 200);
+}

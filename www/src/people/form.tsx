@@ -1,0 +1,206 @@
+import type { ConsoleSignIn, NewConsoleSignIn, Scope } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { faultAt } from "../components/faults";
+import { TextField } from "../components/field";
+import { FormError } from "../components/form-error";
+import { Modal } from "../components/modal";
+import { ScopeCheckboxes } from "../components/scope-checkboxes";
+import { Select } from "../components/select";
+import { useSingleFlight } from "../components/use-single-flight";
+import { useValidatedForm } from "../components/use-validated-form";
+import { useSession } from "../session/session";
+
+interface Props {
+  /** The sign-in to edit, or null to create one. */
+  signIn: ConsoleSignIn | null;
+  onClose: () => void;
+  onSaved: () => void;
+  fallbackFocus: () => HTMLElement | null;
+}
+
+/** A value of the claim, and its scopes. */
+interface Role {
+  name: string;
+  scopes: readonly Scope[];
+}
+
+const NEW_ROLE: Role = { name: "", scopes: ["catalog:read", "connections:read"] };
+/** As many as the service accepts. */
+const MAX_ROLES = 50;
+
+/** Form for the OpenID provider or Access team that authenticates people, and for their roles. */
+export const SignInForm = ({ signIn, onClose, onSaved, fallbackFocus }: Props) => (
+  <Modal title="Sign-in to the console" kind="form" onClose={onClose} fallbackFocus={fallbackFocus}>
+    <Form signIn={signIn} onClose={onClose} onSaved={onSaved} />
+  </Modal>
+);
+
+function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
+  const { vault, who } = useSession();
+  const [type, setType] = useState<ConsoleSignIn["type"]>(signIn?.type ?? "oidc");
+  const [issuer, setIssuer] = useState(signIn?.issuer ?? "");
+  const [clientId, setClientId] = useState(signIn?.clientId ?? "");
+  const [clientSecret, setClientSecret] = useState("");
+  const [teamDomain, setTeamDomain] = useState(signIn?.teamDomain ?? "");
+  const [audience, setAudience] = useState(signIn?.audience ?? "");
+  const [claim, setClaim] = useState(signIn?.claim ?? "groups");
+  const [roles, setRoles] = useState<readonly Role[]>(
+    signIn ? Object.entries(signIn.roles).map(([name, scopes]) => ({ name, scopes })) : [NEW_ROLE],
+  );
+  const provider =
+    type === "oidc"
+      ? {
+          issuer: issuer.trim(),
+          clientId: clientId.trim(),
+          ...(clientSecret === "" ? {} : { clientSecret }),
+          // This form does not show them.
+          ...(signIn?.scopes ? { scopes: signIn.scopes } : {}),
+        }
+      : { teamDomain: teamDomain.trim(), audience: audience.trim() };
+  const request: NewConsoleSignIn = {
+    type,
+    ...provider,
+    claim: claim.trim(),
+    roles: Object.fromEntries(roles.map(({ name, scopes }) => [name.trim(), scopes])),
+  };
+  const saving = useSingleFlight({ mutationFn: () => vault.consoleSignIn.set(request), onSuccess: onSaved });
+  const { error, isPending } = saving;
+  const names = roles.map(({ name }) => name.trim());
+  const nameFault = (index: number) => {
+    if (names[index] === "") return "Enter a value of the claim.";
+    return names.indexOf(names[index] ?? "") < index ? "This value is listed above." : undefined;
+  };
+  const localFaults = vault.consoleSignIn.validateSet(request);
+  const areRolesValid = roles.every(({ scopes }, index) => scopes.length > 0 && nameFault(index) === undefined);
+  const { form, isTried, faults, edit, submit } = useValidatedForm(
+    saving,
+    localFaults,
+    localFaults.length === 0 && areRolesValid,
+  );
+  const setRole = (at: number, changed: Partial<Role>) =>
+    edit(() => setRoles(roles.map((role, index) => (index === at ? { ...role, ...changed } : role))));
+  const rolesFault = faultAt(faults, "/roles");
+  return (
+    <form class="section" ref={form} onSubmit={submit(saving.run)} noValidate autocomplete="off">
+      <Select
+        label="Who authenticates people"
+        value={type}
+        options={[
+          ["oidc", "Your OpenID provider"],
+          ["access", "Cloudflare Access"],
+        ]}
+        fault={faultAt(faults, "/type")}
+        onChange={(value) => edit(() => setType(value === "access" ? "access" : "oidc"))}
+      />
+      {type === "oidc" ? (
+        <>
+          <TextField
+            label="Issuer"
+            type="url"
+            aria-required="true"
+            placeholder="https://login.example.com"
+            hint="The issuer in the provider's discovery document."
+            value={issuer}
+            fault={faultAt(faults, "/issuer")}
+            onInput={(text) => edit(() => setIssuer(text))}
+          />
+          <TextField
+            label="Client ID"
+            aria-required="true"
+            value={clientId}
+            fault={faultAt(faults, "/clientId")}
+            onInput={(text) => edit(() => setClientId(text))}
+          />
+          <TextField
+            label="Client secret (optional)"
+            type="password"
+            hint={
+              signIn?.hasSecret ? "A secret is stored. Leave this empty to keep it." : "Only for confidential clients."
+            }
+            value={clientSecret}
+            fault={faultAt(faults, "/clientSecret")}
+            onInput={(text) => edit(() => setClientSecret(text))}
+          />
+        </>
+      ) : (
+        <>
+          <TextField
+            label="Team domain"
+            aria-required="true"
+            placeholder="acme.cloudflareaccess.com"
+            value={teamDomain}
+            fault={faultAt(faults, "/teamDomain")}
+            onInput={(text) => edit(() => setTeamDomain(text))}
+          />
+          <TextField
+            label="Audience"
+            aria-required="true"
+            hint="The AUD tag of the Access application in front of this service."
+            value={audience}
+            fault={faultAt(faults, "/audience")}
+            onInput={(text) => edit(() => setAudience(text))}
+          />
+        </>
+      )}
+      <TextField
+        label="Claim with roles"
+        aria-required="true"
+        hint="Its name, such as `groups` or `email`, or a JSON Pointer, such as `/realm_access/roles`."
+        value={claim}
+        fault={faultAt(faults, "/claim")}
+        onInput={(text) => edit(() => setClaim(text))}
+      />
+      {roles.map(({ name, scopes }, index) => (
+        <fieldset key={index} class="card section">
+          <legend class="label">Role {index + 1}</legend>
+          <TextField
+            label="Value of the claim"
+            aria-required="true"
+            value={name}
+            fault={isTried ? nameFault(index) : undefined}
+            onInput={(text) => setRole(index, { name: text })}
+          />
+          <ScopeCheckboxes
+            legend="Scopes (at most those of your key)"
+            options={[...new Set([...who.scopes, ...scopes])]}
+            value={scopes}
+            fault={isTried && scopes.length === 0 ? "Choose at least one." : undefined}
+            onChange={(changed) => setRole(index, { scopes: changed })}
+          />
+          {roles.length > 1 && (
+            <div class="buttons">
+              <button
+                type="button"
+                onClick={() => edit(() => setRoles(roles.filter((_, other) => other !== index)))}
+                aria-label={`Remove role ${index + 1}`}
+              >
+                Remove
+              </button>
+            </div>
+          )}
+        </fieldset>
+      ))}
+      {rolesFault && <p class="field-error">{rolesFault}</p>}
+      {roles.length < MAX_ROLES && (
+        <div>
+          <button type="button" onClick={() => edit(() => setRoles([...roles, NEW_ROLE]))}>
+            Add a role
+          </button>
+        </div>
+      )}
+      <p class="muted small">
+        {signIn && "Saving signs everyone out. "}
+        People have access only until the key that you are signed in with expires or is revoked.
+      </p>
+      {error && <FormError error={error} hint="It may not have been saved. Check the page before you try again." />}
+      <div class="buttons">
+        <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" aria-disabled={isPending}>
+          {isPending ? "Saving…" : "Save"}
+        </button>
+      </div>
+    </form>
+  );
+}
