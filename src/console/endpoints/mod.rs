@@ -100,14 +100,14 @@ impl<P: Ports> ConsoleContext<'_, P> {
     async fn sign_in(&self) -> Result<Result<SignIn, Page>, Problem> {
         // A malformed id needs no query.
         if !is_secret(self.id) || !self.service.config().sessions.can_sign() {
-            return Ok(Err(self.unknown_page()));
+            return Ok(Err(pages::unknown_page()));
         }
         self.check_rate().await?;
         let sets = self.batch(vec![statements::select_sign_in(self.id, self.now)]).await?;
         let found: Option<SignIn> = first_row(&sets, 0)?;
         Ok(match found {
-            None => Err(self.unknown_page()),
-            Some(sign_in) if sign_in.has_valid_key != Some(1) => Err(self.key_ended_page()),
+            None => Err(pages::unknown_page()),
+            Some(sign_in) if sign_in.has_valid_key != Some(1) => Err(pages::key_ended_page()),
             Some(sign_in) => Ok(sign_in),
         })
     }

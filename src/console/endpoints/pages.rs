@@ -16,6 +16,28 @@ fn page(status: u16, heading: &str, paragraphs: &[&str]) -> Page {
     }
 }
 
+pub(super) fn unknown_page() -> Page {
+    page(
+        404,
+        "This sign-in does not exist",
+        &[
+            "The address is incomplete, or the sign-in was switched off.",
+            "Ask the people who manage your account for the address, or sign in with an API key.",
+        ],
+    )
+}
+
+pub(super) fn key_ended_page() -> Page {
+    page(
+        403,
+        "This sign-in has ended",
+        &[
+            "The API key with which it was configured has expired or was revoked.",
+            "Ask the people who manage your account to configure the sign-in again with a valid API key.",
+        ],
+    )
+}
+
 impl<P: Ports> ConsoleContext<'_, P> {
     /// A page with a link that starts the sign-in again.
     fn page_to_retry(&self, status: u16, heading: &str, paragraphs: &[&str]) -> Page {
@@ -42,28 +64,6 @@ impl<P: Ports> ConsoleContext<'_, P> {
             ..page(200, &heading, &[&what, doubt])
         };
         page.response()
-    }
-
-    pub(super) fn unknown_page(&self) -> Page {
-        page(
-            404,
-            "This sign-in does not exist",
-            &[
-                "The address is incomplete, or the sign-in was switched off.",
-                "Ask the people who manage your account for the address, or sign in with an API key.",
-            ],
-        )
-    }
-
-    pub(super) fn key_ended_page(&self) -> Page {
-        page(
-            403,
-            "This sign-in has ended",
-            &[
-                "The API key with which it was configured has expired or was revoked.",
-                "Ask the people who manage your account to configure the sign-in again with a valid API key.",
-            ],
-        )
     }
 
     pub(super) fn expired_page(&self) -> Page {

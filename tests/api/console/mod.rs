@@ -311,9 +311,9 @@ fn access_in_front_of_the_service_signs_in() {
         for (name, value) in change.as_object().unwrap() {
             claims[name] = value.clone();
         }
-        let signed = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
+        let assertion = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
         let browser = Browser::default();
-        let request = with_header(start(&browser, &id), "cf-access-jwt-assertion", &signed);
+        let request = with_header(start(&browser, &id), "cf-access-jwt-assertion", &assertion);
         let response = api.send(&request);
         if let Some(expected) = expected {
             assert_eq!(heading(&response), expected, "{change}");
