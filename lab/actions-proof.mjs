@@ -31,12 +31,12 @@ await main(async () => {
   const requests = await task("actions with their documents' examples", (detail) =>
     proveActions({ platforms, largest: LARGEST, tell: detail }),
   );
-  const answers = await task("random inputs", (detail) =>
+  const responses = await task("random inputs", (detail) =>
     proveRandom({ platforms: Math.ceil(platforms / RANDOM_SHARE), each: 10, seed, tell: detail }),
   );
   const file = join(root, "target", "actions-proof.json");
-  writeFileSync(file, JSON.stringify({ requests, answers }, undefined, 1));
-  const judged = [judgedRequests(requests), judgedAnswers(answers)];
+  writeFileSync(file, JSON.stringify({ requests, answers: responses }, undefined, 1));
+  const judged = [judgedRequests(requests), judgedAnswers(responses)];
   console.log(`${judged.flatMap(({ lines }) => lines).join("\n")}\n\nEvery difference: ${file}`);
   return judged.every(({ isProven }) => isProven) ? 0 : 1;
 });

@@ -86,12 +86,12 @@ async function weighPages(browser, origin, secret) {
 /** Prints the requests of the overview. Returns the total number of rows that they read. */
 async function readOverview(browser, origin, secret, connections) {
   const { ms, loaded } = await openPage(browser, { origin, ...views(secret)["overview: numbers drawn"], settle: true });
-  const asked = loaded.filter(({ kind }) => kind === "API");
-  const rows = asked.reduce((sum, one) => sum + one.rows, 0);
+  const requested = loaded.filter(({ kind }) => kind === "API");
+  const rows = requested.reduce((sum, one) => sum + one.rows, 0);
   print(`\nOverview of ${number(connections)} connections, no throttling: numbers drawn after ${Math.round(ms)} ms`);
   for (const text of aligned([
     ["", "rows read"],
-    ...asked.map((one) => [one.path, number(one.rows)]),
+    ...requested.map((one) => [one.path, number(one.rows)]),
     ["in all", `${number(rows)} of less than ${number(MOST_ROWS)}`],
   ]))
     print(text);

@@ -154,21 +154,21 @@ async function measureList(vault, { query, isLast, most }, rounds) {
 const isTooBroad = ({ status, body }) => status === 400 && body.code === "query_too_broad";
 
 async function measure(rounds, send, most) {
-  const answers = [];
+  const responses = [];
   for (let round = 0; round < rounds; round += 1) {
-    const answer = await send(round);
-    if (answer.status >= 400 && !isTooBroad(answer))
-      throw new Problem(`status ${answer.status}: ${JSON.stringify(answer.body)}`);
-    answers.push(answer);
+    const response = await send(round);
+    if (response.status >= 400 && !isTooBroad(response))
+      throw new Problem(`status ${response.status}: ${JSON.stringify(response.body)}`);
+    responses.push(response);
   }
-  const { body } = answers.at(-1);
-  const highest = (name) => Math.max(...answers.map(({ cost }) => cost[name]));
+  const { body } = responses.at(-1);
+  const highest = (name) => Math.max(...responses.map(({ cost }) => cost[name]));
   const cost = { calls: highest("calls"), rows_read: highest("rows_read"), rows_written: highest("rows_written") };
   return {
     cost,
-    ms: median(answers.map(({ ms }) => ms)),
+    ms: median(responses.map(({ ms }) => ms)),
     most: most?.(body?.total ?? 0),
-    isRefused: isTooBroad(answers.at(-1)),
+    isRefused: isTooBroad(responses.at(-1)),
   };
 }
 
@@ -181,7 +181,7 @@ async function beside(vault, secret, { query }) {
   const asking = ask();
   const waits = [];
   try {
-    for (let nth = 0; nth < ASKED_BESIDE; nth += 1) {
+    for (let index = 0; index < ASKED_BESIDE; index += 1) {
       const { ms, status } = await vault.send(`${LISTS}?limit=1`, { secret });
       if (status !== 200) throw new Problem(`status ${status} beside ${query}`);
       waits.push(ms);
@@ -207,9 +207,9 @@ async function measureSingleRequests(vault, rounds) {
   });
   const made = [];
   const post = await measure(rounds, async (round) => {
-    const answer = await vault.send(LISTS, { method: "POST", body: create(round) });
-    made.push(`${LISTS}/${answer.body.id}`);
-    return answer;
+    const response = await vault.send(LISTS, { method: "POST", body: create(round) });
+    made.push(`${LISTS}/${response.body.id}`);
+    return response;
   });
   const patch = (tags) => (round) => vault.send(made[round], { method: "PATCH", body: { tags } });
   return {
@@ -275,8 +275,8 @@ function table(sizes, results, shards, sharded) {
     const isOver = ({ cost, beside = 0, most = Infinity, mostWritten = Infinity, mostCalls = 1 }) =>
       cost.rows_read > most || cost.rows_written > mostWritten || cost.calls > mostCalls || beside > MOST_BESIDE;
     // Lifecycle measurements run in one vault after the other: the same work on different rows.
-    const isDearer = many && !many.isOfAll && many.cost.calls > first.cost.calls;
-    const over = [...of, ...(many ? [many] : [])].some(isOver) || isDearer;
+    const needsMoreCalls = many && !many.isOfAll && many.cost.calls > first.cost.calls;
+    const over = [...of, ...(many ? [many] : [])].some(isOver) || needsMoreCalls;
     return [
       over ? `✗ ${name}` : name,
       ...of.map(({ cost, isRefused }) => `${isRefused ? "refused: " : ""}${number(cost.rows_read)}`),

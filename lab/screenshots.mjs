@@ -67,7 +67,7 @@ const VIEWS = {
 
 /** The fragment of the connect window's URL. */
 async function opening(address, key, more) {
-  const answer = await fetch(`${address}/v1/sessions`, {
+  const response = await fetch(`${address}/v1/sessions`, {
     method: "POST",
     headers: { "x-service-secret": key, "content-type": "application/json" },
     body: JSON.stringify({
@@ -75,7 +75,7 @@ async function opening(address, key, more) {
       scopes: ["catalog:read", "connections:read", "connections:connect"],
     }),
   });
-  const { token, detail } = await answer.json();
+  const { token, detail } = await response.json();
   if (!token) throw new Problem(`The token for the connect window could not be created: ${detail}`);
   return `#${new URLSearchParams({ token, ...more })}`;
 }
@@ -109,8 +109,8 @@ await main(async () => {
     });
   await setup({ withBrowser: true });
   await fonts();
-  const answer = await fetch(`${address}/health`).catch(() => undefined);
-  if (!answer?.ok)
+  const response = await fetch(`${address}/health`).catch(() => undefined);
+  if (!response?.ok)
     throw new Problem(`There is no service at ${address}.`, {
       hint: "Start the service in another terminal: npm start",
     });

@@ -21,21 +21,21 @@ const CANDIDATES = 3;
  * @param {{ platforms: number, each: number, seed: number, tell?: (text: string) => void }} options `each`: valid inputs per
  *   platform
  */
-export async function proveRandom({ platforms: wanted, each, seed, tell = () => {} }) {
+export async function proveRandom({ platforms: count, each, seed, tell = () => {} }) {
   const random = chance(seed);
   // Prism cannot distinguish operations whose paths end in a query or a fragment.
   const chosen = [];
   for (const found of files((text) => !/"\/[^"]*[#?][^"]*": ?\{/.test(text)))
-    if (chosen.push(found) === wanted * CANDIDATES) break;
+    if (chosen.push(found) === count * CANDIDATES) break;
   const prism = await Prism.start();
   const standing = await Standing.start("random-proof", chosen, prism.origin);
   const result = { platforms: 0, valid: 0, accepted: 0, refused: 0, alike: 0, differences: [] };
   try {
-    for await (const { platform, nth, document, actions } of standing.platforms()) {
-      if (result.platforms === wanted) break;
-      const api = stood(chosen[nth].api, `${prism.origin}/p${nth}`);
+    for await (const { platform, nth: index, document, actions } of standing.platforms()) {
+      if (result.platforms === count) break;
+      const api = stood(chosen[index].api, `${prism.origin}/p${index}`);
       if (
-        await prism.add(nth, api).then(
+        await prism.add(index, api).then(
           () => false,
           () => true,
         )
@@ -77,16 +77,16 @@ function madeUp(action, validate, random) {
 }
 
 async function one({ result, name, prism, run, document, action, input, random }) {
-  const answer = await run(action, input);
+  const response = await run(action, input);
   const [found] = prism.take();
   result.valid += 1;
-  const differs = (valid, sent, said, faults) => {
-    const why = reasonOfAnswer(document, action, { input: sent, valid, answer: said, found: faults });
-    const { status, text } = said;
+  const differs = (valid, sent, response, faults) => {
+    const why = reasonOfAnswer(document, action, { input: sent, valid, answer: response, found: faults });
+    const { status, text } = response;
     result.differences.push({ name, valid, why, status, said: text.slice(0, 500), found: faults, input: sent });
   };
-  if (answer.status === 200 && found?.length === 0) result.accepted += 1;
-  else differs(true, input, answer, found);
+  if (response.status === 200 && found?.length === 0) result.accepted += 1;
+  else differs(true, input, response, found);
   for (let times = SPOILT; times > 0; times -= 1) {
     const bad = corrupted(input, random);
     if (!bad) return;

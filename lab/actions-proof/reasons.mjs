@@ -62,10 +62,10 @@ const isText = (type = "") => !/json|form-urlencoded|form-data/.test(type) && ty
 const all = (list, fits) => list.length > 0 && list.every(fits);
 
 /** Why the service and Prism disagree on an input: `answer` is the response of the service, `found` the errors of Prism. */
-export function reasonOfAnswer(document, action, { input, valid, answer, found = [] }) {
+export function reasonOfAnswer(document, action, { input, valid, answer: response, found = [] }) {
   const [mediaType] = action.requestBody?.contentTypes ?? [];
-  const refusals = (answer.json?.errors ?? []).map(({ detail }) => detail);
-  if (answer.status !== 200) {
+  const refusals = (response.json?.errors ?? []).map(({ detail }) => detail);
+  if (response.status !== 200) {
     if (!valid) return undefined;
     if (all(refusals, (text) => /must not be empty, and must not be/.test(text)))
       return "no part of a path may be empty or lead upwards";

@@ -49,13 +49,13 @@ async function build(folder) {
   const module = await task("sealing (wasm, release)", (detail) => compileExample(wasm, "sealing", detail));
   await writeGlue("worker", module, folder);
   await optimizeWorker(join(folder, "index_bg.wasm"), join(folder, "sealing.wasm"));
-  const [said, services] = [await given(), {}];
+  const [input, services] = [await given(), {}];
   for (const [name, rehearses] of [
     ["plain", false],
     ["rehearsed", true],
   ]) {
     const data = join(folder, `${name}.json`);
-    writeFileSync(data, JSON.stringify({ ...said, rehearses }));
+    writeFileSync(data, JSON.stringify({ ...input, rehearses }));
     // Bundling modifies the file.
     copyFileSync(join(folder, "index.js"), join(folder, `${name}.glue.js`));
     const entry = join(root, "lab", "bench", "sealing-worker.mjs");
@@ -76,9 +76,9 @@ async function started(folder, service, use) {
   try {
     const load = await Load.to(runtime.ports[service.name], 1);
     const ask = async (path) => String((await load.run(1, () => encode(path, {}), 200)).body);
-    const answer = await use(runtime, ask);
+    const response = await use(runtime, ask);
     load.close();
-    return answer;
+    return response;
   } finally {
     await runtime.stop();
   }

@@ -167,9 +167,9 @@ export function simulate({ seed, databases: count, connections, accounts, expone
     }
     moves.push(databases.rebalance(from));
   }
-  const held = databases.all.map((database) => database.accounts.reduce((sum, { size }) => sum + size, 0));
-  const all = held.reduce((sum, one) => sum + one, 0);
-  const byLoad = [...held].sort((a, b) => a - b);
+  const stored = databases.all.map((database) => database.accounts.reduce((sum, { size }) => sum + size, 0));
+  const all = stored.reduce((sum, one) => sum + one, 0);
+  const byLoad = [...stored].sort((a, b) => a - b);
   const waitOf = (size) => wait(load(size).kinds, next);
   const perMonth = (aDay) => (all * aDay * MONTH_DAYS) / 1e6;
   const requests = perMonth(SUPPOSED.requests);
@@ -183,8 +183,8 @@ export function simulate({ seed, databases: count, connections, accounts, expone
     movedAWeek: moves.flat().reduce((sum, size) => sum + size, 0) / Math.max(1, weeks),
     connections: all,
     refreshesASecond: (all * SUPPOSED.refreshes) / DAY_S,
-    busy: { median: load(quantile(held, 0.5)).busy, most: load(byLoad.at(-1)).busy },
-    waitMs: { median: waitOf(quantile(held, 0.5)), most: waitOf(byLoad.at(-1)) },
+    busy: { median: load(quantile(stored, 0.5)).busy, most: load(byLoad.at(-1)).busy },
+    waitMs: { median: waitOf(quantile(stored, 0.5)), most: waitOf(byLoad.at(-1)) },
     dollars: {
       plan: COSTS.planPrice,
       requests: requests * COSTS.requestPrice,

@@ -199,11 +199,11 @@ export function handleApi({ method, path, query, headers, body, state, grants, n
     const allow = [...new Set(matches.map(([one]) => one))].join(", ");
     throw new ApiError(405, "method_not_allowed", `${path} takes ${allow}.`, { allow });
   }
-  const [, pattern, scope, answer] = endpoint;
+  const [, pattern, scope, response] = endpoint;
   if (scope && !scopes.includes(scope)) {
     const challenge = `Bearer realm="Demo Notes", error="insufficient_scope", scope="${scope}"`;
     throw new ApiError(403, "insufficient_scope", `This needs the scope ${scope}.`, { "www-authenticate": challenge });
   }
   const [, id] = path.match(pattern);
-  return answer({ person, notes: state.notes[person], id, query, address, body, at: new Date(now).toISOString() });
+  return response({ person, notes: state.notes[person], id, query, address, body, at: new Date(now).toISOString() });
 }

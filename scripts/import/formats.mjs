@@ -199,7 +199,7 @@ function checkHeader(path, header) {
       code: 2,
     });
   if (faults.length > 0)
-    throw new Problem(`${path} has other columns than the import knows.`, {
+    throw new Problem(`${path} has columns that the import does not know.`, {
       hint: faults.slice(0, 20).join("\n"),
       code: 2,
     });

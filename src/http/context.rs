@@ -15,7 +15,6 @@ use crate::http::condition::Condition;
 /// The request, its caller and the service.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The request.
     pub request: &'a Request,
     /// The requested endpoint.
     pub endpoint: Keyed,

@@ -69,7 +69,6 @@ pub enum Code {
     KeyInactive,
     /// The resource is not at the version that `If-Match` names.
     PreconditionFailed,
-    /// The body is too large.
     BodyTooLarge,
     /// The body is not declared as JSON.
     UnsupportedMediaType,
@@ -83,7 +82,7 @@ pub enum Code {
     PlatformUnreachable,
     /// The refresh failed, and the old access token no longer works.
     RefreshFailed,
-    /// A platform does not answer in time.
+    /// A platform does not respond in time.
     PlatformTimeout,
     /// Storage is temporarily unavailable.
     Unavailable,
@@ -92,7 +91,6 @@ pub enum Code {
 }
 
 impl Code {
-    /// All codes.
     pub const ALL: [Self; 43] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
