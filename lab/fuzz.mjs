@@ -15,7 +15,7 @@ const CORPORA = join(root, "lab", "fuzz", "corpus");
 const TARGET_DIR = join(root, "target", "fuzz");
 const PROGRAM = join(TARGET_DIR, "x86_64-unknown-linux-gnu", "release", "all");
 // Longer inputs are tried, but not committed, to keep the files small.
-const LONGEST_KEPT = 256;
+const MAX_INPUT_BYTES = 256;
 
 const file = (name) => join(CORPORA, `${name}.txt`);
 const lines = (name) => readFileSync(file(name), "utf8").split("\n").slice(0, -1);
@@ -29,7 +29,7 @@ function unpack(name, folder) {
 function pack(name, folder) {
   const inputs = readdirSync(folder).map((entry) => readFileSync(join(folder, entry)));
   const kept = inputs
-    .filter((input) => input.length > 0 && input.length <= LONGEST_KEPT)
+    .filter((input) => input.length > 0 && input.length <= MAX_INPUT_BYTES)
     .map((input) => input.toString("base64"));
   writeFileSync(
     file(name),
@@ -63,7 +63,9 @@ async function fuzz(name, { runs, minutes, keep }) {
   if (!done)
     throw new Problem("The output of libFuzzer has no number of inputs.", { output: output.slice(-20).join("\n") });
   if (keep) {
-    await run(PROGRAM, ["-set_cover_merge=1", "-use_counters=0", `-max_len=${LONGEST_KEPT}`, least, corpus], { env });
+    await run(PROGRAM, ["-set_cover_merge=1", "-use_counters=0", `-max_len=${MAX_INPUT_BYTES}`, least, corpus], {
+      env,
+    });
     pack(name, least);
   }
   rmSync(folder, { recursive: true });

@@ -26,7 +26,7 @@ const CONSOLE = ["audit", "connecting", "connections", "connectors", "logos", "o
   (name) => `console/${name}`,
 );
 /** The native API tests on the data of an account. */
-const OF_ACCOUNTS = [
+const ACCOUNT_PROOFS = [
   "access",
   "call",
   "connect",
@@ -60,7 +60,7 @@ const PROOFS = {
   },
   // The accounts' data is in a second database.
   shard: {
-    command: [...native(...OF_ACCOUNTS), "--skip", "schedule"],
+    command: [...native(...ACCOUNT_PROOFS), "--skip", "schedule"],
     env: { CONNECTOR_VAULT_TEST_SHARD: "1234" },
     result: /test result: .*? failed/g,
   },

@@ -15,7 +15,7 @@ const folder = join(root, "docs", "screenshots");
 const PLACE = "connector-vault.secret";
 const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
 // The dark theme at one width is sufficient.
-const LOOKS = [
+const THEMES = [
   [390, "light"],
   [1280, "light"],
   [1280, "dark"],
@@ -121,7 +121,7 @@ await main(async () => {
   try {
     await task("screenshots", async (detail) => {
       for (const [name, view] of Object.entries(VIEWS)) {
-        for (const look of LOOKS) {
+        for (const look of THEMES) {
           detail(`${name} ${look.join(" ")}`);
           await shoot(browser, address, key, name, view, look);
         }

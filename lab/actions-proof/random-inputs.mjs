@@ -5,23 +5,23 @@ import { Prism } from "./prism.mjs";
 import { reasonOfAnswer } from "./reasons.mjs";
 import { chance, randomValue, corrupted } from "./random.mjs";
 import { sendTheirs } from "./theirs.mjs";
-import { MOST_LINES, reasons } from "./requests.mjs";
+import { MAX_LINES, reasons } from "./requests.mjs";
 import { Standing } from "./standing.mjs";
 
 /** How many times to try to generate a valid input, and how many corrupted copies to make of it. */
 const TRIES = 4;
-const SPOILT = 3;
+const CORRUPTIONS = 3;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */
 const LARGEST = 20_000;
 /** The maximum number of actions without a generated input. */
-const MOST_ACTIONS = 60;
+const MAX_ACTIONS = 60;
 const CANDIDATES = 3;
 
 /**
- * @param {{ platforms: number, each: number, seed: number, tell?: (text: string) => void }} options `each`: valid inputs per
+ * @param {{ platforms: number, each: number, seed: number, report?: (text: string) => void }} options `each`: valid inputs per
  *   platform
  */
-export async function proveRandom({ platforms: count, each, seed, tell = () => {} }) {
+export async function proveRandom({ platforms: count, each, seed, report = () => {} }) {
   const random = chance(seed);
   // Prism cannot distinguish operations whose paths end in a query or a fragment.
   const chosen = [];
@@ -43,7 +43,7 @@ export async function proveRandom({ platforms: count, each, seed, tell = () => {
         continue;
       const run = await standing.connect(platform);
       let left = each;
-      for (const action of shuffled(actions, random).slice(0, MOST_ACTIONS)) {
+      for (const action of shuffled(actions, random).slice(0, MAX_ACTIONS)) {
         if (left === 0) break;
         const validate = validator(action);
         const input = validate && madeUp(action, validate, random);
@@ -52,7 +52,7 @@ export async function proveRandom({ platforms: count, each, seed, tell = () => {
         await one({ result, name: `${platform}/${action.key}`, prism, run, document, action, input, random });
       }
       if (left === 0) result.platforms += 1;
-      tell(`${result.valid} inputs of ${result.platforms} platforms`);
+      report(`${result.valid} inputs of ${result.platforms} platforms`);
     }
   } finally {
     await Promise.all([standing.stop(), prism.stop()]);
@@ -87,7 +87,7 @@ async function one({ result, name, prism, run, document, action, input, random }
   };
   if (response.status === 200 && found?.length === 0) result.accepted += 1;
   else differs(true, input, response, found);
-  for (let times = SPOILT; times > 0; times -= 1) {
+  for (let times = CORRUPTIONS; times > 0; times -= 1) {
     const bad = corrupted(input, random);
     if (!bad) return;
     await sendTheirs(document, action, bad).catch(() => {});
@@ -110,7 +110,7 @@ export function judgedAnswers({ platforms, valid, accepted, refused, alike, diff
     `${differences.length - strange.length} differ for a reason:`,
     ...reasons(differences),
     `${strange.length} differ without one`,
-    ...strange.slice(0, MOST_LINES).map(({ name, status, found }) => `  ${name}: ${status} ${found}`),
+    ...strange.slice(0, MAX_LINES).map(({ name, status, found }) => `  ${name}: ${status} ${found}`),
   ];
   return { lines, isProven: strange.length === 0 };
 }

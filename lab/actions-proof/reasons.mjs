@@ -27,7 +27,7 @@ function parsed(text) {
 }
 
 /** Each reason has a function that makes both requests equal if it is the only difference. */
-const OF_REQUESTS = [
+const REQUEST_REASONS = [
   {
     why: "swagger-client omits parameters with an empty value",
     plain: ({ line, ...rest }) => ({
@@ -52,7 +52,7 @@ const OF_REQUESTS = [
 /** The known reason why two requests differ; undefined if there is none. */
 export function reasonOfRequest(ours, theirs) {
   const same = (plain) => JSON.stringify(plain(ours)) === JSON.stringify(plain(theirs));
-  return OF_REQUESTS.find(({ plain }) => same(plain))?.why;
+  return REQUEST_REASONS.find(({ plain }) => same(plain))?.why;
 }
 
 const LEFT_OUT = "Left out, since the schema would be too large.";

@@ -8,17 +8,17 @@ import { sendTheirs } from "./theirs.mjs";
 import { Standing } from "./standing.mjs";
 
 /** The maximum number of actions per platform. */
-const MOST = 10;
+const MAX_EXAMPLES = 10;
 /** The maximum number of differences to print. */
-export const MOST_LINES = 20;
+export const MAX_LINES = 20;
 /** Candidates per wanted platform, because some documents lack required examples. */
 const CANDIDATES = 3;
 
 /**
- * @param {{ platforms: number, largest?: number, tell?: (text: string) => void }} options `largest`: bytes of a document
+ * @param {{ platforms: number, largest?: number, report?: (text: string) => void }} options `largest`: bytes of a document
  * @returns {Promise<{ platforms: number, actions: number, equal: number, differences: object[] }>}
  */
-export async function proveActions({ platforms: count, largest, tell = () => {} }) {
+export async function proveActions({ platforms: count, largest, report = () => {} }) {
   const chosen = [];
   for (const found of files((text) => text.includes('"example'), largest))
     if (chosen.push(found) === count * CANDIDATES) break;
@@ -28,7 +28,7 @@ export async function proveActions({ platforms: count, largest, tell = () => {} 
   try {
     for await (const { platform, document, actions } of standing.platforms()) {
       if (result.platforms === count) break;
-      let [run, left] = [undefined, MOST];
+      let [run, left] = [undefined, MAX_EXAMPLES];
       for (const action of actions) {
         if (left === 0) break;
         const input = ofExamples(document, action);
@@ -41,7 +41,7 @@ export async function proveActions({ platforms: count, largest, tell = () => {} 
         else result.equal += 1;
       }
       if (run) result.platforms += 1;
-      tell(`${result.actions} actions of ${result.platforms} platforms`);
+      report(`${result.actions} actions of ${result.platforms} platforms`);
     }
   } finally {
     await Promise.all([standing.stop(), recorder.stop()]);
@@ -75,7 +75,7 @@ export function judgedRequests({ platforms, actions, equal, differences }) {
     `${differences.length - strange.length} differ for a reason:`,
     ...reasons(differences),
     `${strange.length} differ without one`,
-    ...strange.slice(0, MOST_LINES).map(({ name, parts, said: output = "" }) => `  ${name}: ${parts} ${output}`),
+    ...strange.slice(0, MAX_LINES).map(({ name, parts, said: output = "" }) => `  ${name}: ${parts} ${output}`),
   ];
   return { lines, isProven: strange.length === 0 };
 }

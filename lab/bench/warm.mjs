@@ -15,7 +15,7 @@ const CONNECTIONS = 8;
 export const ROUNDS = 21;
 const ROUND_MS = 120;
 const WARM_UP_MS = 1_500;
-const LEAST_REQUESTS = 16;
+const MIN_REQUESTS = 16;
 
 const PAGE = 1.15;
 const FILTER = 1.2;
@@ -146,8 +146,8 @@ export async function plan(one, loaded, headers) {
   const response = await loaded.load.run(1, request, one.status);
   const until = performance.now() + WARM_UP_MS;
   let wall;
-  while (performance.now() < until) ({ wall } = await loaded.measure(LEAST_REQUESTS * 4, request, one.status));
-  return { loaded, request, answer: response, count: Math.max(LEAST_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
+  while (performance.now() < until) ({ wall } = await loaded.measure(MIN_REQUESTS * 4, request, one.status));
+  return { loaded, request, answer: response, count: Math.max(MIN_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
 }
 
 /** Measures all cases, alternating between the Workers. Returns each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`. */

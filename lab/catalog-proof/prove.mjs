@@ -34,14 +34,14 @@ function documents(catalog) {
 /**
  * @param {string} program the operator's command line
  * @param {string} catalog the folder
- * @param {{ sample?: string[], tell?: (done: number) => void }} [options] `sample`: options of `catalog export`
+ * @param {{ sample?: string[], report?: (done: number) => void }} [options] `sample`: options of `catalog export`
  */
-export async function prove(program, catalog, { sample = [], tell = () => {} } = {}) {
+export async function prove(program, catalog, { sample = [], report = () => {} } = {}) {
   const known = documents(catalog);
   const shares = Array.from({ length: availableParallelism() }, () => []);
   for (const [index, platform] of Object.keys(known).entries()) shares[index % shares.length].push(platform);
   let done = 0;
-  const more = (count) => tell((done += count));
+  const more = (count) => report((done += count));
   const results = await Promise.all(
     shares.map((platforms) => share({ program, catalog, sample, documents: known, platforms }, more)),
   );

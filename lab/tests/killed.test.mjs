@@ -33,13 +33,13 @@ const ROUNDS = [
 /** Changes of a connection by a caller. */
 const CHANGES = 2;
 /** How many of its last connected accounts a caller reads. */
-const READ = 3;
+const READ_COUNT = 3;
 /** Lifetimes of access tokens in seconds: those of every other pair of accounts always need a refresh. */
 const [LONG, SHORT] = [3600, 1];
 /** The timeouts of a code exchange and a token refresh. Older ones were interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 /** The error a client sees when the service is killed. */
-const GONE = new Error("the service was killed");
+const SERVICE_KILLED = new Error("the service was killed");
 
 describe("a service that is killed", { timeout: 600_000 }, () => {
   const state = new State("killed");
@@ -66,11 +66,11 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     server.kill("SIGKILL");
   }
 
-  /** The response of the service. Throws `GONE` if it was killed before. */
+  /** The response of the service. Throws `SERVICE_KILLED` if it was killed before. */
   async function hear(asking) {
     sent += 1;
     const response = await asking().catch((error) => {
-      throw isKilled ? GONE : error;
+      throw isKilled ? SERVICE_KILLED : error;
     });
     answered += 1;
     reached("the service responds");
@@ -159,7 +159,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
 
   /** Reads tokens with a refresh: of expired ones, and of all others by request. */
   async function renew(own) {
-    for (const one of own.slice(-READ)) {
+    for (const one of own.slice(-READ_COUNT)) {
       const query = one.grant.life === LONG ? "?refresh=true" : "";
       one.token = (await ask(200, "GET", `${at(one.id)}/credentials${query}`)).accessToken;
       assert.ok(one.grant.takes(one.token));
@@ -277,7 +277,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       [until, moment, ways, keys] = [answered + least, when, [], new Set()];
       const callers = Array.from({ length: CALLERS }, (_, number) => caller(round, number));
       for (const error of await Promise.all(callers.map((one) => one.catch((thrown) => thrown))))
-        if (error !== GONE) throw error;
+        if (error !== SERVICE_KILLED) throw error;
       await server.ended;
       assert.ok(answered >= until && answered < sent, `${answered} of ${sent} got a response`);
       await start();

@@ -11,7 +11,7 @@ const HOST = "127.0.0.1";
 /** The default port. */
 const PORT = 8789;
 const ACCESS_SECONDS = 300;
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 /** The path where users of agents sign in. */
 export const SIGN_IN = "/sign-in";
 const PAGE_HEADERS = {
@@ -55,7 +55,7 @@ async function bodyOf(request) {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new ApiError(413, "too_large", `A body has at most ${MOST_BYTES} bytes.`);
+    if (bytes > MAX_BYTES) throw new ApiError(413, "too_large", `A body has at most ${MAX_BYTES} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

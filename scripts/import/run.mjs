@@ -112,7 +112,7 @@ export async function runImport(options, print) {
     };
     const key = JSON.stringify([item.platform, item.label, item.identity]);
     if (known.has(key)) {
-      const reason = `has the platform, label and identity of ${known.get(key)}: tell them apart by --label integration or --label connection`;
+      const reason = `has the platform, label and identity of ${known.get(key)}: distinguish them with --label integration or --label connection`;
       report("failed", { ...named, reason });
       continue;
     }

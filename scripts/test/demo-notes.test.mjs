@@ -131,9 +131,9 @@ describe("the demo platform", () => {
       const back = new URL(response.headers.get("location"));
       assert.deepEqual([response.status, back.searchParams.get("error")], [303, error], JSON.stringify(changes));
     }
-    const twice = query({ code_challenge: challenge });
-    twice.append("state", "other");
-    const back = new URL((await ask(`/oauth/authorize?${twice}`)).headers.get("location"));
+    const repeated = query({ code_challenge: challenge });
+    repeated.append("state", "other");
+    const back = new URL((await ask(`/oauth/authorize?${repeated}`)).headers.get("location"));
     assert.equal(back.searchParams.get("error"), "invalid_request");
   });
 
@@ -236,14 +236,14 @@ describe("the demo platform", () => {
   });
 
   test("lists, searches, creates, changes and deletes notes", async () => {
-    const met = [];
+    const seen = [];
     for (let cursor; cursor !== null; ) {
       const { body } = await api("GET", `/notes?limit=5${cursor ? `&cursor=${cursor}` : ""}`);
-      met.push(...body.notes.map(({ id }) => id));
+      seen.push(...body.notes.map(({ id }) => id));
       cursor = body.next;
     }
-    assert.equal(met.length, 12);
-    assert.equal(new Set(met).size, met.length);
+    assert.equal(seen.length, 12);
+    assert.equal(new Set(seen).size, seen.length);
     const { status, body: made } = await api("POST", "/notes", { body: { title: "Quince jam" } });
     assert.deepEqual([status, made.title, made.body], [201, "Quince jam", ""]);
     const changed = await api("PATCH", `/notes/${made.id}`, { body: { body: "Boil for an hour" } });
@@ -258,17 +258,17 @@ describe("the demo platform", () => {
   });
 
   test("Link has the next page with the query of the request", async () => {
-    const met = [];
+    const found = [];
     for (let path = "/notes/search?q=the&limit=1"; path !== undefined; ) {
       const { headers, body } = await api("GET", path);
-      met.push(...body.notes.map(({ id }) => id));
+      found.push(...body.notes.map(({ id }) => id));
       const next = headers.get("link")?.match(/^<(.+)>; rel="next"$/)[1];
       assert.equal(next === undefined, body.next === null);
       if (next) assert.ok(next.startsWith(`${demo.origin}/api/notes/search?q=the&limit=1&cursor=`), next);
       path = next?.slice(`${demo.origin}/api`.length);
     }
-    assert.ok(met.length > 1);
-    assert.equal(new Set(met).size, met.length);
+    assert.ok(found.length > 1);
+    assert.equal(new Set(found).size, found.length);
   });
 
   test("responds to `busy=1` with 429, and accepts the next request", async () => {

@@ -150,7 +150,10 @@ export function connectIdp(world) {
 
       const other = await visit({ connection: before.id }, { as: "another user" });
       assert.deepEqual([other.page.status, other.page.heading], [200, "idp-post could not be connected"]);
-      assert.match(await app.failed(other.id, "account_mismatch"), /^You signed in to idp-post with a different account/);
+      assert.match(
+        await app.failed(other.id, "account_mismatch"),
+        /^You signed in to idp-post with a different account/,
+      );
       assert.deepEqual(await app.credentials(before.id), held);
       assert.equal(await world.idp.whose(held.headers), "dora");
 
