@@ -438,7 +438,7 @@ test("a dry run writes nothing", async () => {
     "--dry-run",
   ]);
   assert.deepEqual([code, sent.length], [1, 0]);
-  assert.match(lines.join("\n"), /valid .*dry\nfailed .*no platform/);
+  assert.match(lines.join("\n"), /valid .*dry\nfailed .*not in the catalog/);
 });
 
 test("wrong usage is explained", async () => {
