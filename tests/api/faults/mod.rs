@@ -400,20 +400,20 @@ fn prove(usually: usize, is_of: impl Fn(Call) -> bool) -> usize {
 
 #[test]
 fn storage_failures_corrupt_nothing() {
-    assert!(prove(2, |call| matches!(call, Call::Batch(_))) > 1000);
+    assert!(prove(1, |call| matches!(call, Call::Batch(_))) > 1000);
 }
 
 #[test]
 fn a_damaged_catalog_corrupts_nothing() {
-    assert!(prove(2, |call| call == Call::Value) > 100);
+    assert!(prove(1, |call| call == Call::Value) > 100);
 }
 
 #[test]
 fn platform_failures_corrupt_nothing() {
-    assert!(prove(4, |call| call == Call::Platform) > 100);
+    assert!(prove(2, |call| call == Call::Platform) > 100);
 }
 
 #[test]
 fn rate_limited_requests_change_nothing() {
-    assert!(prove(2, |call| call == Call::Limit) > 10);
+    assert!(prove(1, |call| call == Call::Limit) > 10);
 }
