@@ -29,14 +29,14 @@ await main(async () => {
   const { judgedRequests, proveActions } = await import("./actions-proof/requests.mjs");
   const { judgedAnswers, proveRandom } = await import("./actions-proof/random-inputs.mjs");
   const requests = await task("actions with their documents' examples", (detail) =>
-    proveActions({ platforms, largest: LARGEST, tell: detail }),
+    proveActions({ platforms, largest: LARGEST, report: detail }),
   );
-  const answers = await task("random inputs", (detail) =>
-    proveRandom({ platforms: Math.ceil(platforms / RANDOM_SHARE), each: 10, seed, tell: detail }),
+  const responses = await task("random inputs", (detail) =>
+    proveRandom({ platforms: Math.ceil(platforms / RANDOM_SHARE), each: 10, seed, report: detail }),
   );
   const file = join(root, "target", "actions-proof.json");
-  writeFileSync(file, JSON.stringify({ requests, answers }, undefined, 1));
-  const judged = [judgedRequests(requests), judgedAnswers(answers)];
+  writeFileSync(file, JSON.stringify({ requests, answers: responses }, undefined, 1));
+  const judged = [judgedRequests(requests), judgedAnswers(responses)];
   console.log(`${judged.flatMap(({ lines }) => lines).join("\n")}\n\nEvery difference: ${file}`);
   return judged.every(({ isProven }) => isProven) ? 0 : 1;
 });

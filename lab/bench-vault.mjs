@@ -21,14 +21,14 @@ import { setup } from "../scripts/setup.mjs";
 import { importCatalog } from "../scripts/start/catalog.mjs";
 
 const LIMIT = 20;
-const SOME = 64;
+const SAMPLE_SIZE = 64;
 /** The maximum number of rows that a list reads, even if it is rejected. */
-const MOST = 100_000;
+const MAX_ROWS_READ = 100_000;
 /** Rows written by the audit of a change: the actor before and after, the entry, and three index entries. */
 const AUDITED = 6;
 /** The maximum time that another account may wait, at the 99th percentile. */
-const MOST_BESIDE = 50;
-const ASKED_BESIDE = 100;
+const MAX_BESIDE = 50;
+const CONCURRENT_REQUESTS = 100;
 const LISTS = "/v1/vault/connections";
 
 const number = (value) => value.toLocaleString("en");
@@ -62,11 +62,11 @@ async function lists(vault) {
   const named = page.rows.find((row) => row.name && row.tags.length > 1);
   const text = encodeURIComponent;
   const keys = page.rows.slice(0, 10).map((row) => row.key);
-  const onePage = () => LIMIT + SOME;
-  const twice = () => 2 * LIMIT + SOME;
-  const matches = (total) => LIMIT + SOME + 3 * total;
+  const onePage = () => LIMIT + SAMPLE_SIZE;
+  const repeated = () => 2 * LIMIT + SAMPLE_SIZE;
+  const matches = (total) => LIMIT + SAMPLE_SIZE + 3 * total;
   // A rejected list has no further pages; others read at most the maximum.
-  const bounded = () => MOST + SOME;
+  const bounded = () => MAX_ROWS_READ + SAMPLE_SIZE;
   const [tag, otherTag] = named.tags;
   const counts = {};
   for (const name of page.rows.flatMap((row) => row.tags)) counts[name] = (counts[name] ?? 0) + 1;
@@ -99,27 +99,27 @@ async function lists(vault) {
       query: `?platform=${platform}&identityType=${named.identityType}`,
       most: onePage,
     },
-    { name: "one tag", query: `?tags=${text(tag)}`, most: () => 2 * LIMIT + SOME },
+    { name: "one tag", query: `?tags=${text(tag)}`, most: () => 2 * LIMIT + SAMPLE_SIZE },
     {
       name: "one tag, last page, through Link",
       query: `?tags=${text(tag)}`,
       isLast: true,
-      most: () => 2 * LIMIT + SOME,
+      most: () => 2 * LIMIT + SAMPLE_SIZE,
     },
     { name: "identity", query: `?identity=${text(named.identity)}`, most: matches },
     { name: "name", query: `?name=${text(named.name)}`, most: matches },
     { name: "q, a whole identity", query: `?q=${text(named.identity.slice(0, 100))}`, most: matches },
     { name: "q, one letter", query: "?q=a", most: bounded },
     { name: "q, the shortest that is allowed", query: `?q=${text(begin)}`, most: bounded },
-    { name: "10 keys", query: `?key=${text(keys.join(","))}`, most: () => LIMIT + SOME + 2 * keys.length },
-    { name: "state", query: "?state=operational", most: twice },
-    { name: "state, last page, through Link", query: "?state=operational", isLast: true, most: twice },
-    { name: "platform, state", query: `?platform=${platform}&state=failed`, most: twice },
+    { name: "10 keys", query: `?key=${text(keys.join(","))}`, most: () => LIMIT + SAMPLE_SIZE + 2 * keys.length },
+    { name: "state", query: "?state=operational", most: repeated },
+    { name: "state, last page, through Link", query: "?state=operational", isLast: true, most: repeated },
+    { name: "platform, state", query: `?platform=${platform}&state=failed`, most: repeated },
     { name: "state, identityType", query: "?state=failed&identityType=user", most: onePage },
     {
       name: "platformVersion, identityType",
       query: `?platformVersion=${named.platformVersion}&identityType=user`,
-      most: twice,
+      most: repeated,
     },
     {
       name: "all four columns",
@@ -135,7 +135,7 @@ async function lists(vault) {
     { name: "any of ten common tags", query: `?${common(10)}&tagsMatch=any`, most: bounded },
     { name: "one tag, platform", query: `?tags=${text(tag)}&platform=${platform}`, most: bounded },
     { name: "any of 20 tags, platform", query: `?${common(20)}&platform=${platform}&tagsMatch=any`, most: bounded },
-    { name: "an unused tag, and one", query: `?tags=nobody,${text(tag)}`, most: twice },
+    { name: "an unused tag, and one", query: `?tags=nobody,${text(tag)}`, most: repeated },
   ];
 }
 
@@ -154,21 +154,21 @@ async function measureList(vault, { query, isLast, most }, rounds) {
 const isTooBroad = ({ status, body }) => status === 400 && body.code === "query_too_broad";
 
 async function measure(rounds, send, most) {
-  const answers = [];
+  const responses = [];
   for (let round = 0; round < rounds; round += 1) {
-    const answer = await send(round);
-    if (answer.status >= 400 && !isTooBroad(answer))
-      throw new Problem(`status ${answer.status}: ${JSON.stringify(answer.body)}`);
-    answers.push(answer);
+    const response = await send(round);
+    if (response.status >= 400 && !isTooBroad(response))
+      throw new Problem(`status ${response.status}: ${JSON.stringify(response.body)}`);
+    responses.push(response);
   }
-  const { body } = answers.at(-1);
-  const highest = (name) => Math.max(...answers.map(({ cost }) => cost[name]));
+  const { body } = responses.at(-1);
+  const highest = (name) => Math.max(...responses.map(({ cost }) => cost[name]));
   const cost = { calls: highest("calls"), rows_read: highest("rows_read"), rows_written: highest("rows_written") };
   return {
     cost,
-    ms: median(answers.map(({ ms }) => ms)),
+    ms: median(responses.map(({ ms }) => ms)),
     most: most?.(body?.total ?? 0),
-    isRefused: isTooBroad(answers.at(-1)),
+    isRefused: isTooBroad(responses.at(-1)),
   };
 }
 
@@ -181,7 +181,7 @@ async function beside(vault, secret, { query }) {
   const asking = ask();
   const waits = [];
   try {
-    for (let nth = 0; nth < ASKED_BESIDE; nth += 1) {
+    for (let index = 0; index < CONCURRENT_REQUESTS; index += 1) {
       const { ms, status } = await vault.send(`${LISTS}?limit=1`, { secret });
       if (status !== 200) throw new Problem(`status ${status} beside ${query}`);
       waits.push(ms);
@@ -207,14 +207,14 @@ async function measureSingleRequests(vault, rounds) {
   });
   const made = [];
   const post = await measure(rounds, async (round) => {
-    const answer = await vault.send(LISTS, { method: "POST", body: create(round) });
-    made.push(`${LISTS}/${answer.body.id}`);
-    return answer;
+    const response = await vault.send(LISTS, { method: "POST", body: create(round) });
+    made.push(`${LISTS}/${response.body.id}`);
+    return response;
   });
   const patch = (tags) => (round) => vault.send(made[round], { method: "PATCH", body: { tags } });
   return {
     summary: { ...(await measure(rounds, () => vault.send("/v1/vault/summary"))), most: 600 },
-    "read one": { ...(await measure(rounds, (round) => vault.send(made[round]))), most: SOME },
+    "read one": { ...(await measure(rounds, (round) => vault.send(made[round]))), most: SAMPLE_SIZE },
     "create, three tags": { ...post, mostWritten: 31 + 2 * 3 + AUDITED },
     "change two tags": { ...(await measure(rounds, patch(["one", "two", "four"]))), mostWritten: 4 + 2 * 2 + AUDITED },
     "change nothing": { ...(await measure(rounds, patch(["one", "two", "four"]))), mostWritten: 2 },
@@ -273,10 +273,10 @@ function table(sizes, results, shards, sharded) {
     const [first, last] = [of[0], of.at(-1)];
     const many = sharded?.[name];
     const isOver = ({ cost, beside = 0, most = Infinity, mostWritten = Infinity, mostCalls = 1 }) =>
-      cost.rows_read > most || cost.rows_written > mostWritten || cost.calls > mostCalls || beside > MOST_BESIDE;
+      cost.rows_read > most || cost.rows_written > mostWritten || cost.calls > mostCalls || beside > MAX_BESIDE;
     // Lifecycle measurements run in one vault after the other: the same work on different rows.
-    const isDearer = many && !many.isOfAll && many.cost.calls > first.cost.calls;
-    const over = [...of, ...(many ? [many] : [])].some(isOver) || isDearer;
+    const needsMoreCalls = many && !many.isOfAll && many.cost.calls > first.cost.calls;
+    const over = [...of, ...(many ? [many] : [])].some(isOver) || needsMoreCalls;
     return [
       over ? `✗ ${name}` : name,
       ...of.map(({ cost, isRefused }) => `${isRefused ? "refused: " : ""}${number(cost.rows_read)}`),

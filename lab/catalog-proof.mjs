@@ -28,7 +28,7 @@ await main(async () => {
     run(program, ["catalog", "import", documents, "--licence", "any", "--out", folder], { detail }),
   );
   const found = await task("actions, compiled and compared", (detail) =>
-    prove(program, folder, { sample, tell: (done) => detail(`${done} actions`) }),
+    prove(program, folder, { sample, report: (done) => detail(`${done} actions`) }),
   );
   const file = join(folder, "proof.json");
   writeFileSync(file, JSON.stringify(found, undefined, 1));

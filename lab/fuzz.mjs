@@ -15,21 +15,21 @@ const CORPORA = join(root, "lab", "fuzz", "corpus");
 const TARGET_DIR = join(root, "target", "fuzz");
 const PROGRAM = join(TARGET_DIR, "x86_64-unknown-linux-gnu", "release", "all");
 // Longer inputs are tried, but not committed, to keep the files small.
-const LONGEST_KEPT = 256;
+const MAX_INPUT_BYTES = 256;
 
 const file = (name) => join(CORPORA, `${name}.txt`);
 const lines = (name) => readFileSync(file(name), "utf8").split("\n").slice(0, -1);
 
 /** Writes the committed inputs of a target into a folder, one file per input. */
 function unpack(name, folder) {
-  lines(name).forEach((line, nth) => writeFileSync(join(folder, `${nth}`), Buffer.from(line, "base64")));
+  lines(name).forEach((line, index) => writeFileSync(join(folder, `${index}`), Buffer.from(line, "base64")));
 }
 
 /** Updates the committed inputs from a folder. */
 function pack(name, folder) {
   const inputs = readdirSync(folder).map((entry) => readFileSync(join(folder, entry)));
   const kept = inputs
-    .filter((input) => input.length > 0 && input.length <= LONGEST_KEPT)
+    .filter((input) => input.length > 0 && input.length <= MAX_INPUT_BYTES)
     .map((input) => input.toString("base64"));
   writeFileSync(
     file(name),
@@ -48,22 +48,24 @@ async function fuzz(name, { runs, minutes, keep }) {
   const env = { TARGET: name };
   const limits = [`-runs=${runs}`, ...(minutes > 0 ? [`-max_total_time=${minutes * 60}`] : [])];
   const args = [...limits, "-timeout=10", "-rss_limit_mb=2048", `-artifact_prefix=${folder}/`, "-print_final_stats=1"];
-  const said = [];
+  const output = [];
   await task(`fuzzing \`${name}\``, (detail) =>
     run(PROGRAM, [...args, corpus], {
       env,
       detail: (line) => {
-        said.push(line);
+        output.push(line);
         detail(line);
       },
       hint: `The input is in ${folder}. Fix the bug, and add the input to ${file(name)} in base64.`,
     }),
   );
-  const done = said.map((line) => /^stat::number_of_executed_units:\s*(\d+)/.exec(line)?.[1]).find(Boolean);
+  const done = output.map((line) => /^stat::number_of_executed_units:\s*(\d+)/.exec(line)?.[1]).find(Boolean);
   if (!done)
-    throw new Problem("The output of libFuzzer has no number of inputs.", { output: said.slice(-20).join("\n") });
+    throw new Problem("The output of libFuzzer has no number of inputs.", { output: output.slice(-20).join("\n") });
   if (keep) {
-    await run(PROGRAM, ["-set_cover_merge=1", "-use_counters=0", `-max_len=${LONGEST_KEPT}`, least, corpus], { env });
+    await run(PROGRAM, ["-set_cover_merge=1", "-use_counters=0", `-max_len=${MAX_INPUT_BYTES}`, least, corpus], {
+      env,
+    });
     pack(name, least);
   }
   rmSync(folder, { recursive: true });

@@ -71,15 +71,15 @@ await main(async () => {
   async function ask(path, { method = "GET", body, status = 200 } = {}) {
     const start = performance.now();
     const headers = { "x-service-secret": secret, ...(body && { "content-type": "application/json" }) };
-    const answer = await fetch(new URL(path, `http://127.0.0.1:${server.port}`), {
+    const response = await fetch(new URL(path, `http://127.0.0.1:${server.port}`), {
       method,
       headers,
       body: JSON.stringify(body),
     });
-    const text = await answer.text();
+    const text = await response.text();
     took.push(performance.now() - start);
-    if (answer.status !== status) throw new Problem(`${method} ${path}: ${answer.status}`, { output: text });
-    const [, next] = /^<(.*)>; rel="next"$/.exec(answer.headers.get("link") ?? "") ?? [];
+    if (response.status !== status) throw new Problem(`${method} ${path}: ${response.status}`, { output: text });
+    const [, next] = /^<(.*)>; rel="next"$/.exec(response.headers.get("link") ?? "") ?? [];
     return { body: text ? JSON.parse(text) : undefined, next };
   }
 
@@ -154,9 +154,9 @@ await main(async () => {
     print(
       `${number(times.length / seconds)} requests a second; p50 ${percentile(times, 50).toFixed(1)} ms, p99 ${percentile(times, 99).toFixed(1)} ms`,
     );
-    const told = ({ wasm, heap, buffers }) =>
+    const message = ({ wasm, heap, buffers }) =>
       [wasm, heap, buffers].map((bytes) => (bytes / 2 ** 20).toFixed(1)).join(" + ");
-    print(`memory in MiB (WebAssembly + heap + buffers) after each part: ${memory.map(told).join(", ")}`);
+    print(`memory in MiB (WebAssembly + heap + buffers) after each part: ${memory.map(message).join(", ")}`);
     if (/panicked|RuntimeError|unreachable/.test(server.output))
       throw new Problem("The Worker trapped.", { output: server.output });
   } finally {

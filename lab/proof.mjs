@@ -26,7 +26,7 @@ const CONSOLE = ["audit", "connecting", "connections", "connectors", "logos", "o
   (name) => `console/${name}`,
 );
 /** The native API tests on the data of an account. */
-const OF_ACCOUNTS = [
+const ACCOUNT_PROOFS = [
   "access",
   "call",
   "connect",
@@ -43,8 +43,8 @@ const OF_ACCOUNTS = [
  * The proofs, the fastest first, each with its command. `result` finds the result in the output if it is not the last line. With CONNECTOR_VAULT_PROOF, native tests with random requests send 100,000 of them.
  */
 const PROOFS = {
-  agents: { command: native("agents::attacks", "agents::crowd"), result: /test result: .*? failed/g },
-  tenants: { command: native("tenants::", "tokens::", "connect::crowd"), result: /test result: .*? failed/g },
+  agents: { command: native("agents::attacks", "agents::random"), result: /test result: .*? failed/g },
+  tenants: { command: native("tenants::", "tokens::", "connect::random"), result: /test result: .*? failed/g },
   audit: { command: native("audit::"), result: /test result: .*? failed/g },
   "model-based": {
     command: native("connect::histories", "vault_model::", "properties::", "walk::", "connect::events", "slices::"),
@@ -60,7 +60,7 @@ const PROOFS = {
   },
   // The accounts' data is in a second database.
   shard: {
-    command: [...native(...OF_ACCOUNTS), "--skip", "schedule"],
+    command: [...native(...ACCOUNT_PROOFS), "--skip", "schedule"],
     env: { CONNECTOR_VAULT_TEST_SHARD: "1234" },
     result: /test result: .*? failed/g,
   },

@@ -24,8 +24,8 @@ await main(async () => {
   await buildPackage(tools);
   // Imported here, because it creates a temporary folder.
   const { schemathesis } = await import("./schemathesis/run.mjs");
-  const said = await task(`schemathesis, ${examples} examples of each operation`, (detail) =>
+  const output = await task(`schemathesis, ${examples} examples of each operation`, (detail) =>
     schemathesis({ examples, seed, detail }),
   );
-  print(said.slice(said.indexOf("= SUMMARY =")).split("\n").slice(1).join("\n").trim());
+  print(output.slice(output.indexOf("= SUMMARY =")).split("\n").slice(1).join("\n").trim());
 });

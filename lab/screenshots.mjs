@@ -15,7 +15,7 @@ const folder = join(root, "docs", "screenshots");
 const PLACE = "connector-vault.secret";
 const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
 // The dark theme at one width is sufficient.
-const LOOKS = [
+const THEMES = [
   [390, "light"],
   [1280, "light"],
   [1280, "dark"],
@@ -67,7 +67,7 @@ const VIEWS = {
 
 /** The fragment of the connect window's URL. */
 async function opening(address, key, more) {
-  const answer = await fetch(`${address}/v1/sessions`, {
+  const response = await fetch(`${address}/v1/sessions`, {
     method: "POST",
     headers: { "x-service-secret": key, "content-type": "application/json" },
     body: JSON.stringify({
@@ -75,7 +75,7 @@ async function opening(address, key, more) {
       scopes: ["catalog:read", "connections:read", "connections:connect"],
     }),
   });
-  const { token, detail } = await answer.json();
+  const { token, detail } = await response.json();
   if (!token) throw new Problem(`The token for the connect window could not be created: ${detail}`);
   return `#${new URLSearchParams({ token, ...more })}`;
 }
@@ -109,8 +109,8 @@ await main(async () => {
     });
   await setup({ withBrowser: true });
   await fonts();
-  const answer = await fetch(`${address}/health`).catch(() => undefined);
-  if (!answer?.ok)
+  const response = await fetch(`${address}/health`).catch(() => undefined);
+  if (!response?.ok)
     throw new Problem(`There is no service at ${address}.`, {
       hint: "Start the service in another terminal: npm start",
     });
@@ -121,7 +121,7 @@ await main(async () => {
   try {
     await task("screenshots", async (detail) => {
       for (const [name, view] of Object.entries(VIEWS)) {
-        for (const look of LOOKS) {
+        for (const look of THEMES) {
           detail(`${name} ${look.join(" ")}`);
           await shoot(browser, address, key, name, view, look);
         }

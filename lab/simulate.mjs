@@ -35,10 +35,10 @@ function table(runs, rows) {
 }
 
 await main(async () => {
-  const { databases: numbers, weeks, ...wanted } = options();
+  const { databases: numbers, weeks, ...settings } = options();
   const runs = numbers.map((databases) => ({
     databases,
-    ...simulate({ ...wanted, databases, weeks, exponent: 1, limit: 10e9 }),
+    ...simulate({ ...settings, databases, weeks, exponent: 1, limit: 10e9 }),
   }));
 
   table(runs, [

@@ -1027,7 +1027,7 @@ WHEN NEW.replaced_by IS NOT NULL AND OLD.replaced_by IS NULL BEGIN
   INSERT INTO audited VALUES (NEW.account, NEW.environment, 'key.rotated', 'key', NEW.id);
 END;
 
--- A rotation that replaces and revokes in one statement has the entry of a rotation only.
+-- A rotation that replaces and revokes a key in one statement writes only the entry `key.rotated`.
 CREATE TRIGGER api_keys_revoked_audit AFTER UPDATE OF revoked_at ON api_keys
 WHEN NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL AND NEW.replaced_by IS OLD.replaced_by BEGIN
   INSERT INTO audited VALUES (NEW.account, NEW.environment, 'key.revoked', 'key', NEW.id);

@@ -95,8 +95,8 @@ const compileTo = (wasm, detail) =>
   compile({ feature: "client", profile: "client", env: wasmCargoEnvironment(wasm, []), detail });
 
 async function build(wasm) {
-  const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
-  const isCurrent = isStamped(built, wanted) && FILES.every((name) => existsSync(join(dist, name)));
+  const digest = fingerprint(INPUTS, [JSON.stringify(wasm)]);
+  const isCurrent = isStamped(built, digest) && FILES.every((name) => existsSync(join(dist, name)));
   if (!isCurrent) {
     // Removed first: if the build is interrupted, npm/dist/ holds no valid build.
     rmSync(built, { force: true });
@@ -107,7 +107,7 @@ async function build(wasm) {
     copyLicences();
   }
   checkSizes(isCurrent ? "; unchanged" : "");
-  stamp(built, wanted);
+  stamp(built, digest);
 }
 
 /** Builds the WebAssembly module and its JavaScript glue. */

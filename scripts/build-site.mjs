@@ -48,8 +48,8 @@ export async function buildSite(tools) {
 }
 
 async function build() {
-  const wanted = fingerprint(INPUTS);
-  const isCurrent = isStamped(built, wanted) && existsSync(join(dist, "index.html"));
+  const digest = fingerprint(INPUTS);
+  const isCurrent = isStamped(built, digest) && existsSync(join(dist, "index.html"));
   if (!isCurrent) {
     // Removed first: if the build is interrupted, www/dist/ holds no valid build.
     rmSync(built, { force: true });
@@ -58,7 +58,7 @@ async function build() {
     );
   }
   check(isCurrent ? "; unchanged" : "");
-  stamp(built, wanted);
+  stamp(built, digest);
 }
 
 /** The files that a page loads, directly or through other files. */

@@ -58,18 +58,18 @@ export function buildWorker({ wasm }) {
 /** Compiles the Rust part of the Worker if its inputs changed. Needs no npm packages, so it can run while they are installed. */
 export function compileWorker({ wasm }) {
   return locked("worker", "it builds the Worker", async () => {
-    const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
-    if (!isStamped(built, wanted)) await task("Worker compiled", (detail) => compileTo(wasm, wanted, detail));
+    const digest = fingerprint(INPUTS, [JSON.stringify(wasm)]);
+    if (!isStamped(built, digest)) await task("Worker compiled", (detail) => compileTo(wasm, digest, detail));
   });
 }
 
 async function build(wasm) {
-  const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
-  const isCurrent = isStamped(built, wanted) && MODULES.every((name) => existsSync(join(out, name)));
+  const digest = fingerprint(INPUTS, [JSON.stringify(wasm)]);
+  const isCurrent = isStamped(built, digest) && MODULES.every((name) => existsSync(join(out, name)));
   if (!isCurrent) {
     // Removed first: if the build is interrupted, build/ holds no valid build.
     rmSync(built, { force: true });
-    await task("Worker (wasm, release)", (detail) => make(wasm, wanted, detail));
+    await task("Worker (wasm, release)", (detail) => make(wasm, digest, detail));
   }
   const parts = sizes();
   const total = parts.reduce((sum, size) => sum + size, 0);
@@ -80,15 +80,15 @@ async function build(wasm) {
   if (total > LIMIT_BYTES) {
     throw new Problem(`The Worker exceeds its limit of ${kb(LIMIT_BYTES)} gzipped by ${kb(total - LIMIT_BYTES)}.`);
   }
-  stamp(built, wanted);
+  stamp(built, digest);
 }
 
 /** Returns the path of the compiled module. */
-function compileTo(wasm, wanted, detail, more = {}) {
+function compileTo(wasm, digest, detail, more = {}) {
   const env = {
     ...wasmCargoEnvironment(wasm),
     // Part of the ETags, because builds can render the same rows differently.
-    CONNECTOR_VAULT_BUILD: wanted,
+    CONNECTOR_VAULT_BUILD: digest,
     // Makes `#[wasm_bindgen]` use the futures of js-sys, as the crate `worker` does.
     WASM_BINDGEN_USE_JS_SYS: "1",
   };
@@ -102,8 +102,8 @@ export const compileExample = (wasm, example, detail) =>
 /** Optimizes a module with the settings of the Worker. */
 export const optimizeWorker = (from, to) => optimize(from, to, OPTIMIZATION);
 
-async function make(wasm, wanted, detail) {
-  const module = await compileTo(wasm, wanted, detail);
+async function make(wasm, digest, detail) {
+  const module = await compileTo(wasm, digest, detail);
   rmSync(work, { recursive: true, force: true });
   const done = join(work, "build");
   mkdirSync(done, { recursive: true });

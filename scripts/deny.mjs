@@ -12,8 +12,8 @@ import { cargoTool } from "./setup/cargo-tools.mjs";
 
 const DATABASE = "https://github.com/RustSec/advisory-db";
 /** Duplicate versions are acceptable in tools that are not distributed. */
-const OF_TOOLS = ["duplicate", "unmatched-skip", "unnecessary-skip"].flatMap((lint) => ["--allow", lint]);
-const PROJECTS = { ".": [], "tools/bindgen": OF_TOOLS, "lab/fuzz": OF_TOOLS };
+const TOOL_ARGS = ["duplicate", "unmatched-skip", "unnecessary-skip"].flatMap((lint) => ["--allow", lint]);
+const PROJECTS = { ".": [], "tools/bindgen": TOOL_ARGS, "lab/fuzz": TOOL_ARGS };
 
 await main(async () => {
   const [folder, ...more] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 //!
 //! One folder per feature, from its HTTP endpoints (`endpoints/`) to its SQL (`statements`). From the bottom up:
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`util`] | JSON, percent-encoding, timestamps, suggestions, patterns: tools that know nothing about the service |
 //! | [`terms`] | words that requests, rows and responses share: environments, scopes, identity types, states, methods |

@@ -30,7 +30,7 @@ macro_rules! named {
         impl $kind {
             /// In display order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
-            /// In the same order.
+            /// The names, in the same order.
             pub const NAMES: [&'static str; [$($name),+].len()] = [$($name),+];
 
             pub const fn as_str(self) -> &'static str {
@@ -123,19 +123,19 @@ named! {
     KeyRevoked = "key.revoked",
     /// Set for the first time.
     ClientCreated = "oauth_client.created",
-    /// Replaced.
+    /// The client was replaced.
     ClientUpdated = "oauth_client.updated",
     ClientDeleted = "oauth_client.deleted",
     WebhookCreated = "webhook.created",
     WebhookUpdated = "webhook.updated",
     /// It has a new secret.
     WebhookRotated = "webhook.rotated",
-    /// By the service.
+    /// The service disabled the webhook.
     WebhookDisabled = "webhook.disabled",
     WebhookDeleted = "webhook.deleted",
     /// Configured.
     SignInUpdated = "agent_sign_in.updated",
-    /// Switched off.
+    /// The sign-in was disabled.
     SignInDeleted = "agent_sign_in.deleted",
     /// A user has signed in for an agent.
     GrantRequested = "agent_grant.requested",
@@ -220,10 +220,9 @@ named! {
 }
 
 named! {
-    /// The type of an event.
     EventType:
     Created = "connection.created",
-    /// Its tags, name or the like were changed, or its state in a way that no other type covers.
+    /// Its tags, name or similar members were changed, or its state in a way that no other type covers.
     Updated = "connection.updated",
     Deleted = "connection.deleted",
     /// Its account was connected for the first time.
@@ -236,7 +235,7 @@ named! {
     Recovered = "connection.recovered",
     /// It does not work until its user reconnects it.
     Failed = "connection.failed",
-    /// The platform granted other scopes than before.
+    /// The platform granted different scopes than before.
     ScopesChanged = "connection.scopes_changed",
     /// Its platform was called through the vault.
     Called = "connection.called",
@@ -248,7 +247,7 @@ named! {
     GrantRevoked = "grant.revoked",
     /// A platform has not ended it: it refused, or could not be reached for 7 days.
     RevocationFailed = "grant.revocation_failed",
-    /// The service disabled it, because its receiver is gone or does not respond.
+    /// The service disabled it, because its receiver returned 410 or does not respond.
     WebhookDisabled = "webhook.disabled",
 }
 
@@ -271,7 +270,7 @@ named! {
     Degraded = "degraded",
     /// Inactive until it is reconnected.
     Failed = "failed",
-    /// Not determined.
+    /// The state has not been determined.
     Unknown = "unknown",
 }
 
@@ -292,7 +291,7 @@ named! {
     Pending = "pending",
     /// The connection exists.
     Succeeded = "succeeded",
-    /// It ended without one.
+    /// The attempt ended without a connection.
     Failed = "failed",
     /// The user did not return in time.
     Expired = "expired",

@@ -198,8 +198,8 @@ fn bodies_that_the_service_would_refuse_make_no_call() {
         (r#"{"identity":"ann","origins":["https://app.example/"]}"#, "/origins/0"),
     ] {
         let call = Call::create_session(body.into(), &parsed(body));
-        let told = call.map_or_else(|problem| refusal(Err(problem)), |_| String::new());
-        assert_eq!(told.trim_start_matches("400 invalid_body "), expected, "{body}");
+        let message = call.map_or_else(|problem| refusal(Err(problem)), |_| String::new());
+        assert_eq!(message.trim_start_matches("400 invalid_body "), expected, "{body}");
     }
     let body = r#"{"platform":1,"identity":"a,b","active":"yes","name":null}"#;
     let call = Call::create_connection(body.into(), &parsed(body));
@@ -220,7 +220,7 @@ fn only_api_keys_open_an_account() {
 }
 
 #[wasm_bindgen_test]
-fn keys_are_taken_apart() {
+fn splits_keys_into_their_parts() {
     let connection = parse_connection_key("live::github::default::a::b").unwrap();
     assert_eq!(
         json(connection.unchecked_ref()),

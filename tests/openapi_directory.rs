@@ -21,7 +21,7 @@ use std::time::Duration;
 use connector_vault::catalog::write::Platform;
 use connector_vault::importer::fetched::available;
 use connector_vault::importer::fetched::list::SourceList;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::report::Summary;
@@ -40,9 +40,9 @@ const REFERRED: usize = 2;
 const OWN: usize = 303;
 const GIB: u64 = 1 << 30;
 
-struct Silent;
+struct NoProgress;
 
-impl Watch for Silent {
+impl Watch for NoProgress {
     fn found(&self, _: usize, _: u64) {}
     fn read(&self, _: u64) {}
 }
@@ -126,13 +126,13 @@ fn shipped() -> &'static (Import, Summary, Vec<Platform>) {
         let list = SourceList::read(Path::new("sources.toml")).unwrap();
         let job = Import {
             sources: vec![tree().into()],
-            licence: Wanted::Any,
+            licence: LicenceFilter::Any,
             fetched: available(&list, None).unwrap().0,
             overrides,
             providers,
             ..Import::default()
         };
-        let (summary, platforms) = gather(&job, &Silent).unwrap();
+        let (summary, platforms) = gather(&job, &NoProgress).unwrap();
         (job, summary, platforms)
     })
 }
@@ -233,7 +233,7 @@ const COMMON_VERBS: &[&str] = &[
 
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
-fn titles_say_what_is_done_and_differ() {
+fn titles_name_the_operation_and_are_distinct() {
     let (_, _, platforms) = shipped();
     let (mut all, mut with_verb, mut alike, mut with_code) = (0_u32, 0_u32, 0_u32, Vec::new());
     for platform in platforms {

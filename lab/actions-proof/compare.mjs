@@ -1,7 +1,7 @@
 // Compares two requests on the wire, ignoring headers about the client and its connection.
 
 /** Headers that do not come from the action. */
-const OF_A_CLIENT = new Set([
+const CLIENT_HEADERS = new Set([
   ...["host", "connection", "content-length", "transfer-encoding", "user-agent", "accept", "accept-encoding"],
   ...["accept-language", "sec-fetch-mode", "authorization"],
   // `fetch` adds these to conditional requests.
@@ -12,7 +12,7 @@ const BOUNDARY = /^multipart\/form-data; ?boundary=(.*)$/;
 /** A normalized request for comparison. */
 export function shown({ method, url, headers, body }, action) {
   const own = new Set(action.parameters.filter((one) => one.in === "header").map((one) => one.name.toLowerCase()));
-  const kept = headers.filter(([name]) => !name.startsWith("cf-") && (!OF_A_CLIENT.has(name) || own.has(name)));
+  const kept = headers.filter(([name]) => !name.startsWith("cf-") && (!CLIENT_HEADERS.has(name) || own.has(name)));
   let bytes = body.toString("latin1");
   const lines = kept.map(([name, value]) => {
     const [, boundary] = (name === "content-type" && BOUNDARY.exec(value)) || [];

@@ -45,9 +45,9 @@ export function standing(api, address) {
 /** Writes documents into a folder, each with its own address below `origin`. Returns their paths in the project. */
 export function stand(chosen, folder, origin) {
   mkdirSync(join(root, folder), { recursive: true });
-  return chosen.map(({ api }, nth) => {
-    const path = join(folder, `${nth}.json`);
-    writeFileSync(join(root, path), JSON.stringify(standing(api, `${origin}/p${nth}`)));
+  return chosen.map(({ api }, index) => {
+    const path = join(folder, `${index}.json`);
+    writeFileSync(join(root, path), JSON.stringify(standing(api, `${origin}/p${index}`)));
     return path;
   });
 }

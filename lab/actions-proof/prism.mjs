@@ -35,8 +35,8 @@ export class Prism {
   }
 
   /** Adds a document. Its platform is at `/p` plus its number. */
-  async add(nth, api) {
-    this.#operations[nth] = await getHttpOperationsFromSpec(readable(structuredClone(api)));
+  async add(index, api) {
+    this.#operations[index] = await getHttpOperationsFromSpec(readable(structuredClone(api)));
   }
 
   /** Returns the errors of each request since the last call. */
@@ -48,7 +48,7 @@ export class Prism {
 
   async #answer(request, response) {
     const { pathname, searchParams } = new URL(request.url, this.origin);
-    const [address, nth] = /^\/p(\d+)/.exec(pathname);
+    const [address, index] = /^\/p(\d+)/.exec(pathname);
     const bytes = await buffer(request);
     const query = {};
     for (const name of searchParams.keys()) {
@@ -61,7 +61,7 @@ export class Prism {
       headers: request.headers,
       body: body(request.headers["content-type"] ?? "", bytes),
     };
-    const result = await this.#instance.request(input, this.#operations[nth], CONFIG)();
+    const result = await this.#instance.request(input, this.#operations[index], CONFIG)();
     this.#found.push(wrong(result));
     response.writeHead(200, { "content-type": "application/json" }).end("{}");
   }

@@ -5,37 +5,37 @@ import { Prism } from "./prism.mjs";
 import { reasonOfAnswer } from "./reasons.mjs";
 import { chance, randomValue, corrupted } from "./random.mjs";
 import { sendTheirs } from "./theirs.mjs";
-import { MOST_LINES, reasons } from "./requests.mjs";
+import { MAX_LINES, reasons } from "./requests.mjs";
 import { Standing } from "./standing.mjs";
 
 /** How many times to try to generate a valid input, and how many corrupted copies to make of it. */
 const TRIES = 4;
-const SPOILT = 3;
+const CORRUPTIONS = 3;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */
 const LARGEST = 20_000;
 /** The maximum number of actions without a generated input. */
-const MOST_ACTIONS = 60;
+const MAX_ACTIONS = 60;
 const CANDIDATES = 3;
 
 /**
- * @param {{ platforms: number, each: number, seed: number, tell?: (text: string) => void }} options `each`: valid inputs per
+ * @param {{ platforms: number, each: number, seed: number, report?: (text: string) => void }} options `each`: valid inputs per
  *   platform
  */
-export async function proveRandom({ platforms: wanted, each, seed, tell = () => {} }) {
+export async function proveRandom({ platforms: count, each, seed, report = () => {} }) {
   const random = chance(seed);
   // Prism cannot distinguish operations whose paths end in a query or a fragment.
   const chosen = [];
   for (const found of files((text) => !/"\/[^"]*[#?][^"]*": ?\{/.test(text)))
-    if (chosen.push(found) === wanted * CANDIDATES) break;
+    if (chosen.push(found) === count * CANDIDATES) break;
   const prism = await Prism.start();
   const standing = await Standing.start("random-proof", chosen, prism.origin);
   const result = { platforms: 0, valid: 0, accepted: 0, refused: 0, alike: 0, differences: [] };
   try {
-    for await (const { platform, nth, document, actions } of standing.platforms()) {
-      if (result.platforms === wanted) break;
-      const api = stood(chosen[nth].api, `${prism.origin}/p${nth}`);
+    for await (const { platform, nth: index, document, actions } of standing.platforms()) {
+      if (result.platforms === count) break;
+      const api = stood(chosen[index].api, `${prism.origin}/p${index}`);
       if (
-        await prism.add(nth, api).then(
+        await prism.add(index, api).then(
           () => false,
           () => true,
         )
@@ -43,7 +43,7 @@ export async function proveRandom({ platforms: wanted, each, seed, tell = () => 
         continue;
       const run = await standing.connect(platform);
       let left = each;
-      for (const action of shuffled(actions, random).slice(0, MOST_ACTIONS)) {
+      for (const action of shuffled(actions, random).slice(0, MAX_ACTIONS)) {
         if (left === 0) break;
         const validate = validator(action);
         const input = validate && madeUp(action, validate, random);
@@ -52,7 +52,7 @@ export async function proveRandom({ platforms: wanted, each, seed, tell = () => 
         await one({ result, name: `${platform}/${action.key}`, prism, run, document, action, input, random });
       }
       if (left === 0) result.platforms += 1;
-      tell(`${result.valid} inputs of ${result.platforms} platforms`);
+      report(`${result.valid} inputs of ${result.platforms} platforms`);
     }
   } finally {
     await Promise.all([standing.stop(), prism.stop()]);
@@ -77,17 +77,17 @@ function madeUp(action, validate, random) {
 }
 
 async function one({ result, name, prism, run, document, action, input, random }) {
-  const answer = await run(action, input);
+  const response = await run(action, input);
   const [found] = prism.take();
   result.valid += 1;
-  const differs = (valid, sent, said, faults) => {
-    const why = reasonOfAnswer(document, action, { input: sent, valid, answer: said, found: faults });
-    const { status, text } = said;
+  const differs = (valid, sent, response, faults) => {
+    const why = reasonOfAnswer(document, action, { input: sent, valid, answer: response, found: faults });
+    const { status, text } = response;
     result.differences.push({ name, valid, why, status, said: text.slice(0, 500), found: faults, input: sent });
   };
-  if (answer.status === 200 && found?.length === 0) result.accepted += 1;
-  else differs(true, input, answer, found);
-  for (let times = SPOILT; times > 0; times -= 1) {
+  if (response.status === 200 && found?.length === 0) result.accepted += 1;
+  else differs(true, input, response, found);
+  for (let times = CORRUPTIONS; times > 0; times -= 1) {
     const bad = corrupted(input, random);
     if (!bad) return;
     await sendTheirs(document, action, bad).catch(() => {});
@@ -110,7 +110,7 @@ export function judgedAnswers({ platforms, valid, accepted, refused, alike, diff
     `${differences.length - strange.length} differ for a reason:`,
     ...reasons(differences),
     `${strange.length} differ without one`,
-    ...strange.slice(0, MOST_LINES).map(({ name, status, found }) => `  ${name}: ${status} ${found}`),
+    ...strange.slice(0, MAX_LINES).map(({ name, status, found }) => `  ${name}: ${status} ${found}`),
   ];
   return { lines, isProven: strange.length === 0 };
 }

@@ -42,7 +42,7 @@ function paths(value, way = []) {
   return [...(way.length > 1 ? [way] : []), ...own.flatMap((name) => paths(value[name], [...way, name]))];
 }
 
-const OTHERS = ["no such word", -1.5, true, [], {}, [[]], { strange: { value: 1 } }];
+const INVALID_VALUES = ["no such word", -1.5, true, [], {}, [[]], { strange: { value: 1 } }];
 
 /** The input with one value removed or replaced; undefined if it has none. */
 export function corrupted(input, random) {
@@ -53,7 +53,7 @@ export function corrupted(input, random) {
   const copy = structuredClone(input);
   const holder = way.slice(0, -1).reduce((value, name) => value[name], copy);
   const name = way.at(-1);
-  if (random() < 0.5) holder[name] = pick(OTHERS);
+  if (random() < 0.5) holder[name] = pick(INVALID_VALUES);
   else if (Array.isArray(holder)) holder.splice(name, 1);
   else delete holder[name];
   return copy;

@@ -27,7 +27,7 @@ function parsed(text) {
 }
 
 /** Each reason has a function that makes both requests equal if it is the only difference. */
-const OF_REQUESTS = [
+const REQUEST_REASONS = [
   {
     why: "swagger-client omits parameters with an empty value",
     plain: ({ line, ...rest }) => ({
@@ -52,7 +52,7 @@ const OF_REQUESTS = [
 /** The known reason why two requests differ; undefined if there is none. */
 export function reasonOfRequest(ours, theirs) {
   const same = (plain) => JSON.stringify(plain(ours)) === JSON.stringify(plain(theirs));
-  return OF_REQUESTS.find(({ plain }) => same(plain))?.why;
+  return REQUEST_REASONS.find(({ plain }) => same(plain))?.why;
 }
 
 const LEFT_OUT = "Left out, since the schema would be too large.";
@@ -62,10 +62,10 @@ const isText = (type = "") => !/json|form-urlencoded|form-data/.test(type) && ty
 const all = (list, fits) => list.length > 0 && list.every(fits);
 
 /** Why the service and Prism disagree on an input: `answer` is the response of the service, `found` the errors of Prism. */
-export function reasonOfAnswer(document, action, { input, valid, answer, found = [] }) {
+export function reasonOfAnswer(document, action, { input, valid, answer: response, found = [] }) {
   const [mediaType] = action.requestBody?.contentTypes ?? [];
-  const refusals = (answer.json?.errors ?? []).map(({ detail }) => detail);
-  if (answer.status !== 200) {
+  const refusals = (response.json?.errors ?? []).map(({ detail }) => detail);
+  if (response.status !== 200) {
     if (!valid) return undefined;
     if (all(refusals, (text) => /must not be empty, and must not be/.test(text)))
       return "no part of a path may be empty or lead upwards";

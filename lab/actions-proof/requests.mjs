@@ -8,27 +8,27 @@ import { sendTheirs } from "./theirs.mjs";
 import { Standing } from "./standing.mjs";
 
 /** The maximum number of actions per platform. */
-const MOST = 10;
+const MAX_EXAMPLES = 10;
 /** The maximum number of differences to print. */
-export const MOST_LINES = 20;
+export const MAX_LINES = 20;
 /** Candidates per wanted platform, because some documents lack required examples. */
 const CANDIDATES = 3;
 
 /**
- * @param {{ platforms: number, largest?: number, tell?: (text: string) => void }} options `largest`: bytes of a document
+ * @param {{ platforms: number, largest?: number, report?: (text: string) => void }} options `largest`: bytes of a document
  * @returns {Promise<{ platforms: number, actions: number, equal: number, differences: object[] }>}
  */
-export async function proveActions({ platforms: wanted, largest, tell = () => {} }) {
+export async function proveActions({ platforms: count, largest, report = () => {} }) {
   const chosen = [];
   for (const found of files((text) => text.includes('"example'), largest))
-    if (chosen.push(found) === wanted * CANDIDATES) break;
+    if (chosen.push(found) === count * CANDIDATES) break;
   const recorder = await Recorder.start();
   const standing = await Standing.start("actions-proof", chosen, recorder.origin);
   const result = { platforms: 0, actions: 0, equal: 0, differences: [] };
   try {
     for await (const { platform, document, actions } of standing.platforms()) {
-      if (result.platforms === wanted) break;
-      let [run, left] = [undefined, MOST];
+      if (result.platforms === count) break;
+      let [run, left] = [undefined, MAX_EXAMPLES];
       for (const action of actions) {
         if (left === 0) break;
         const input = ofExamples(document, action);
@@ -41,7 +41,7 @@ export async function proveActions({ platforms: wanted, largest, tell = () => {}
         else result.equal += 1;
       }
       if (run) result.platforms += 1;
-      tell(`${result.actions} actions of ${result.platforms} platforms`);
+      report(`${result.actions} actions of ${result.platforms} platforms`);
     }
   } finally {
     await Promise.all([standing.stop(), recorder.stop()]);
@@ -51,15 +51,15 @@ export async function proveActions({ platforms: wanted, largest, tell = () => {}
 
 /** The difference; undefined if there is none. */
 async function compared(recorder, run, document, action, input) {
-  const answer = await run(action, input);
+  const response = await run(action, input);
   const ours = recorder.take();
-  if (!ours) return { parts: ["ours"], said: answer.text.slice(0, 500) };
-  let said;
+  if (!ours) return { parts: ["ours"], said: response.text.slice(0, 500) };
+  let output;
   await sendTheirs(document, action, input).catch((error) => {
-    said = `${error}`;
+    output = `${error}`;
   });
   const theirs = recorder.take();
-  if (!theirs) return { parts: ["theirs"], said };
+  if (!theirs) return { parts: ["theirs"], said: output };
   const [one, other] = [shown(ours, action), shown(theirs, action)];
   const parts = differing(one, other);
   if (parts.length === 0) return undefined;
@@ -75,7 +75,7 @@ export function judgedRequests({ platforms, actions, equal, differences }) {
     `${differences.length - strange.length} differ for a reason:`,
     ...reasons(differences),
     `${strange.length} differ without one`,
-    ...strange.slice(0, MOST_LINES).map(({ name, parts, said = "" }) => `  ${name}: ${parts} ${said}`),
+    ...strange.slice(0, MAX_LINES).map(({ name, parts, said: output = "" }) => `  ${name}: ${parts} ${output}`),
   ];
   return { lines, isProven: strange.length === 0 };
 }

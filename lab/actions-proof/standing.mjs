@@ -54,8 +54,8 @@ export class Standing {
         if (current) yield current;
         const { platform } = connector;
         const [, path] = report.match(new RegExp(`^\\s*(\\S*\\.json): ${platform}$`, "m"));
-        const nth = Number(basename(path, ".json"));
-        current = { platform, nth, document: await Document.read(path), actions: [] };
+        const index = Number(basename(path, ".json"));
+        current = { platform, nth: index, document: await Document.read(path), actions: [] };
       }
       if (current) yield current;
     } finally {

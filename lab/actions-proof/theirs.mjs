@@ -29,6 +29,6 @@ export async function sendTheirs(document, action, input) {
   // `fetch` sets the media type of a form with its boundary.
   if (body instanceof FormData)
     for (const name of Object.keys(headers)) if (/^content-type$/i.test(name)) delete headers[name];
-  const answer = await fetch(url, { method: action.method, headers, body });
-  await answer.arrayBuffer();
+  const response = await fetch(url, { method: action.method, headers, body });
+  await response.arrayBuffer();
 }

@@ -47,8 +47,8 @@ export function barChart({ title, unit, groups, logarithmic = false, digits = 1,
     (name, at) =>
       `<rect class="${name}" x="${LABELS + at * 150}" y="38" width="12" height="12" rx="2"/><text x="${LABELS + at * 150 + 18}" y="48">${COLOURS[name][0]}</text>`,
   );
-  const bars = groups.flatMap((group, nth) => {
-    const y = TOP + nth * groupHeight;
+  const bars = groups.flatMap((group, index) => {
+    const y = TOP + index * groupHeight;
     const label = `<text x="${LABELS - 10}" y="${y + (who.length * BAR) / 2 + 4}" text-anchor="end">${escape(group.name)}</text>`;
     return [
       label,
@@ -65,7 +65,7 @@ export function barChart({ title, unit, groups, logarithmic = false, digits = 1,
         `<path class="mark" d="M${x(mark.at).toFixed(1)} ${TOP - 8}V${bottom}"/><text class="small" x="${(x(mark.at) + 4).toFixed(1)}" y="${TOP - 10}">${escape(mark.text)}</text>`,
       ]
     : [];
-  const colours = (nth) => who.map((name) => `.${name}{fill:${COLOURS[name][nth]}}`).join("");
+  const colours = (index) => who.map((name) => `.${name}{fill:${COLOURS[name][index]}}`).join("");
   const style = `text{font:13px system-ui,sans-serif;fill:#18181b}.small{font-size:11px}.title{font-size:15px;font-weight:600}.grid{stroke:#e4e4e7}.mark{stroke:#dc2626;stroke-dasharray:4 3}${colours(1)}
 @media(prefers-color-scheme:dark){text{fill:#f4f4f5}.grid{stroke:#3f3f46}${colours(2)}}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${escape(title)}">

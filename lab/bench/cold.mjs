@@ -59,13 +59,13 @@ async function firstRequest(folder, service, others, request) {
     const load = await Load.to(runtime.ports[service.name], 1);
     const start = await runtime.settledCpu();
     const began = performance.now();
-    const answer = await load.run(1, () => request, 200);
+    const response = await load.run(1, () => request, 200);
     const wall = performance.now() - began;
     const answered = runtime.cpu();
     const rested = await runtime.settledCpu();
     load.close();
     const ms = (from, to) => (to - from) / 1000;
-    return { start: ms(0, start), cpu: ms(start, answered), after: ms(answered, rested), wall, answer };
+    return { start: ms(0, start), cpu: ms(start, answered), after: ms(answered, rested), wall, answer: response };
   } finally {
     await runtime.stop();
   }
@@ -78,8 +78,8 @@ export async function benchCold(world, samples = SAMPLES) {
     const ask = ({ path }, { service, others }) =>
       firstRequest(world.folder, service, others, encode(path, world.headers));
     for (const [at, one] of measured.entries()) {
-      const { answer } = await ask(one, world.workers.ours);
-      one.worker = { service: bare(world.folder, `bare-cold-${at}`, answer, world.date), others: [] };
+      const { answer: response } = await ask(one, world.workers.ours);
+      one.worker = { service: bare(world.folder, `bare-cold-${at}`, response, world.date), others: [] };
     }
     for (let sample = 0; sample < samples; sample += 1) {
       for (const one of measured) {
@@ -92,7 +92,7 @@ export async function benchCold(world, samples = SAMPLES) {
         // Rotates which Worker comes first.
         for (let turn = 0; turn < workers.length; turn += 1) {
           const [name, worker] = workers[(turn + sample) % workers.length];
-          const { answer, ...times } = await ask(one, worker);
+          const { answer: response, ...times } = await ask(one, worker);
           one[name].push(times);
         }
       }

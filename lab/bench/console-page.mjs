@@ -44,14 +44,14 @@ export async function openPage(browser, { origin, path, secret, phone = false, r
   try {
     const page = await context.newPage();
     const tools = await context.newCDPSession(page);
-    const answers = new Map();
+    const responses = new Map();
     await tools.send("Network.enable");
     tools.on("Network.responseReceived", ({ requestId, response }) => {
-      if (response.url.startsWith(origin)) answers.set(requestId, { response });
+      if (response.url.startsWith(origin)) responses.set(requestId, { response });
     });
     tools.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-      const answer = answers.get(requestId);
-      if (answer) answer.bytes = encodedDataLength;
+      const response = responses.get(requestId);
+      if (response) response.bytes = encodedDataLength;
     });
     if (secret) await page.addInitScript(([place, text]) => sessionStorage.setItem(place, text), [PLACE, secret]);
     if (phone) {
@@ -61,7 +61,7 @@ export async function openPage(browser, { origin, path, secret, phone = false, r
     await page.goto(origin + path, { waitUntil: "commit" });
     const ms = await ready(page);
     if (settle) await page.waitForLoadState("networkidle");
-    const loaded = [...answers.values()].map(({ response, bytes = 0 }) => ({
+    const loaded = [...responses.values()].map(({ response, bytes = 0 }) => ({
       kind: kindOf(response),
       path: response.url.slice(origin.length),
       bytes,
@@ -78,19 +78,23 @@ export async function openPage(browser, { origin, path, secret, phone = false, r
 
 /** Waits until the page has painted the elements of a selector. */
 export async function painted(page, selector) {
-  await page.waitForFunction((wanted) => document.querySelector(wanted) !== null, selector, { polling: "raf" });
+  await page.waitForFunction((expected) => document.querySelector(expected) !== null, selector, { polling: "raf" });
   // The second animation frame starts after the first one was painted.
   return page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now())))),
   );
 }
 
-/** Waits until the field has focus, types, and waits until the text was painted. */
+/** Waits until the field has focus, types the text, and waits until it has been painted. */
 export async function typed(page, selector, text) {
-  await page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector, { polling: "raf" });
+  await page.waitForFunction((expected) => document.activeElement?.matches(expected), selector, { polling: "raf" });
   await page.keyboard.insertText(text);
-  await page.waitForFunction(([wanted, value]) => document.querySelector(wanted)?.value === value, [selector, text], {
-    polling: "raf",
-  });
+  await page.waitForFunction(
+    ([expected, value]) => document.querySelector(expected)?.value === value,
+    [selector, text],
+    {
+      polling: "raf",
+    },
+  );
   return painted(page, selector);
 }

@@ -10,23 +10,26 @@ const COMPRESSED = /^(text\/|application\/(json|javascript|problem\+json|wasm)|i
 /** Proxies another port with compression: { origin, close() }. */
 export async function edge(port) {
   const agent = new Agent({ keepAlive: true });
-  const server = createServer((asked, response) => {
-    const headers = { ...asked.headers, "accept-encoding": "identity" };
-    const passed = ask({ port, host: "127.0.0.1", agent, method: asked.method, path: asked.url, headers }, (answer) => {
-      // The page was closed in the meantime.
-      if (response.destroyed) return answer.destroy();
-      const { "content-length": length, ...rest } = answer.headers;
-      const isSmaller =
-        COMPRESSED.test(rest["content-type"] ?? "") && answer.statusCode !== 304 && asked.method !== "HEAD";
-      if (!isSmaller) {
-        response.writeHead(answer.statusCode, answer.headers);
-        return pipeline(answer, response, () => {});
-      }
-      response.writeHead(answer.statusCode, { ...rest, "content-encoding": "gzip" });
-      pipeline(answer, createGzip(), response, () => {});
-    });
+  const server = createServer((request, response) => {
+    const headers = { ...request.headers, "accept-encoding": "identity" };
+    const passed = ask(
+      { port, host: "127.0.0.1", agent, method: request.method, path: request.url, headers },
+      (reply) => {
+        // The page was closed in the meantime.
+        if (response.destroyed) return reply.destroy();
+        const { "content-length": length, ...rest } = reply.headers;
+        const isSmaller =
+          COMPRESSED.test(rest["content-type"] ?? "") && reply.statusCode !== 304 && request.method !== "HEAD";
+        if (!isSmaller) {
+          response.writeHead(reply.statusCode, reply.headers);
+          return pipeline(reply, response, () => {});
+        }
+        response.writeHead(reply.statusCode, { ...rest, "content-encoding": "gzip" });
+        pipeline(reply, createGzip(), response, () => {});
+      },
+    );
     passed.on("error", () => response.destroy());
-    pipeline(asked, passed, () => {});
+    pipeline(request, passed, () => {});
   });
   await new Promise((done, fail) => server.once("error", fail).listen(0, "127.0.0.1", done));
   return {

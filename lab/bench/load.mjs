@@ -66,7 +66,7 @@ export class Load {
     await this.#open();
     let next = 0;
     let last;
-    const answers = this.#sockets.map(
+    const responses = this.#sockets.map(
       (socket) =>
         new Promise((resolve, reject) => {
           let received;
@@ -79,10 +79,10 @@ export class Load {
           const take = (chunk) => {
             received = received ? Buffer.concat([received, chunk]) : chunk;
             try {
-              const answer = response(received);
-              if (!answer) return;
-              if (answer.status !== status) throw new Error(`expected ${status}:\n${answer.head}\n\n${answer.body}`);
-              last = answer;
+              const reply = response(received);
+              if (!reply) return;
+              if (reply.status !== status) throw new Error(`expected ${status}:\n${reply.head}\n\n${reply.body}`);
+              last = reply;
               received = undefined;
               send();
             } catch (error) {
@@ -93,7 +93,7 @@ export class Load {
           send();
         }),
     );
-    await Promise.all(answers);
+    await Promise.all(responses);
     this.#used = performance.now();
     return last;
   }

@@ -70,10 +70,10 @@ function direct(folder, address, date) {
 async function connect(port, secret) {
   const send = async (method, path, body) => {
     const headers = { "x-service-secret": secret, "content-type": "application/json" };
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: JSON.stringify(body) });
-    const said = await answer.text();
-    if (!answer.ok) throw new Problem(`${method} ${path}: ${said}`);
-    return said && JSON.parse(said);
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: JSON.stringify(body) });
+    const output = await response.text();
+    if (!response.ok) throw new Problem(`${method} ${path}: ${output}`);
+    return output && JSON.parse(output);
   };
   const connection = { platform: PLATFORM, identity: "ann", identityType: "user" };
   const { id } = await send("POST", "/v1/vault/connections", connection);

@@ -20,7 +20,7 @@ import { NONCE_LENGTH, derive, seal } from "../../scripts/test/webcrypto.mjs";
 export const SAMPLES = 15;
 /** Operations per request in a warm round, and warm-up requests for V8 to optimize the code. */
 const [TIMES, WARM_UPS] = [2_000, 8];
-const WHATS = ["open", "seal"];
+const OPERATIONS = ["open", "seal"];
 /** The measured implementations by name: the one in the Worker, and the Worker that has rehearsed it. */
 export const WAYS = {
   rustcrypto: { way: "rustcrypto", about: "RustCrypto in WebAssembly" },
@@ -49,13 +49,13 @@ async function build(folder) {
   const module = await task("sealing (wasm, release)", (detail) => compileExample(wasm, "sealing", detail));
   await writeGlue("worker", module, folder);
   await optimizeWorker(join(folder, "index_bg.wasm"), join(folder, "sealing.wasm"));
-  const [said, services] = [await given(), {}];
+  const [input, services] = [await given(), {}];
   for (const [name, rehearses] of [
     ["plain", false],
     ["rehearsed", true],
   ]) {
     const data = join(folder, `${name}.json`);
-    writeFileSync(data, JSON.stringify({ ...said, rehearses }));
+    writeFileSync(data, JSON.stringify({ ...input, rehearses }));
     // Bundling modifies the file.
     copyFileSync(join(folder, "index.js"), join(folder, `${name}.glue.js`));
     const entry = join(root, "lab", "bench", "sealing-worker.mjs");
@@ -76,9 +76,9 @@ async function started(folder, service, use) {
   try {
     const load = await Load.to(runtime.ports[service.name], 1);
     const ask = async (path) => String((await load.run(1, () => encode(path, {}), 200)).body);
-    const answer = await use(runtime, ask);
+    const response = await use(runtime, ask);
     load.close();
-    return answer;
+    return response;
   } finally {
     await runtime.stop();
   }
@@ -105,7 +105,7 @@ export async function benchSealing(samples = SAMPLES) {
       throw new Problem("WebCrypto and the service's own code cannot decrypt each other's results.");
     const measured = {};
     for (const name of Object.keys(WAYS)) {
-      measured[name] = Object.fromEntries(WHATS.map((what) => [what, { cold: [], warm: [] }]));
+      measured[name] = Object.fromEntries(OPERATIONS.map((what) => [what, { cold: [], warm: [] }]));
     }
     await task(`Encryption, first time: ${samples} new processes each`, async (detail) => {
       const first = (service, path) => started(folder, service, (runtime, ask) => spent(runtime, ask, path));
@@ -113,7 +113,7 @@ export async function benchSealing(samples = SAMPLES) {
         for (const [name, way] of Object.entries(WAYS)) {
           detail(`sample ${sample + 1}, ${name}`);
           const nothing = await first(of(way), "/nothing/open/1");
-          for (const what of WHATS)
+          for (const what of OPERATIONS)
             measured[name][what].cold.push((await first(of(way), `/${way.way}/${what}/1`)) - nothing);
         }
       }
@@ -122,7 +122,9 @@ export async function benchSealing(samples = SAMPLES) {
       // A rehearsal makes no difference after V8 has optimized the code.
       const ways = Object.entries(WAYS).filter(([, { rehearses }]) => !rehearses);
       await started(folder, services.plain, async (runtime, ask) => {
-        const paths = ways.flatMap(([name, { way }]) => WHATS.map((what) => [name, what, `/${way}/${what}/${TIMES}`]));
+        const paths = ways.flatMap(([name, { way }]) =>
+          OPERATIONS.map((what) => [name, what, `/${way}/${what}/${TIMES}`]),
+        );
         for (const [, , path] of paths) for (let request = 0; request < WARM_UPS; request += 1) await ask(path);
         for (let round = 0; round < samples; round += 1) {
           detail(`round ${round + 1}`);
@@ -149,7 +151,7 @@ export const sealingTable = ({ measured }) => [
   ["processor time, ms", "open, first", "open, one of many", "seal, first", "seal, one of many"],
   ...Object.entries(WAYS).map(([name, { about }]) => [
     about,
-    ...WHATS.flatMap((what) => [measured[name][what].cold, measured[name][what].warm].map(milliseconds)),
+    ...OPERATIONS.flatMap((what) => [measured[name][what].cold, measured[name][what].warm].map(milliseconds)),
   ]),
 ];
 

@@ -41,12 +41,12 @@ export function vault(keyRow, connections) {
 function runBatch(database, statements) {
   database.exec("BEGIN");
   try {
-    const answers = statements.map(({ sql, params = [] }) => {
+    const responses = statements.map(({ sql, params = [] }) => {
       const results = database.prepare(sql).all(...params);
       return { success: true, results, meta: { duration: 0, changes: 0, rows_read: results.length, rows_written: 0 } };
     });
     database.exec("COMMIT");
-    return answers;
+    return responses;
   } catch (error) {
     database.exec("ROLLBACK");
     return [{ success: false, error: error.message }];
@@ -68,9 +68,9 @@ async function read(request) {
 export async function serveStorage(valueOf, database) {
   const server = createServer(async (request, response) => {
     if (request.method === "POST") {
-      const answers = runBatch(database, [await read(request)].flat());
+      const responses = runBatch(database, [await read(request)].flat());
       response.setHeader("content-type", "application/json");
-      return response.end(JSON.stringify(answers));
+      return response.end(JSON.stringify(responses));
     }
     const value = valueOf(decodeURIComponent(new URL(request.url, "http://kv").pathname.slice(1)));
     response.statusCode = value ? 200 : 404;

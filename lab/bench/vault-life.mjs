@@ -45,10 +45,10 @@ export async function life(vault, measure, { rounds, size, shards }) {
     ACCOUNT,
   );
   const ask = async (method, path, body, allowed = [200, 201, 204]) => {
-    const answer = await vault.send(path, { method, body });
-    if (!allowed.includes(answer.status))
-      throw new Problem(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer;
+    const response = await vault.send(path, { method, body });
+    if (!allowed.includes(response.status))
+      throw new Problem(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+    return response;
   };
   while ((await vault.sql(NOT_DUE, tomorrow)) > 0);
   // Seeded connections have consecutive numbers from 1.

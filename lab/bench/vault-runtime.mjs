@@ -97,9 +97,9 @@ export class Vault {
   /** Runs the schedule once, or a queue message. Returns its cost in D1, messages sent to the queue, and milliseconds. */
   async run(message) {
     const start = performance.now();
-    const answer = await fetch(new URL("/bench/run", this.#address), { method: "POST", body: message ?? "" });
-    if (answer.status !== 200) throw new Error(`the run failed: ${await answer.text()}`);
-    return { status: 200, ms: performance.now() - start, ...(await answer.json()) };
+    const response = await fetch(new URL("/bench/run", this.#address), { method: "POST", body: message ?? "" });
+    if (response.status !== 200) throw new Error(`the run failed: ${await response.text()}`);
+    return { status: 200, ms: performance.now() - start, ...(await response.json()) };
   }
 
   /** Runs a statement on the key's database. Returns the number of changed rows. */
@@ -116,10 +116,16 @@ export class Vault {
   async send(path, { method = "GET", body, secret = this.#secret } = {}) {
     const headers = { "x-service-secret": secret, ...(body && { "content-type": "application/json" }) };
     const start = performance.now();
-    const answer = await fetch(new URL(path, this.#address), { method, headers, body: body && JSON.stringify(body) });
-    const text = await answer.text();
+    const response = await fetch(new URL(path, this.#address), { method, headers, body: body && JSON.stringify(body) });
+    const text = await response.text();
     const ms = performance.now() - start;
-    const [, next] = /^<(.*)>; rel="next"$/.exec(answer.headers.get("link") ?? "") ?? [];
-    return { status: answer.status, body: text ? JSON.parse(text) : undefined, next, cost: costOf(answer.headers), ms };
+    const [, next] = /^<(.*)>; rel="next"$/.exec(response.headers.get("link") ?? "") ?? [];
+    return {
+      status: response.status,
+      body: text ? JSON.parse(text) : undefined,
+      next,
+      cost: costOf(response.headers),
+      ms,
+    };
   }
 }

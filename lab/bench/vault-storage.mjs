@@ -35,12 +35,12 @@ export async function storage(program, size, shards = 1) {
   const cwd = shards === 1 ? root : join(state, "project");
   const stampFile = join(state, "seeded");
   const keyFile = join(state, "key.json");
-  const wanted = fingerprint(
+  const digest = fingerprint(
     ["schema", "src/operator/seed", "src/util/case_fold.rs", "wrangler.toml"],
     [String(size), String(shards)],
   );
   const inDatabases = shards === 1 ? "" : `, in one of ${shards} databases`;
-  if (!isStamped(stampFile, wanted)) {
+  if (!isStamped(stampFile, digest)) {
     rmSync(state, { recursive: true, force: true });
     await task(
       `vault of ${size.toLocaleString("en")} connections${inDatabases} (kept for the next time)`,
@@ -60,7 +60,7 @@ export async function storage(program, size, shards = 1) {
         await operator("migrate", "--local");
         await operator("catalog", "publish", "--local");
         // New accounts go to the emptiest database. The measured account comes last, and has the most connections.
-        for (let nth = 1; nth < shards; nth += 1) await seed(`${ACCOUNT}-${nth}`, Math.ceil(size / 2));
+        for (let index = 1; index < shards; index += 1) await seed(`${ACCOUNT}-${index}`, Math.ceil(size / 2));
         await seed(ACCOUNT, size);
         const own = await key(ACCOUNT);
         const all = JSON.parse(await operator("shards", "list", "--json"));
@@ -69,7 +69,7 @@ export async function storage(program, size, shards = 1) {
         writeFileSync(keyFile, JSON.stringify({ secret: own.secret, beside: beside.secret, binding }), { mode: 0o600 });
       },
     );
-    stamp(stampFile, wanted);
+    stamp(stampFile, digest);
   }
   return { state, databases: databases(cwd), ...JSON.parse(readFileSync(keyFile, "utf8")) };
 }

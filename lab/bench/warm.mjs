@@ -15,7 +15,7 @@ const CONNECTIONS = 8;
 export const ROUNDS = 21;
 const ROUND_MS = 120;
 const WARM_UP_MS = 1_500;
-const LEAST_REQUESTS = 16;
+const MIN_REQUESTS = 16;
 
 const PAGE = 1.15;
 const FILTER = 1.2;
@@ -60,13 +60,13 @@ function frequent(actions) {
 /** Typical searches over all actions, with the words in many orders: each is a different query to the Worker. */
 function questions() {
   const file = readFileSync(join(root, "tests", "fixtures", "questions.toml"), "utf8");
-  const asked = [...file.matchAll(/^question = "(.*)"$/gm)].map(([, text]) => text.split(" "));
+  const requested = [...file.matchAll(/^question = "(.*)"$/gm)].map(([, text]) => text.split(" "));
   const turned = (words, by) => [...words.slice(by), ...words.slice(0, by)];
   const orders = (words) =>
     words.flatMap((_, by) =>
       words.map((_, further) => [...turned(words.slice(1), further), words[0]]).map((one) => turned(one, by).join(" ")),
     );
-  return [...new Set(asked.flatMap((words) => [words.join(" "), ...orders(words)]))];
+  return [...new Set(requested.flatMap((words) => [words.join(" "), ...orders(words)]))];
 }
 
 /**
@@ -143,11 +143,11 @@ export async function plan(one, loaded, headers) {
   const requests = one.targets.map((target) => encode(target, sent));
   let next = 0;
   const request = () => requests[next++ % requests.length];
-  const answer = await loaded.load.run(1, request, one.status);
+  const response = await loaded.load.run(1, request, one.status);
   const until = performance.now() + WARM_UP_MS;
   let wall;
-  while (performance.now() < until) ({ wall } = await loaded.measure(LEAST_REQUESTS * 4, request, one.status));
-  return { loaded, request, answer, count: Math.max(LEAST_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
+  while (performance.now() < until) ({ wall } = await loaded.measure(MIN_REQUESTS * 4, request, one.status));
+  return { loaded, request, answer: response, count: Math.max(MIN_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
 }
 
 /** Measures all cases, alternating between the Workers. Returns each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`. */

@@ -37,9 +37,9 @@ export const importArgs = (out) => [
 async function published(program) {
   const place = join(root, ".wrangler", "bench");
   const [folder, state] = [join(place, "directory"), join(place, "directory-state")];
-  const wanted = fingerprint(["src", "catalog.toml", "package-lock.json"], []);
+  const digest = fingerprint(["src", "catalog.toml", "package-lock.json"], []);
   const stamped = join(place, "directory.made-by");
-  if (!isStamped(stamped, wanted)) {
+  if (!isStamped(stamped, digest)) {
     rmSync(folder, { recursive: true, force: true });
     rmSync(state, { recursive: true, force: true });
     mkdirSync(place, { recursive: true });
@@ -50,7 +50,7 @@ async function published(program) {
         timeout: 600_000,
       });
     });
-    stamp(stamped, wanted);
+    stamp(stamped, digest);
   }
   return localValues(state);
 }

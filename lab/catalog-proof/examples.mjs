@@ -54,13 +54,13 @@ function decodedMember(value, { type }) {
   return types[0] === undefined || types.includes("string") ? value : decodedBody(value, "json");
 }
 
-const OF_TEXT = {
+const TEXT_EXAMPLES = {
   integer: (text) => (/^-?\d+$/.test(text) ? Number(text) : undefined),
   number: (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined),
   boolean: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
 };
 // The separators of lists, by OpenAPI's `style` and by Swagger's `collectionFormat`.
-const BETWEEN = { spaceDelimited: " ", pipeDelimited: "|", ssv: " ", tsv: "\t", pipes: "|" };
+const SEPARATORS = { spaceDelimited: " ", pipeDelimited: "|", ssv: " ", tsv: "\t", pipes: "|" };
 
 /**
  * Decodes an example of a parameter. OpenAPI has examples "in the correct format as specified in the parameter encoding": `1,2` is a
@@ -78,9 +78,9 @@ function sent(document, parameter, given, value) {
     return sent(document, parameter, given, String(value));
   }
   if (typeof value !== "string" || isOf("string")) return value;
-  if (isOf("array")) return each(value.split(BETWEEN[parameter.style ?? parameter.collectionFormat] ?? ","));
+  if (isOf("array")) return each(value.split(SEPARATORS[parameter.style ?? parameter.collectionFormat] ?? ","));
   for (const type of types) {
-    const read = OF_TEXT[type]?.(value);
+    const read = TEXT_EXAMPLES[type]?.(value);
     if (read !== undefined) return read;
   }
   return value;

@@ -58,12 +58,12 @@ export class Inputs {
     } catch (error) {
       return { fault: error.message };
     }
-    const held = found ? examples(document, found, action) : [];
-    const refused = held.flatMap((example) => {
+    const stored = found ? examples(document, found, action) : [];
+    const refused = stored.flatMap((example) => {
       const reason = refusal(validate, example.instance, pointer(example.at));
       return reason ? [{ at: example.at.join(" "), ...reason, isOwnFault: this.#isOwnFault(document, example) }] : [];
     });
-    return { examples: held.length, refused, validate };
+    return { examples: stored.length, refused, validate };
   }
 
   #once(schema) {

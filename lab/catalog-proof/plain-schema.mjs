@@ -2,7 +2,7 @@
 // Written independently of the importer.
 import { isObject } from "./document.mjs";
 
-const KEPT = [
+const KEPT_KEYWORDS = [
   "type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern",
   "minItems maxItems uniqueItems minProperties maxProperties required",
 ].flatMap((line) => line.split(" "));
@@ -36,7 +36,7 @@ function written(schema, name) {
   if (!isObject(schema)) return {};
   if (typeof schema.$ref === "string") return { $ref: `#/$defs/${name(schema.$ref)}` };
   const out = {};
-  for (const key of KEPT) if (schema[key] !== undefined) out[key] = schema[key];
+  for (const key of KEPT_KEYWORDS) if (schema[key] !== undefined) out[key] = schema[key];
   // One invalid pattern would make the whole schema invalid.
   if (!isPattern(out.pattern)) delete out.pattern;
   for (const key of ["allOf", "anyOf", "oneOf", "prefixItems"])

@@ -34,14 +34,14 @@ function documents(catalog) {
 /**
  * @param {string} program the operator's command line
  * @param {string} catalog the folder
- * @param {{ sample?: string[], tell?: (done: number) => void }} [options] `sample`: options of `catalog export`
+ * @param {{ sample?: string[], report?: (done: number) => void }} [options] `sample`: options of `catalog export`
  */
-export async function prove(program, catalog, { sample = [], tell = () => {} } = {}) {
+export async function prove(program, catalog, { sample = [], report = () => {} } = {}) {
   const known = documents(catalog);
   const shares = Array.from({ length: availableParallelism() }, () => []);
-  for (const [nth, platform] of Object.keys(known).entries()) shares[nth % shares.length].push(platform);
+  for (const [index, platform] of Object.keys(known).entries()) shares[index % shares.length].push(platform);
   let done = 0;
-  const more = (count) => tell((done += count));
+  const more = (count) => report((done += count));
   const results = await Promise.all(
     shares.map((platforms) => share({ program, catalog, sample, documents: known, platforms }, more)),
   );
@@ -59,12 +59,12 @@ export async function prove(program, catalog, { sample = [], tell = () => {} } =
 function share(workerData, more) {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("worker.mjs", import.meta.url), { workerData });
-    worker.on("message", (said) => (said.done ? more(said.done) : resolve(said.found))).on("error", reject);
+    worker.on("message", (output) => (output.done ? more(output.done) : resolve(output.found))).on("error", reject);
   });
 }
 
 const REASONS = {
-  type: "a value of another type than is declared",
+  type: "a value of a different type than declared",
   enum: "a value that is not among those that are allowed",
   pattern: "a text that its pattern does not match",
   required: "an object without a member that is required",

@@ -17,9 +17,9 @@ export function differences(document, found, action, connector) {
   ];
 }
 
-function compare(what, wanted, got) {
-  const lacks = [...wanted].filter((one) => !got.has(one));
-  const more = [...got].filter((one) => !wanted.has(one));
+function compare(what, expected, got) {
+  const lacks = [...expected].filter((one) => !got.has(one));
+  const more = [...got].filter((one) => !expected.has(one));
   return lacks.length + more.length === 0 ? [] : [`${what}: lacks [${lacks}], and additionally has [${more}]`];
 }
 
@@ -68,28 +68,28 @@ function bodies(document, found, action) {
   }
   const given = found.operation.requestBody;
   if (given === undefined || given === null) return own ? ["a body that the document lacks"] : [];
-  const wanted = document.resolved(given);
-  if (!isObject(wanted?.content) || Object.keys(wanted.content).length === 0) return [];
+  const expected = document.resolved(given);
+  if (!isObject(expected?.content) || Object.keys(expected.content).length === 0) return [];
   if (!own) return ["no body"];
-  const types = new Set(Object.keys(wanted.content).map((one) => one.trim()));
+  const types = new Set(Object.keys(expected.content).map((one) => one.trim()));
   return [
     ...compare("media types", types, new Set(own.contentTypes)),
-    ...requiredBody(wanted.required === true, action),
+    ...requiredBody(expected.required === true, action),
     ...members(document, body(document, found, action)?.schema, action),
   ];
 }
 
-function requiredBody(wanted, action) {
+function requiredBody(expected, action) {
   const got = [action.requestBody.required, (action.input.required ?? []).includes("body")];
-  return got.every((one) => one === wanted) ? [] : [`body: required is ${got}, not ${wanted}`];
+  return got.every((one) => one === expected) ? [] : [`body: required is ${got}, not ${expected}`];
 }
 
 function members(document, schema, action) {
-  const wanted = flat(schema, (reference) => document.target(reference));
+  const expected = flat(schema, (reference) => document.target(reference));
   const { body: taken } = action.input.properties;
   // XML and similar bodies are strings: then only `requestBody` has the members.
   const own = taken?.type === "string" ? action.requestBody.schema : taken;
-  return compare("body", wanted, flat(own, local(action.input)));
+  return compare("body", expected, flat(own, local(action.input)));
 }
 
 const local = (input) => (reference) => input.$defs?.[reference.replace(/^#\/(input\/)?\$defs\//, "")];
@@ -156,12 +156,12 @@ function security(document, { operation }, action, connector) {
   if (!Array.isArray(given)) return got.length === connector.authMethods.length ? [] : ["auth: not all methods"];
   const named = given.filter((one) => isObject(one) && Object.keys(one).length > 0);
   if (named.length === 0) return got.length === 0 ? [] : ["auth: needed, and not in the document"];
-  const wanted = named.map((together) => ({
+  const expected = named.map((together) => ({
     types: new Set(Object.keys(together).flatMap((name) => types(document.resolved(schemes[name]) ?? {}))),
     scopes: all(Object.values(together).flat()),
   }));
-  const fits = (one) => wanted.some(({ types, scopes }) => types.has(one.type) && scopes === one.scopes);
-  const usable = wanted.filter(({ types }) => [...kinds.values()].some((type) => types.has(type)));
+  const fits = (one) => expected.some(({ types, scopes }) => types.has(one.type) && scopes === one.scopes);
+  const usable = expected.filter(({ types }) => [...kinds.values()].some((type) => types.has(type)));
   // Without a usable scheme, any method of the connector is acceptable.
   if (usable.length === 0) return [];
   const strange = got.filter((one) => !fits(one)).map(({ type, scopes }) => `${type} (${scopes})`);

@@ -55,7 +55,7 @@ function generate(schema, definitions, random, depth = 0) {
 function values(name, input) {
   const random = chance(seed(name));
   const found = [];
-  for (let nth = 0; nth < VALUES; nth += 1) {
+  for (let index = 0; index < VALUES; index += 1) {
     const value = generate(input, input.$defs, random);
     found.push(value);
     for (let time = 0; time < CORRUPTED; time += 1) found.push(spoilt(value, random));
@@ -75,15 +75,15 @@ export class Verdicts {
 
   /** Returns how many values were compared, how many of them ajv rejects, and those on which the service and ajv disagree. */
   async compare(name, input, validate) {
-    const asked = values(name, input);
-    this.#child.stdin.write(`${JSON.stringify({ schema: input, values: asked })}\n`);
+    const requested = values(name, input);
+    this.#child.stdin.write(`${JSON.stringify({ schema: input, values: requested })}\n`);
     const { value: line, done } = await this.#lines.next();
     if (done) throw new Error(`\`check-inputs\` exited before ${name}`);
-    const theirs = asked.map((value) => validate(value));
-    const disagreed = JSON.parse(line).flatMap((faults, nth) =>
-      (faults === 0) === theirs[nth] ? [] : [{ value: asked[nth], isTaken: faults === 0 }],
+    const theirs = requested.map((value) => validate(value));
+    const disagreed = JSON.parse(line).flatMap((faults, index) =>
+      (faults === 0) === theirs[index] ? [] : [{ value: requested[index], isTaken: faults === 0 }],
     );
-    return { compared: asked.length, invalid: theirs.filter((isValid) => !isValid).length, disagreed };
+    return { compared: requested.length, invalid: theirs.filter((isValid) => !isValid).length, disagreed };
   }
 
   end() {

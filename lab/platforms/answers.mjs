@@ -5,8 +5,8 @@ const port = process.env.CONNECTOR_VAULT_PLATFORMS;
 export default async function answer(request, Response) {
   const headers = { "content-type": "application/json" };
   const { method, url } = request;
-  const asked = { method, url, headers: [...request.headers], body: await request.text() };
-  const sent = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body: JSON.stringify(asked) });
+  const incoming = { method, url, headers: [...request.headers], body: await request.text() };
+  const sent = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body: JSON.stringify(incoming) });
   const { status, headers: answered, body } = await sent.json();
   return new Response(body, { status, headers: answered });
 }

@@ -24,9 +24,9 @@ async function tested(args, detail) {
     if (line.trim()) detail?.(line.trim());
   }
   const [code] = await ended;
-  const said = lines.join("\n");
-  assert.equal(code, 0, said);
-  return said;
+  const output = lines.join("\n");
+  assert.equal(code, 0, output);
+  return output;
 }
 
 /**
@@ -46,9 +46,9 @@ export async function schemathesis({ examples, seed, detail }) {
       ["--header", `x-service-secret: ${caller.secret}`, "--phases", "examples,coverage,fuzzing,stateful"],
       ["--max-examples", examples, "--seed", seed, "--warnings", "off"],
     ];
-    const said = await tested(args.flat().map(String), detail);
+    const output = await tested(args.flat().map(String), detail);
     assert.doesNotMatch(reference.server.output, /panicked|RuntimeError|internal request=/);
-    return said;
+    return output;
   } finally {
     await reference.stop();
   }

@@ -28,7 +28,7 @@ export const COSTS = {
 };
 
 /** Assumptions about each connection. None of them was measured. */
-export const SUPPOSED = {
+export const ASSUMPTIONS = {
   /** Requests and changes per day. */
   requests: 1,
   events: 0.1,
@@ -67,7 +67,7 @@ export function zipf(accounts, connections, exponent, next) {
 
 /** The size of connections with their events, in bytes. */
 const bytesOf = (connections) =>
-  connections * (COSTS.connectionBytes + SUPPOSED.events * SUPPOSED.eventDays * COSTS.eventBytes);
+  connections * (COSTS.connectionBytes + ASSUMPTIONS.events * ASSUMPTIONS.eventDays * COSTS.eventBytes);
 
 /** The databases, with their accounts and sizes. */
 class Databases {
@@ -112,11 +112,11 @@ class Databases {
 
 /** The utilization of a database in the busiest hour, and the times of its queries. */
 function load(connections) {
-  const perSecond = (aDay) => (connections * aDay * SUPPOSED.peak) / DAY_S;
+  const perSecond = (aDay) => (connections * aDay * ASSUMPTIONS.peak) / DAY_S;
   const { reads, writes } = COSTS.refreshBatches;
   const kinds = [
-    { rate: perSecond(SUPPOSED.requests + SUPPOSED.refreshes * reads), ms: COSTS.readMs },
-    { rate: perSecond(SUPPOSED.events + SUPPOSED.refreshes * writes), ms: COSTS.writeMs },
+    { rate: perSecond(ASSUMPTIONS.requests + ASSUMPTIONS.refreshes * reads), ms: COSTS.readMs },
+    { rate: perSecond(ASSUMPTIONS.events + ASSUMPTIONS.refreshes * writes), ms: COSTS.writeMs },
   ];
   return { kinds, busy: kinds.reduce((sum, { rate, ms }) => sum + (rate * ms) / 1000, 0) };
 }
@@ -160,20 +160,20 @@ export function simulate({ seed, databases: count, connections, accounts, expone
   for (let week = 0; week < weeks; week += 1) {
     for (const database of databases.all) {
       for (const account of database.accounts) {
-        const more = account.size * SUPPOSED.growth * next();
+        const more = account.size * ASSUMPTIONS.growth * next();
         account.size += more;
         database.bytes += bytesOf(more);
       }
     }
     moves.push(databases.rebalance(from));
   }
-  const held = databases.all.map((database) => database.accounts.reduce((sum, { size }) => sum + size, 0));
-  const all = held.reduce((sum, one) => sum + one, 0);
-  const byLoad = [...held].sort((a, b) => a - b);
+  const stored = databases.all.map((database) => database.accounts.reduce((sum, { size }) => sum + size, 0));
+  const all = stored.reduce((sum, one) => sum + one, 0);
+  const byLoad = [...stored].sort((a, b) => a - b);
   const waitOf = (size) => wait(load(size).kinds, next);
   const perMonth = (aDay) => (all * aDay * MONTH_DAYS) / 1e6;
-  const requests = perMonth(SUPPOSED.requests);
-  const written = perMonth(SUPPOSED.refreshes * COSTS.refreshRows + SUPPOSED.events * COSTS.eventRows);
+  const requests = perMonth(ASSUMPTIONS.requests);
+  const written = perMonth(ASSUMPTIONS.refreshes * COSTS.refreshRows + ASSUMPTIONS.events * COSTS.eventRows);
   return {
     tooLarge: tooLarge.length,
     placed: { median: quantile(placed, 0.5), most: Math.max(...placed) },
@@ -182,9 +182,9 @@ export function simulate({ seed, databases: count, connections, accounts, expone
     movesAWeek: moves.reduce((sum, week) => sum + week.length, 0) / Math.max(1, weeks),
     movedAWeek: moves.flat().reduce((sum, size) => sum + size, 0) / Math.max(1, weeks),
     connections: all,
-    refreshesASecond: (all * SUPPOSED.refreshes) / DAY_S,
-    busy: { median: load(quantile(held, 0.5)).busy, most: load(byLoad.at(-1)).busy },
-    waitMs: { median: waitOf(quantile(held, 0.5)), most: waitOf(byLoad.at(-1)) },
+    refreshesASecond: (all * ASSUMPTIONS.refreshes) / DAY_S,
+    busy: { median: load(quantile(stored, 0.5)).busy, most: load(byLoad.at(-1)).busy },
+    waitMs: { median: waitOf(quantile(stored, 0.5)), most: waitOf(byLoad.at(-1)) },
     dollars: {
       plan: COSTS.planPrice,
       requests: requests * COSTS.requestPrice,

@@ -36,7 +36,7 @@ const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conform
 /** The scenarios of the conformance suite that test an authorization server. */
 const SCENARIOS = ["authorization-server-metadata-endpoint", "authorization-code-grant"];
 /** The shortest lifetime of an access token that can be configured, in seconds. */
-const LIFE = 60;
+const TOKEN_LIFETIME_S = 60;
 const POLL_MS = 200;
 const about = { name: "test", version: "1" };
 
@@ -114,7 +114,7 @@ describe("agents with common MCP clients", () => {
     await state.prepare(catalog);
     server = await Server.start(state, {
       name: "agent-clients",
-      variables: { LOCAL_TARGETS: "allow", BASE_URL: base, AGENT_TOKEN_SECONDS: String(LIFE) },
+      variables: { LOCAL_TARGETS: "allow", BASE_URL: base, AGENT_TOKEN_SECONDS: String(TOKEN_LIFETIME_S) },
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
     gate.to = server.port;
@@ -148,10 +148,10 @@ describe("agents with common MCP clients", () => {
   async function follow(url, login) {
     const { page, faults, close } = await open(browser, url);
     await page.getByRole("textbox").fill(login);
-    const goOn = page.getByRole("button", { name: "Go on" });
-    await goOn.click();
+    const continueToSignIn = page.getByRole("button", { name: "Go on" });
+    await continueToSignIn.click();
     await page.waitForFunction(() => document.title === "consent");
-    await goOn.click();
+    await continueToSignIn.click();
     await page.getByRole("heading", { level: 1, name: "use your accounts?" }).waitFor();
     await page.getByText(`user “${login}”`).waitFor();
     await page.getByText("Warning: any program on this computer").waitFor();

@@ -134,7 +134,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         await visit.connect(browser, { reconnects: true }, async (page) => {
           await allow(page, /Ben Example/);
           await heading(page, `${NAME} could not be connected`).waitFor();
-          await page.getByText("with another account than before").waitFor();
+          await page.getByText("with a different account than before").waitFor();
         });
         assert.equal((await visit.status(id)).state, "failed");
         await visit.connect(browser, { reconnects: true }, async (page) => {

@@ -174,23 +174,23 @@ const TABLE = [
 ];
 
 /** The comparable parts of a response: messages for people, request ids and version names differ. */
-function comparable(answer) {
+function comparable(response) {
   const headers = Object.fromEntries(
     ["content-type", "cache-control", "vary", "allow", "www-authenticate", "x-content-type-options"].map((name) => [
       name,
-      answer.header(name),
+      response.header(name),
     ]),
   );
-  const hasTag = answer.header("etag") !== undefined;
-  if (answer.body.length === 0) return { status: answer.status, headers, hasTag };
-  const { requestId, detail, errors, suggestions, ...body } = answer.json;
+  const hasTag = response.header("etag") !== undefined;
+  if (response.body.length === 0) return { status: response.status, headers, hasTag };
+  const { requestId, detail, errors, suggestions, ...body } = response.json;
   // For an unknown parameter, the nearest valid one is also compared.
   const places = errors?.map(({ parameter, pointer, suggestion }) => ({
     parameter,
     pointer,
     ...(body.code === "unknown_parameter" && { suggestion }),
   }));
-  return { status: answer.status, headers, hasTag, body, places, suggests: suggestions?.length };
+  return { status: response.status, headers, hasTag, body, places, suggests: suggestions?.length };
 }
 
 describe("the Hono Worker of the benchmarks", () => {
@@ -204,7 +204,7 @@ describe("the Hono Worker of the benchmarks", () => {
     const place = join(folder, "hono");
     mkdirSync(place);
     const start = async (name, values, make) => {
-      const storage = await serveStorage((asked) => values.get(asked), vault(keys.full.row, 30));
+      const storage = await serveStorage((request) => values.get(request), vault(keys.full.row, 30));
       const insert = storage.database.prepare(
         "INSERT INTO api_keys (hash, id, account, environment, scopes, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?)",
       );
@@ -227,13 +227,13 @@ describe("the Hono Worker of the benchmarks", () => {
     for (const storage of storages) storage.close();
   });
 
-  for (const [nth, { method = "GET", path, who, headers, body }] of TABLE.entries()) {
+  for (const [index, { method = "GET", path, who, headers, body }] of TABLE.entries()) {
     const digest = body ? ` ${createHash("sha256").update(body).digest("hex").slice(0, 6)}` : "";
-    test(`${nth}. ${method} ${path.slice(0, 100)} as ${who ?? "nobody"}${digest}`, async () => {
+    test(`${index}. ${method} ${path.slice(0, 100)} as ${who ?? "nobody"}${digest}`, async () => {
       const sent = [...(who ? [["x-service-secret", keys[who].secret]] : []), ...headers];
       const ask = async (name) => {
-        const answer = await send({ port: runtimes[name].ports[name], method, path, headers: sent, body });
-        return comparable(answer);
+        const response = await send({ port: runtimes[name].ports[name], method, path, headers: sent, body });
+        return comparable(response);
       };
       const [expected, answered] = [await ask("ours"), await ask("hono")];
       // URLs contain the port.
@@ -252,8 +252,12 @@ describe("the Hono Worker of the benchmarks", () => {
             headers: [["x-service-secret", keys.full.secret], ...headers],
           });
         const etag = (await ask([])).header("etag");
-        const answer = await ask([["if-none-match", `"other", W/${etag}`]]);
-        assert.deepEqual([answer.status, answer.body.length, answer.header("etag")], [304, 0, etag], `${name} ${path}`);
+        const response = await ask([["if-none-match", `"other", W/${etag}`]]);
+        assert.deepEqual(
+          [response.status, response.body.length, response.header("etag")],
+          [304, 0, etag],
+          `${name} ${path}`,
+        );
       }
     }
   });

@@ -33,13 +33,13 @@ const ROUNDS = [
 /** Changes of a connection by a caller. */
 const CHANGES = 2;
 /** How many of its last connected accounts a caller reads. */
-const READ = 3;
+const READ_COUNT = 3;
 /** Lifetimes of access tokens in seconds: those of every other pair of accounts always need a refresh. */
 const [LONG, SHORT] = [3600, 1];
 /** The timeouts of a code exchange and a token refresh. Older ones were interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 /** The error a client sees when the service is killed. */
-const GONE = new Error("the service was killed");
+const SERVICE_KILLED = new Error("the service was killed");
 
 describe("a service that is killed", { timeout: 600_000 }, () => {
   const state = new State("killed");
@@ -66,23 +66,23 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     server.kill("SIGKILL");
   }
 
-  /** The response of the service. Throws `GONE` if it was killed before. */
+  /** The response of the service. Throws `SERVICE_KILLED` if it was killed before. */
   async function hear(asking) {
     sent += 1;
-    const answer = await asking().catch((error) => {
-      throw isKilled ? GONE : error;
+    const response = await asking().catch((error) => {
+      throw isKilled ? SERVICE_KILLED : error;
     });
     answered += 1;
     reached("the service responds");
-    return answer;
+    return response;
   }
 
   async function ask(status, method, path, body) {
-    const [answer, json] = await hear(async () => {
+    const [response, json] = await hear(async () => {
       const whole = await app.call(method, path, body);
       return [whole, whole.body.length > 0 || status !== 204 ? whole.json : undefined];
     });
-    assert.equal(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 300)}`);
+    assert.equal(response.status, status, `${method} ${path}: ${response.text.slice(0, 300)}`);
     return json;
   }
 
@@ -97,12 +97,12 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   async function change(name) {
     const input = { platform: "unchecked", identity: name, identityType: "user", tags: ["new"] };
     const one = created(await ask(201, "POST", CONNECTIONS, input));
-    for (let nth = 0; nth < CHANGES; nth += 1) {
-      one.open.tags = [name, `${name} ${nth}`];
+    for (let index = 0; index < CHANGES; index += 1) {
+      one.open.tags = [name, `${name} ${index}`];
       const patched = await ask(200, "PATCH", at(one.id), { tags: one.open.tags });
       one.versions.push(Number(patched.version));
       one.tags = one.open.tags;
-      one.open = { secret: `a key of ${name}: ${nth}` };
+      one.open = { secret: `a key of ${name}: ${index}` };
       const body = { type: "api_key", apiKey: one.open.secret };
       await ask(204, "PUT", `${at(one.id)}/credentials`, body);
       one.secret = one.open.secret;
@@ -133,11 +133,11 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   }
 
   /** A user connects an account at the platform. */
-  async function signIn(name, nth, mine, code = `the code of ${name}`) {
+  async function signIn(name, index, own, code = `the code of ${name}`) {
     const way = { name, visitor: new Visitor() };
     way.grant = new Grant(stub, code, {
-      isStrict: nth % 2 === 1,
-      life: nth % 4 < 2 ? LONG : SHORT,
+      isStrict: index % 2 === 1,
+      life: index % 4 < 2 ? LONG : SHORT,
       isCut,
     });
     ways.push(way);
@@ -148,7 +148,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     const { status, heading } = await hear(() => comeBack(way.visitor, way.back));
     assert.deepEqual([status, heading], [200, "plain is connected"]);
     way.isDone = true;
-    mine.push(connected(way, (await ask(200, "GET", `/v1/vault/connect/${way.id}`)).connection));
+    own.push(connected(way, (await ask(200, "GET", `/v1/vault/connect/${way.id}`)).connection));
   }
 
   /** Records a connected account. */
@@ -158,8 +158,8 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   }
 
   /** Reads tokens with a refresh: of expired ones, and of all others by request. */
-  async function renew(mine) {
-    for (const one of mine.slice(-READ)) {
+  async function renew(own) {
+    for (const one of own.slice(-READ_COUNT)) {
       const query = one.grant.life === LONG ? "?refresh=true" : "";
       one.token = (await ask(200, "GET", `${at(one.id)}/credentials${query}`)).accessToken;
       assert.ok(one.grant.takes(one.token));
@@ -168,11 +168,11 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
 
   /** Runs operations in turn until the service is killed. Each caller starts with another operation. */
   async function caller(round, number) {
-    const mine = [];
-    for (let nth = number; ; nth += 1) {
-      const name = `${round}-${number}-${nth}`;
-      const steps = [() => change(name), () => enterKey(name), () => signIn(name, nth >> 2, mine), () => renew(mine)];
-      await steps[nth % steps.length]();
+    const own = [];
+    for (let index = number; ; index += 1) {
+      const name = `${round}-${number}-${index}`;
+      const steps = [() => change(name), () => enterKey(name), () => signIn(name, index >> 2, own), () => renew(own)];
+      await steps[index % steps.length]();
     }
   }
 
@@ -191,11 +191,11 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
 
   /** Asserts that the key of a connection is the acknowledged one. */
   async function expectSecret(one) {
-    const answer = await app.askCredentials(one.id);
-    if (answer.status === 404 && one.secret === undefined) return;
-    assert.equal(answer.status, 200, answer.text);
-    if (answer.json.apiKey === one.open.secret) one.secret = one.open.secret;
-    assert.equal(answer.json.apiKey, one.secret);
+    const response = await app.askCredentials(one.id);
+    if (response.status === 404 && one.secret === undefined) return;
+    assert.equal(response.status, 200, response.text);
+    if (response.json.apiKey === one.open.secret) one.secret = one.open.secret;
+    assert.equal(response.json.apiKey, one.secret);
   }
 
   /** Asserts that the platform accepts the token of a connection, and that it can still be refreshed, unless a rotation was lost. */
@@ -204,17 +204,17 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     const wasLost = grant.isLost;
     for (const query of ["", "?refresh=true"]) {
       const before = grant.given.length;
-      const answer = await app.askCredentials(one.id, query);
-      if (answer.status !== 200) {
+      const response = await app.askCredentials(one.id, query);
+      if (response.status !== 200) {
         // The platform issued tokens that never reached the service, and does not issue them again.
-        assert.ok(grant.isStrict && one.token !== grant.given.at(-1), `${grant.code}: ${answer.text}`);
-        assert.deepEqual([answer.status, answer.json.code], [503, "unavailable"]);
+        assert.ok(grant.isStrict && one.token !== grant.given.at(-1), `${grant.code}: ${response.text}`);
+        assert.deepEqual([response.status, response.json.code], [503, "unavailable"]);
         const { state, reason } = await app.status(one.id);
         assert.deepEqual([state, reason.code], ["degraded", "grant_rejected"]);
         one.isOver = true;
         break;
       }
-      const { accessToken } = answer.json;
+      const { accessToken } = response.json;
       assert.ok(grant.takes(accessToken), grant.code);
       assert.ok([one.token, grant.given.at(-1)].includes(accessToken), `${grant.code} has an older token`);
       assert.ok(grant.given.length <= before + 1, "at most one more refresh");
@@ -277,7 +277,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       [until, moment, ways, keys] = [answered + least, when, [], new Set()];
       const callers = Array.from({ length: CALLERS }, (_, number) => caller(round, number));
       for (const error of await Promise.all(callers.map((one) => one.catch((thrown) => thrown))))
-        if (error !== GONE) throw error;
+        if (error !== SERVICE_KILLED) throw error;
       await server.ended;
       assert.ok(answered >= until && answered < sent, `${answered} of ${sent} got a response`);
       await start();
@@ -292,10 +292,10 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
         const id = again.json.id ?? again.json.connectionId;
         created(await app.expect(200, "GET", at(id)), { secret: input.fields.apiKey, isConnected: true });
       }
-      for (let nth = 0; nth < model.length; nth += CALLERS)
-        await Promise.all(model.slice(nth, nth + CALLERS).map(expectKept));
-      const held = model.map((one) => one.token ?? one.secret).filter(Boolean);
-      assert.equal(new Set(held).size, held.length, "no two connections share credentials");
+      for (let index = 0; index < model.length; index += CALLERS)
+        await Promise.all(model.slice(index, index + CALLERS).map(expectKept));
+      const stored = model.map((one) => one.token ?? one.secret).filter(Boolean);
+      assert.equal(new Set(stored).size, stored.length, "no two connections share credentials");
       const { total } = await app.expect(200, "GET", `${CONNECTIONS}?limit=1`);
       const most = model.length + CALLERS * (round + 1);
       assert.ok(total >= model.length && total <= most, `${total} connections, ${model.length} answered`);

@@ -49,20 +49,20 @@ describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000
     const state = new State("platforms");
     await state.migrate();
     await state.publish(await catalog());
-    const keys = Array.from({ length: ACCOUNTS }, (_, nth) => key({ account: `account-${nth}`, scopes: ALL }));
+    const keys = Array.from({ length: ACCOUNTS }, (_, index) => key({ account: `account-${index}`, scopes: ALL }));
     await state.use(({ vault }) => store(vault, keys));
     // The client secret of the app at the simulated platforms.
     secrets.add("app-secret-1");
 
     let journeys;
     const waiting = new Map();
-    const asked = createHttpServer(async (request, response) => {
+    const requested = createHttpServer(async (request, response) => {
       const id = waiting.size + 1;
       waiting.set(id, response);
       journeys.say({ kind: "asked", id, ...(await json(request)) });
     });
-    process.env.CONNECTOR_VAULT_PLATFORMS = String(await listening(asked));
-    closed.push(() => asked.close());
+    process.env.CONNECTOR_VAULT_PLATFORMS = String(await listening(requested));
+    closed.push(() => requested.close());
     const server = await Server.start(state, {
       name: "platforms",
       secrets: { SESSION_SECRET, VAULT_KEYS },
@@ -72,7 +72,7 @@ describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000
     closed.push(() => server.stop());
 
     let result;
-    const answer = async ({ id, wait, journeys: count, ...message }) => {
+    const reply = async ({ id, wait, journeys: count, ...message }) => {
       if (count !== undefined) result = { count, ...message };
       else if (id !== undefined) waiting.get(id).end(JSON.stringify(message));
       else {
@@ -85,7 +85,7 @@ describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000
     const control = createServer((socket) => {
       journeys = { say: (message) => socket.write(`${JSON.stringify(message)}\n`) };
       createInterface({ input: socket }).on("line", (line) =>
-        answer(JSON.parse(line)).catch((error) => socket.destroy(error)),
+        reply(JSON.parse(line)).catch((error) => socket.destroy(error)),
       );
       const origin = `http://127.0.0.1:${server.port}`;
       journeys.say({ kind: "ready", origin, keys: keys.map(({ secret }) => secret) });

@@ -20,7 +20,7 @@ const fields = {
   body: { type: "string", maxLength: 10000 },
 };
 const json = (schema) => ({ content: { "application/json": { schema } } });
-const answers = (status, description, schema) => ({ [status]: { description, ...(schema && json(schema)) } });
+const responses = (status, description, schema) => ({ [status]: { description, ...(schema && json(schema)) } });
 const query = (name, description, schema, required = false) => ({ name, in: "query", description, schema, required });
 const paging = [
   query("limit", "How many notes a page has at most", { type: "integer", minimum: 1, maximum: 50, default: 5 }),
@@ -49,7 +49,7 @@ export const openApi = (origin) => ({
         summary: "Get the person whose notes these are",
         tags: ["account"],
         security: withScope(),
-        responses: answers(200, "The person", {
+        responses: responses(200, "The person", {
           type: "object",
           required: ["id", "name", "email"],
           properties: { id: text, name: text, email: text },
@@ -63,7 +63,7 @@ export const openApi = (origin) => ({
         tags: ["notes"],
         security: withScope("notes:read"),
         parameters: paging,
-        responses: answers(200, "A page", page),
+        responses: responses(200, "A page", page),
       },
       post: {
         operationId: "createNote",
@@ -74,7 +74,7 @@ export const openApi = (origin) => ({
           required: true,
           ...json({ type: "object", required: ["title"], additionalProperties: false, properties: fields }),
         },
-        responses: answers(201, "The note", note),
+        responses: responses(201, "The note", note),
       },
     },
     "/notes/search": {
@@ -84,7 +84,7 @@ export const openApi = (origin) => ({
         tags: ["notes"],
         security: withScope("notes:read"),
         parameters: [query("q", "Words that must all occur", { type: "string", minLength: 1 }, true), ...paging],
-        responses: answers(200, "A page", page),
+        responses: responses(200, "A page", page),
       },
     },
     "/notes/{id}": {
@@ -94,7 +94,7 @@ export const openApi = (origin) => ({
         summary: "Get a note",
         tags: ["notes"],
         security: withScope("notes:read"),
-        responses: answers(200, "The note", note),
+        responses: responses(200, "The note", note),
       },
       patch: {
         operationId: "updateNote",
@@ -102,14 +102,14 @@ export const openApi = (origin) => ({
         tags: ["notes"],
         security: withScope("notes:write"),
         requestBody: { required: true, ...json({ type: "object", additionalProperties: false, properties: fields }) },
-        responses: answers(200, "The note", note),
+        responses: responses(200, "The note", note),
       },
       delete: {
         operationId: "deleteNote",
         summary: "Delete a note",
         tags: ["notes"],
         security: withScope("notes:write"),
-        responses: answers(204, "Deleted"),
+        responses: responses(204, "Deleted"),
       },
     },
   },

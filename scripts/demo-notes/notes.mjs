@@ -28,7 +28,7 @@ const FIRST_NOTES = {
   ],
 };
 
-const MOST_NOTES = 1000;
+const MAX_NOTES = 1000;
 const LIMIT = { default: 5, most: 50 };
 /** The minimum time between two requested 429 responses. */
 const BUSY_MS = 10_000;
@@ -127,8 +127,8 @@ const ENDPOINTS = [
     "notes:write",
     ({ notes, body, at }) => {
       const { title, body: text = "" } = fieldsOf(body, ["title"]);
-      if (notes.length >= MOST_NOTES)
-        throw new ApiError(409, "too_many_notes", `A person has at most ${MOST_NOTES} notes.`);
+      if (notes.length >= MAX_NOTES)
+        throw new ApiError(409, "too_many_notes", `A person has at most ${MAX_NOTES} notes.`);
       const note = { id: newId(), title, body: text, createdAt: at, updatedAt: at };
       notes.unshift(note);
       return [201, note];
@@ -199,11 +199,11 @@ export function handleApi({ method, path, query, headers, body, state, grants, n
     const allow = [...new Set(matches.map(([one]) => one))].join(", ");
     throw new ApiError(405, "method_not_allowed", `${path} takes ${allow}.`, { allow });
   }
-  const [, pattern, scope, answer] = endpoint;
+  const [, pattern, scope, response] = endpoint;
   if (scope && !scopes.includes(scope)) {
     const challenge = `Bearer realm="Demo Notes", error="insufficient_scope", scope="${scope}"`;
     throw new ApiError(403, "insufficient_scope", `This needs the scope ${scope}.`, { "www-authenticate": challenge });
   }
   const [, id] = path.match(pattern);
-  return answer({ person, notes: state.notes[person], id, query, address, body, at: new Date(now).toISOString() });
+  return response({ person, notes: state.notes[person], id, query, address, body, at: new Date(now).toISOString() });
 }

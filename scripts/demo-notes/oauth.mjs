@@ -8,7 +8,7 @@ export const SCOPES = { "notes:read": "Read notes", "notes:write": "Create, chan
 
 const CODE_MS = 60_000;
 /** How many used refresh tokens of a grant are remembered. */
-const MOST_USED = 100;
+const MAX_USED = 100;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
@@ -150,7 +150,7 @@ export class Grants {
       throw new OAuthError("invalid_grant", "The refresh token was used before. The app's access is revoked.");
     }
     const scopes = scopesOf(parameters, grant.scopes, grant.scopes);
-    grant.used = [...grant.used, hash].slice(-MOST_USED);
+    grant.used = [...grant.used, hash].slice(-MAX_USED);
     grant.refreshes += 1;
     grant.refreshedAt = this.now();
     return this.#issue(grant, scopes);

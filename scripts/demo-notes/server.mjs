@@ -11,7 +11,7 @@ const HOST = "127.0.0.1";
 /** The default port. */
 const PORT = 8789;
 const ACCESS_SECONDS = 300;
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 /** The path where users of agents sign in. */
 export const SIGN_IN = "/sign-in";
 const PAGE_HEADERS = {
@@ -55,7 +55,7 @@ async function bodyOf(request) {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new ApiError(413, "too_large", `A body has at most ${MOST_BYTES} bytes.`);
+    if (bytes > MAX_BYTES) throw new ApiError(413, "too_large", `A body has at most ${MAX_BYTES} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
@@ -222,13 +222,13 @@ export class DemoNotes {
     const identity = form.get("identity")?.trim();
     if (!identity) return ask(400, "Say who you are.");
     const { address, key } = this.#service;
-    const answer = await fetch(`${address}/v1/agent-grants`, {
+    const response = await fetch(`${address}/v1/agent-grants`, {
       method: "POST",
       headers: { "x-service-secret": key, "content-type": "application/json" },
       body: JSON.stringify({ request, identity, identityType: "user" }),
     });
-    const { continueUrl, detail } = await answer.json();
-    return answer.ok ? redirect(continueUrl) : ask(400, detail);
+    const { continueUrl, detail } = await response.json();
+    return response.ok ? redirect(continueUrl) : ask(400, detail);
   }
 
   #authorize(method, url, form) {
@@ -239,10 +239,10 @@ export class DemoNotes {
       if (error instanceof OAuthError) return html(400, faultPage(error.message));
       throw error;
     }
-    const back = (answer) => {
+    const back = (response) => {
       const address = new URL(redirectUri);
       const state = url.searchParams.get("state");
-      const all = { ...answer, ...(state !== null && { state }), iss: this.origin };
+      const all = { ...response, ...(state !== null && { state }), iss: this.origin };
       for (const [name, value] of Object.entries(all)) address.searchParams.set(name, value);
       return redirect(address.href);
     };

@@ -27,7 +27,7 @@ export class Cloudflare {
     this.file = join(folder, "wrangler.toml");
   }
 
-  /** wrangler.toml, as it is now. */
+  /** The current wrangler.toml. */
   get config() {
     return readFileSync(this.file, "utf8");
   }
@@ -106,11 +106,11 @@ export class Cloudflare {
   async deploy(args, secrets) {
     const scratch = mkdtempSync(join(tmpdir(), "connector-vault-deploy-"));
     try {
-      const [told, file] = [join(scratch, "told.jsonl"), join(scratch, "secrets.json")];
+      const [message, file] = [join(scratch, "told.jsonl"), join(scratch, "secrets.json")];
       writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 });
       const also = Object.keys(secrets).length > 0 ? ["--secrets-file", file] : [];
-      await this.#run(["deploy", ...also, ...args], { show: true, env: { WRANGLER_OUTPUT_FILE_PATH: told } });
-      const entries = readFileSync(told, "utf8")
+      await this.#run(["deploy", ...also, ...args], { show: true, env: { WRANGLER_OUTPUT_FILE_PATH: message } });
+      const entries = readFileSync(message, "utf8")
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line));

@@ -56,6 +56,6 @@ export function fit({ kind, values, own }, connector, { authMethod, fields }) {
     }
   }
   const types = [...new Set(connector.authMethods.map(({ type }) => `\`${type}\``))].join(", ") || "none";
-  const asked = authMethod ? ` by the method \`${authMethod}\`` : "";
-  return { reason: `has credentials that \`${connector.platform}\` does not take${asked}; it takes ${types}` };
+  const requested = authMethod ? ` by the method \`${authMethod}\`` : "";
+  return { reason: `has credentials that \`${connector.platform}\` does not take${requested}; it takes ${types}` };
 }

@@ -111,7 +111,7 @@ function fromNango(item) {
 const isRedacted = (text) => typeof text === "string" && (/REDACTED/i.test(text) || /(\.\.\.|…|\*{3,})$/.test(text));
 
 /** Members of Composio's state that are not fields of the platform. */
-const OF_COMPOSIO =
+const COMPOSIO_FIELDS =
   /^(status|.*token.*|.*_key|.*secret|username|password|authUri|.*[uU]rl|.*_uri|code_verifier|scope|expires_in|expired_at|error.*|id_token|finalRedirectUri)$/;
 
 /**
@@ -136,7 +136,7 @@ function fromComposio(item) {
         : "has redacted credentials: turn off “Mask Connected Account Secrets” in the project settings, and export again";
     return { ...failed(reason), about };
   }
-  const own = Object.fromEntries(Object.entries(textsOf(values)).filter(([name]) => !OF_COMPOSIO.test(name)));
+  const own = Object.fromEntries(Object.entries(textsOf(values)).filter(([name]) => !COMPOSIO_FIELDS.test(name)));
   const draft = (credentials) => ({
     draft: withoutUndefined({
       names: [toolkit],
@@ -199,7 +199,7 @@ function checkHeader(path, header) {
       code: 2,
     });
   if (faults.length > 0)
-    throw new Problem(`${path} has other columns than the import knows.`, {
+    throw new Problem(`${path} has columns that the import does not know.`, {
       hint: faults.slice(0, 20).join("\n"),
       code: 2,
     });

@@ -30,7 +30,9 @@ async function toItem(draft, { format, map, service, identityType, label }) {
   const connector = await service.connector(target.platform);
   if (!connector) {
     const name = draft.names[0];
-    return { reason: `is of \`${shown(name)}\`, which is no platform of the catalog: name one in the file of --map` };
+    return {
+      reason: `is of \`${shown(name)}\`, which is not in the catalog: map it to a platform in the file of --map`,
+    };
   }
   const fitted = fit(draft.credentials, connector, { ...target, authMethod: draft.authMethod ?? target.authMethod });
   if ("reason" in fitted) return fitted;
@@ -110,7 +112,7 @@ export async function runImport(options, print) {
     };
     const key = JSON.stringify([item.platform, item.label, item.identity]);
     if (known.has(key)) {
-      const reason = `has the platform, label and identity of ${known.get(key)}: tell them apart by --label integration or --label connection`;
+      const reason = `has the platform, label and identity of ${known.get(key)}: distinguish them with --label integration or --label connection`;
       report("failed", { ...named, reason });
       continue;
     }

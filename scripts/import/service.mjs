@@ -44,8 +44,8 @@ export class Service {
           throw new Problem(`What responds at ${this.#url} is not this service (HTTP status ${response.status}).`);
         return { status: response.status, json };
       }
-      const asked = Number(response?.headers.get("retry-after"));
-      await wait(Math.min(asked > 0 ? asked : 2 ** (tries - 1), MAX_WAIT_S) * 1000);
+      const requested = Number(response?.headers.get("retry-after"));
+      await wait(Math.min(requested > 0 ? requested : 2 ** (tries - 1), MAX_WAIT_S) * 1000);
     }
   }
 
@@ -77,9 +77,9 @@ export class Service {
   /** The platform's connector; undefined for an unknown platform. */
   async connector(platform) {
     if (!this.#connectors.has(platform)) {
-      const answer = await this.#send("GET", `/v1/available-connectors/${encodeURIComponent(platform)}`);
-      if (answer.status !== 200 && answer.json.code !== "platform_not_found") Service.#refuse(answer);
-      this.#connectors.set(platform, answer.status === 200 ? answer.json : undefined);
+      const response = await this.#send("GET", `/v1/available-connectors/${encodeURIComponent(platform)}`);
+      if (response.status !== 200 && response.json.code !== "platform_not_found") Service.#refuse(response);
+      this.#connectors.set(platform, response.status === 200 ? response.json : undefined);
     }
     return this.#connectors.get(platform);
   }
@@ -87,8 +87,8 @@ export class Service {
   /** Imports connections, whose JSON is given. Returns the result of each. */
   async import(connections, cutOver) {
     const body = `{"connections":[${connections.join(",")}],"cutOver":${cutOver}}`;
-    const answer = await this.#send("POST", "/v1/vault/connections/import", body);
-    if (answer.status !== 200) Service.#refuse(answer);
-    return answer.json.results;
+    const response = await this.#send("POST", "/v1/vault/connections/import", body);
+    if (response.status !== 200) Service.#refuse(response);
+    return response.json.results;
   }
 }

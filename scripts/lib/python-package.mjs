@@ -95,8 +95,8 @@ const nameOf = ({ $ref }) => $ref.split("/").at(-1);
 function schemas() {
   const { openapi, info, paths, components } = JSON.parse(readFileSync(DOCUMENT, "utf8"));
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  const answers = operations.flatMap(({ responses }) => Object.entries(responses ?? {}));
-  const successes = answers.filter(([status]) => status.startsWith("2"));
+  const replies = operations.flatMap(({ responses }) => Object.entries(responses ?? {}));
+  const successes = replies.filter(([status]) => status.startsWith("2"));
   const names = reached(successes, components.schemas);
   names.delete("Health");
   const kept = Object.entries(components.schemas).filter(([name]) => names.has(name));

@@ -49,8 +49,8 @@ export async function sampleCatalog(program) {
   const stampFile = join(root, "target", "sample-catalog.imported-from");
   const args = importArguments();
   const files = ["providers.toml", "catalog.toml", "sources.toml", "documents", "package-lock.json"];
-  const wanted = fingerprint(files, [...args, hashOf(program)]);
-  if (isStamped(stampFile, wanted)) return folder;
+  const digest = fingerprint(files, [...args, hashOf(program)]);
+  if (isStamped(stampFile, digest)) return folder;
   rmSync(folder, { recursive: true, force: true });
   await task("sample catalog of openly licensed documents", (detail) =>
     run(program, [...args, "--out", folder], { detail }),
@@ -60,6 +60,6 @@ export async function sampleCatalog(program) {
   // Its documents are not in the package. Once npm has installed them in a project, `catalog add` can repeat the import there.
   const note = join(folder, "import.json");
   writeFileSync(note, readFileSync(note, "utf8").replaceAll(`"${root}/`, '"'));
-  stamp(stampFile, wanted);
+  stamp(stampFile, digest);
   return folder;
 }

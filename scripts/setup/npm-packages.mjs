@@ -18,9 +18,9 @@ function fingerprint(folder) {
 // `npm ci` first deletes node_modules with this stamp, so that an interrupted installation is repeated.
 const stampOf = (folder) => join(folder, "node_modules", ".connector-vault-stamp");
 
-function isCurrent(stamp, wanted) {
+function isCurrent(stamp, digest) {
   try {
-    return readFileSync(stamp, "utf8") === wanted;
+    return readFileSync(stamp, "utf8") === digest;
   } catch {
     return false;
   }
@@ -35,10 +35,10 @@ function verify() {
     });
   }
   for (const tool of ["esbuild", "workerd", "wasm-opt", "wrangler"]) {
-    const answer = tryRun(join(nodeBin, tool), ["--version"]);
-    if (!answer.ok) {
+    const response = tryRun(join(nodeBin, tool), ["--version"]);
+    if (!response.ok) {
       throw new Problem(`\`${tool}\` from npm does not run on this machine (${process.platform} ${process.arch}).`, {
-        output: answer.err,
+        output: response.err,
         hint: "Delete node_modules and try again; npm must be allowed to install optional packages.",
       });
     }
@@ -51,17 +51,17 @@ function verify() {
  */
 export async function npmPackages(folder = root) {
   const stamp = stampOf(folder);
-  const wanted = fingerprint(folder);
-  if (isCurrent(stamp, wanted)) return;
+  const digest = fingerprint(folder);
+  if (isCurrent(stamp, digest)) return;
   const isRoot = folder === root;
   await locked(
     isRoot ? "npm-packages" : `npm-packages-${basename(folder)}`,
     "it is installing the npm packages",
     async () => {
-      if (isCurrent(stamp, wanted)) return;
+      if (isCurrent(stamp, digest)) return;
       await install(folder);
       if (isRoot) verify();
-      writeFileSync(stamp, wanted);
+      writeFileSync(stamp, digest);
     },
   );
 }

@@ -34,10 +34,10 @@ export async function pythonPackages(name, requirements) {
   const folder = join(root, "target", "python", name);
   const done = join(folder, "installed-from");
   // Its programs contain the absolute path of their folder, so a moved project must install them again.
-  const wanted = fingerprint([requirements], [folder]);
-  if (isStamped(done, wanted)) return;
+  const digest = fingerprint([requirements], [folder]);
+  if (isStamped(done, digest)) return;
   await locked(`python-${name}`, `it installs ${name}`, async () => {
-    if (isStamped(done, wanted)) return;
+    if (isStamped(done, digest)) return;
     await python();
     await task(`${name} from PyPI`, async (detail) => {
       rmSync(folder, { recursive: true, force: true });
@@ -48,6 +48,6 @@ export async function pythonPackages(name, requirements) {
         hint: "pip must reach PyPI (https://pypi.org/ or your mirror) the first time. Then run this again.",
       });
     });
-    stamp(done, wanted);
+    stamp(done, digest);
   });
 }

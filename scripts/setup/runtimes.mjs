@@ -17,10 +17,10 @@ export const runtimeProgram = (name) => join(folder, "node_modules", ".bin", nam
 /** Installs the runtimes that `tests/runtimes` pins, unless they are up to date. */
 export async function runtimes() {
   const done = join(folder, "installed-from");
-  const wanted = fingerprint([SOURCE], [`${process.platform} ${process.arch}`]);
-  if (isStamped(done, wanted)) return;
+  const digest = fingerprint([SOURCE], [`${process.platform} ${process.arch}`]);
+  if (isStamped(done, digest)) return;
   await locked("runtimes", "it installs Deno and Bun", async () => {
-    if (isStamped(done, wanted)) return;
+    if (isStamped(done, digest)) return;
     await task("Deno and Bun from npm", async (detail) => {
       mkdirSync(folder, { recursive: true });
       for (const file of FILES) copyFileSync(join(root, SOURCE, file), join(folder, file));
@@ -32,6 +32,6 @@ export async function runtimes() {
         hint: "npm must reach its registry (https://registry.npmjs.org/ or your mirror) the first time. Then run this again.",
       });
     });
-    stamp(done, wanted);
+    stamp(done, digest);
   });
 }

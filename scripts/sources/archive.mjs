@@ -7,7 +7,7 @@ const trimmed = (bytes) => bytes.toString("utf8").split("\0")[0];
 const octal = (bytes) => Number.parseInt(trimmed(bytes).trim() || "0", 8);
 
 /** The files of a tar archive whose paths, without `prefix`, are in `wanted`. */
-export function tarFiles(tar, wanted, prefix) {
+export function tarFiles(tar, expected, prefix) {
   const files = new Map();
   let longName;
   for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {
@@ -27,13 +27,13 @@ export function tarFiles(tar, wanted, prefix) {
     longName = undefined;
     const path = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
     // Regular files only: links could point outside the archive.
-    if (path && wanted.has(path) && (kind === "0" || kind === "\0")) files.set(path, content);
+    if (path && expected.has(path) && (kind === "0" || kind === "\0")) files.set(path, content);
   }
   return files;
 }
 
 /** The files of a zip archive that are in `wanted`. Fails if one is larger than `maxBytes`. */
-export function zipFiles(zip, wanted, maxBytes) {
+export function zipFiles(zip, expected, maxBytes) {
   const end = zip.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
   if (end < 0) throw new Error("the archive is damaged");
   const count = zip.readUInt16LE(end + 10);
@@ -47,7 +47,7 @@ export function zipFiles(zip, wanted, maxBytes) {
     const start = zip.readUInt32LE(at + 42);
     const name = zip.toString("utf8", at + 46, at + 46 + nameLength);
     at += 46 + nameLength + extraLength + commentLength;
-    if (!wanted.has(name)) continue;
+    if (!expected.has(name)) continue;
     if (size > maxBytes) throw new Error(`${name} is larger than ${maxBytes >> 20} MiB`);
     const from = start + 30 + zip.readUInt16LE(start + 26) + zip.readUInt16LE(start + 28);
     const packed = zip.subarray(from, from + packedSize);

@@ -34,23 +34,23 @@ await main(async () => {
   const jobs = [
     ...addresses
       .filter((address) => /^https?:/.test(address))
-      .map((address) => async (answer) => answer(address, () => download(address, cache, { signal }))),
+      .map((address) => async (response) => response(address, () => download(address, cache, { signal }))),
     ...packages(addresses, cache, { signal }),
   ];
   await task("documents of sources.toml", async (detail) => {
     let done = 0;
-    const answer = async (address, get) => {
-      const said = { address };
+    const response = async (address, get) => {
+      const output = { address };
       try {
-        said.sha256 = await get();
+        output.sha256 = await get();
       } catch (error) {
-        said.error = signal?.aborted ? "there was no time left" : error.message;
+        output.error = signal?.aborted ? "there was no time left" : error.message;
       }
-      process.stdout.write(`${JSON.stringify(said)}\n`);
+      process.stdout.write(`${JSON.stringify(output)}\n`);
       done += 1;
       detail(`${done} of ${addresses.length}`);
     };
-    await each(jobs, AT_ONCE, (job) => job(answer));
+    await each(jobs, AT_ONCE, (job) => job(response));
   });
   cache.prune(keep);
 });

@@ -27,10 +27,10 @@ export function packages(addresses, cache, { signal }) {
     const key = `${parts.registry}:${parts.name}@${parts.version}`;
     byPackage.set(key, [...(byPackage.get(key) ?? []), { address, ...parts }]);
   }
-  return [...byPackage.values()].map((wanted) => async (answer) => {
-    const files = getAll(wanted, signal);
-    for (const { address, path } of wanted) {
-      await answer(address, async () => {
+  return [...byPackage.values()].map((expected) => async (response) => {
+    const files = getAll(expected, signal);
+    for (const { address, path } of expected) {
+      await response(address, async () => {
         const bytes = (await files).get(path);
         if (!bytes) throw new Error(`the package has no file ${path}`);
         const isPacked = path.endsWith(".gz");
@@ -41,9 +41,9 @@ export function packages(addresses, cache, { signal }) {
 }
 
 /** Downloads a package. Returns the wanted files by path. */
-async function getAll(wanted, signal) {
-  const [{ registry, name, version }] = wanted;
-  const paths = new Set(wanted.map(({ path }) => path));
+async function getAll(expected, signal) {
+  const [{ registry, name, version }] = expected;
+  const paths = new Set(expected.map(({ path }) => path));
   const installed = registry === "npm" && installedFiles(name, version, paths);
   if (installed) return installed;
   if (signal?.aborted) throw new Error("there was no time left");
@@ -88,7 +88,7 @@ async function quietly(program, args) {
   try {
     await run(program, args, { timeout: TIMEOUT_MS });
   } catch (error) {
-    const said = error.output?.split("\n").filter((line) => /err/i.test(line)) ?? [];
-    throw new Error([error.message, said.at(-1)?.trim()].filter(Boolean).join(" "));
+    const output = error.output?.split("\n").filter((line) => /err/i.test(line)) ?? [];
+    throw new Error([error.message, output.at(-1)?.trim()].filter(Boolean).join(" "));
   }
 }

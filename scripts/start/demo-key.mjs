@@ -11,8 +11,8 @@ export async function demoKey(program, { place }) {
 async function tryKey(address, key) {
   const target = `${address}/v1/available-connectors?limit=1`;
   try {
-    const answer = await fetch(target, { headers: { "x-service-secret": key } });
-    return { status: answer.status, body: await answer.text() };
+    const response = await fetch(target, { headers: { "x-service-secret": key } });
+    return { status: response.status, body: await response.text() };
   } catch (error) {
     return { status: 0, body: `${error.cause?.message ?? error.message}` };
   }

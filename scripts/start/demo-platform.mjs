@@ -35,8 +35,8 @@ export const removeConnector = (state) => rmSync(catalogIn(state), { recursive: 
 export async function importConnector(program, { state }, { origin }) {
   const stampFile = join(catalogIn(state), ".imported");
   const [document, config] = [JSON.stringify(openApi(origin)), overrides(origin)];
-  const wanted = fingerprint([], [document, config, hashOf(program)]);
-  if (localCatalog(state) && isStamped(stampFile, wanted)) return;
+  const digest = fingerprint([], [document, config, hashOf(program)]);
+  if (localCatalog(state) && isStamped(stampFile, digest)) return;
   const sources = mkdtempSync(join(tmpdir(), "connector-vault-demo-"));
   try {
     const [documentFile, configFile] = [join(sources, `${PLATFORM}.json`), join(sources, "catalog.toml")];
@@ -47,7 +47,7 @@ export async function importConnector(program, { state }, { origin }) {
   } finally {
     rmSync(sources, { recursive: true, force: true });
   }
-  stamp(stampFile, wanted);
+  stamp(stampFile, digest);
 }
 
 /** Sets the demo account's OAuth client once, and not again after a user has removed it. */

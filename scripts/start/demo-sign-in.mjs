@@ -13,8 +13,12 @@ import { isStamped, stamp } from "../lib/fingerprint.mjs";
 export async function configureSignIn({ state }, address, key, demo) {
   const send = async (method, body) => {
     const headers = { "x-service-secret": key, "content-type": "application/json" };
-    const answer = await fetch(`${address}/v1/agent-sign-in`, { method, headers, body: body && JSON.stringify(body) });
-    return answer.ok ? answer.json() : undefined;
+    const response = await fetch(`${address}/v1/agent-sign-in`, {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+    });
+    return response.ok ? response.json() : undefined;
   };
   try {
     const found = await send("GET");

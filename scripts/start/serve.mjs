@@ -49,10 +49,10 @@ export function serve({ args, log }, whenReady) {
       });
     });
     child.stderr.setEncoding("utf8").on("data", (chunk) => process.stderr.write(log ? chunk : quietErrors.take(chunk)));
-    let asked = false;
+    let requested = false;
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
       process.on(signal, () => {
-        asked = true;
+        requested = true;
         child.kill(signal === "SIGHUP" ? "SIGTERM" : signal);
       });
     }
@@ -60,9 +60,9 @@ export function serve({ args, log }, whenReady) {
     child.on("close", (code, signal) => {
       process.stdout.write(quiet.end());
       process.stderr.write(quietErrors.end());
-      if (failure && !asked) return reject(failure);
+      if (failure && !requested) return reject(failure);
       // Stopping on request is not a failure.
-      resolve(code ?? (asked ? 0 : 128 + (constants.signals[signal] ?? 0)));
+      resolve(code ?? (requested ? 0 : 128 + (constants.signals[signal] ?? 0)));
     });
   });
 }

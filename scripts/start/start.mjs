@@ -24,10 +24,10 @@ const LONG_MS = 20_000;
 
 async function migrateState(program, { state, place }) {
   const stampFile = join(state, "v3", "d1", ".migrated");
-  const wanted = fingerprint(["schema"], [readFileSync(join(work, "wrangler.toml"), "utf8")]);
-  if (isStamped(stampFile, wanted)) return;
+  const digest = fingerprint(["schema"], [readFileSync(join(work, "wrangler.toml"), "utf8")]);
+  if (isStamped(stampFile, digest)) return;
   await task("local database migrated", (detail) => run(program, ["migrate", ...place], { detail }));
-  stamp(stampFile, wanted);
+  stamp(stampFile, digest);
 }
 
 /** Writes the URL of the service to a file, so that `clients` can print the redirect URI. */

@@ -59,7 +59,7 @@ function enqueue(request) {
 }
 
 async function converse(socket) {
-  const reply = (answer) => socket.write(`${JSON.stringify(answer)}\n`);
+  const reply = (response) => socket.write(`${JSON.stringify(response)}\n`);
   let greeted = false;
   for await (const line of lines(socket)) {
     const message = JSON.parse(line);

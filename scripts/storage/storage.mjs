@@ -85,9 +85,9 @@ async function put(opened, pairs) {
   const values = pairs.map(({ value }) => Buffer.from(value, "base64"));
   const list = pairs.map(({ key, metadata }, at) => ({ key, size: values[at].length, metadata }));
   const body = Buffer.concat([Buffer.from(`${JSON.stringify(list)}\n`), ...values]);
-  const answer = await opened.dispatchFetch("http://storage/", { method: "POST", body });
-  const said = await answer.text();
-  if (!answer.ok) throw new Error(said);
+  const response = await opened.dispatchFetch("http://storage/", { method: "POST", body });
+  const output = await response.text();
+  if (!response.ok) throw new Error(output);
 }
 
 async function runKv(opened, request) {

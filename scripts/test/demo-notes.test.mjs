@@ -34,18 +34,18 @@ describe("the demo platform", () => {
 
   const ask = (path, options) => fetch(`${demo.origin}${path}`, { redirect: "manual", ...options });
   const api = async (method, path, { headers = ADA, body } = {}) => {
-    const answer = await ask(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
-    const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, body: text ? JSON.parse(text) : undefined };
+    const response = await ask(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : undefined };
   };
   const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
   const send = async (path, parameters) => {
-    const answer = await ask(path, { method: "POST", body: new URLSearchParams(parameters) });
-    const text = await answer.text();
-    return { status: answer.status, body: text ? JSON.parse(text) : undefined };
+    const response = await ask(path, { method: "POST", body: new URLSearchParams(parameters) });
+    const text = await response.text();
+    return { status: response.status, body: text ? JSON.parse(text) : undefined };
   };
-  const refused = async (answer, code, status = 400) => {
-    const { status: found, body } = await answer;
+  const refused = async (response, code, status = 400) => {
+    const { status: found, body } = await response;
     assert.deepEqual([found, body.error], [status, code], JSON.stringify(body));
   };
 
@@ -77,9 +77,9 @@ describe("the demo platform", () => {
   /** Gets a code for Ada's notes, with the parameters for its exchange. */
   const authorize = async (form = allowing) => {
     const { verifier, challenge } = pkce();
-    const answer = await decide(query({ code_challenge: challenge }), form);
-    assert.equal(answer.status, 303);
-    const back = new URL(answer.headers.get("location"));
+    const response = await decide(query({ code_challenge: challenge }), form);
+    assert.equal(response.status, 303);
+    const back = new URL(response.headers.get("location"));
     assert.equal(`${back.origin}${back.pathname}`, REDIRECT_URI);
     assert.deepEqual([back.searchParams.get("state"), back.searchParams.get("iss")], ["s", demo.origin]);
     const code = back.searchParams.get("code");
@@ -107,9 +107,9 @@ describe("the demo platform", () => {
       { client_id: undefined },
     ]) {
       const parameters = query({ code_challenge: challenge, ...changes });
-      for (const answer of [await ask(`/oauth/authorize?${parameters}`), await decide(parameters, allowing)]) {
-        assert.equal(answer.status, 400, JSON.stringify(changes));
-        assert.equal(answer.headers.get("location"), null);
+      for (const response of [await ask(`/oauth/authorize?${parameters}`), await decide(parameters, allowing)]) {
+        assert.equal(response.status, 400, JSON.stringify(changes));
+        assert.equal(response.headers.get("location"), null);
       }
     }
     const aliased = query({ code_challenge: challenge, redirect_uri: "http://127.0.0.1:8787/connect/callback" });
@@ -127,13 +127,13 @@ describe("the demo platform", () => {
       [{ code_challenge: challenge, response_type: "token" }, "unsupported_response_type"],
       [{ code_challenge: challenge, scope: "notes:read admin" }, "invalid_scope"],
     ]) {
-      const answer = await ask(`/oauth/authorize?${query(changes)}`);
-      const back = new URL(answer.headers.get("location"));
-      assert.deepEqual([answer.status, back.searchParams.get("error")], [303, error], JSON.stringify(changes));
+      const response = await ask(`/oauth/authorize?${query(changes)}`);
+      const back = new URL(response.headers.get("location"));
+      assert.deepEqual([response.status, back.searchParams.get("error")], [303, error], JSON.stringify(changes));
     }
-    const twice = query({ code_challenge: challenge });
-    twice.append("state", "other");
-    const back = new URL((await ask(`/oauth/authorize?${twice}`)).headers.get("location"));
+    const repeated = query({ code_challenge: challenge });
+    repeated.append("state", "other");
+    const back = new URL((await ask(`/oauth/authorize?${repeated}`)).headers.get("location"));
     assert.equal(back.searchParams.get("error"), "invalid_request");
   });
 
@@ -236,14 +236,14 @@ describe("the demo platform", () => {
   });
 
   test("lists, searches, creates, changes and deletes notes", async () => {
-    const met = [];
+    const seen = [];
     for (let cursor; cursor !== null; ) {
       const { body } = await api("GET", `/notes?limit=5${cursor ? `&cursor=${cursor}` : ""}`);
-      met.push(...body.notes.map(({ id }) => id));
+      seen.push(...body.notes.map(({ id }) => id));
       cursor = body.next;
     }
-    assert.equal(met.length, 12);
-    assert.equal(new Set(met).size, met.length);
+    assert.equal(seen.length, 12);
+    assert.equal(new Set(seen).size, seen.length);
     const { status, body: made } = await api("POST", "/notes", { body: { title: "Quince jam" } });
     assert.deepEqual([status, made.title, made.body], [201, "Quince jam", ""]);
     const changed = await api("PATCH", `/notes/${made.id}`, { body: { body: "Boil for an hour" } });
@@ -258,17 +258,17 @@ describe("the demo platform", () => {
   });
 
   test("Link has the next page with the query of the request", async () => {
-    const met = [];
+    const found = [];
     for (let path = "/notes/search?q=the&limit=1"; path !== undefined; ) {
       const { headers, body } = await api("GET", path);
-      met.push(...body.notes.map(({ id }) => id));
+      found.push(...body.notes.map(({ id }) => id));
       const next = headers.get("link")?.match(/^<(.+)>; rel="next"$/)[1];
       assert.equal(next === undefined, body.next === null);
       if (next) assert.ok(next.startsWith(`${demo.origin}/api/notes/search?q=the&limit=1&cursor=`), next);
       path = next?.slice(`${demo.origin}/api`.length);
     }
-    assert.ok(met.length > 1);
-    assert.equal(new Set(met).size, met.length);
+    assert.ok(found.length > 1);
+    assert.equal(new Set(found).size, found.length);
   });
 
   test("responds to `busy=1` with 429, and accepts the next request", async () => {
@@ -305,8 +305,8 @@ describe("the demo platform", () => {
       ["PUT", "/notes", {}, 405],
       ["GET", "/other", undefined, 404],
     ]) {
-      const answer = await api(method, path, { body });
-      assert.deepEqual([answer.status, typeof answer.body.error.message], [status, "string"], `${method} ${path}`);
+      const response = await api(method, path, { body });
+      assert.deepEqual([response.status, typeof response.body.error.message], [status, "string"], `${method} ${path}`);
     }
     for (const headers of [{}, { "x-api-key": "wrong" }, { authorization: "Bearer wrong" }])
       assert.equal((await api("GET", "/me", { headers })).status, 401);
@@ -342,10 +342,10 @@ describe("the demo platform", () => {
       const body = JSON.parse(Buffer.concat(chunks));
       got.push([request.method, request.url, request.headers["x-service-secret"], body]);
       const isKnown = body.request === "ar_1";
-      const answer = isKnown
+      const reply = isKnown
         ? { continueUrl: "http://localhost:8787/mcp/e/continue?grant=g" }
         : { detail: "No such <request>." };
-      response.writeHead(isKnown ? 201 : 400, { "content-type": "application/json" }).end(JSON.stringify(answer));
+      response.writeHead(isKnown ? 201 : 400, { "content-type": "application/json" }).end(JSON.stringify(reply));
     });
     await new Promise((done) => service.listen(0, "127.0.0.1", done));
     const post = (path, identity, origin = demo.origin) =>
@@ -413,7 +413,7 @@ describe("the demo platform", () => {
   test("rejects requests to another host name", async () => {
     const status = await new Promise((done, fail) => {
       const options = { host: "127.0.0.1", port: demo.state.port, headers: { host: "evil.example", ...ADA } };
-      httpRequest({ ...options, path: "/api/me" }, (answer) => done(answer.resume().statusCode))
+      httpRequest({ ...options, path: "/api/me" }, (response) => done(response.resume().statusCode))
         .once("error", fail)
         .end();
     });

@@ -41,11 +41,11 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
     const opened = open("GET", url, "", none, { signal: caller.signal }, TIMEOUT_MS);
     const [, response] = await once(platform, "request");
     response.write("begun");
-    const answer = await opened;
-    assert.equal(answer.status, 200);
+    const reply = await opened;
+    assert.equal(reply.status, 200);
     const closed = once(response, "close");
     caller.abort();
-    await assert.rejects(answer.text(), { name: "AbortError" });
+    await assert.rejects(reply.text(), { name: "AbortError" });
     await closed;
     assert.equal(response.writableFinished, false);
   });
@@ -89,8 +89,8 @@ test("the schedule visits a few databases per minute, and each one regularly", (
 
 test("a failing or slow database does not delay the others", async () => {
   const env = { VAULT: {}, VAULT_1: {}, VAULT_2: {} };
-  let answer;
-  const slow = new Promise((done) => (answer = done));
+  let response;
+  const slow = new Promise((done) => (response = done));
   const [begun, done] = [[], []];
   const run = async (number) => {
     begun.push(number);
@@ -101,7 +101,7 @@ test("a failing or slow database does not delay the others", async () => {
   const whole = runShards(env, 0, run);
   assert.deepEqual(begun, [0, 1, 2]);
   assert.deepEqual(done, [2]);
-  answer();
+  response();
   await assert.rejects(whole, (cause) => cause === "VAULT_1: no");
   assert.deepEqual(done, [2, 0]);
   await runShards({ VAULT: {} }, 0, async () => {});

@@ -54,8 +54,8 @@ before(async () => {
       response.end(typeof json === "string" ? json : JSON.stringify(json));
     };
     assert.equal(request.headers["x-service-secret"], "the key");
-    const trouble = request.method === "POST" ? troubles.shift() : undefined;
-    if (trouble) return trouble(send, request);
+    const failureText = request.method === "POST" ? troubles.shift() : undefined;
+    if (failureText) return failureText(send, request);
     const platform = request.url.split("/").pop();
     if (request.method === "POST") {
       const body = Buffer.concat(chunks);
@@ -199,8 +199,8 @@ test("rows that can't move are reported with a reason, and the others move", asy
     [nango("e", { credentials: { type: "OAUTH1", oauth_token: SECRET } }), /^failed .*of a type/],
     [nango("f", { credentials: { type: "OAUTH2_CC", client_secret: SECRET } }), /^failed .*client credentials/],
     [nango("g", { deleted: true }), /^skipped .*deleted/],
-    [key("unknown"), /^failed .*no platform of the catalog/],
-    [key("__proto__"), /^failed .*no platform of the catalog/],
+    [key("unknown"), /^failed .*not in the catalog/],
+    [key("__proto__"), /^failed .*not in the catalog/],
     [key("google-mail"), /^failed .*does not take/],
     [nango("h", { provider: "two", provider_config_key: "two" }), /^failed .*several methods/],
     [nango("i", { end_user: { id: "x".repeat(2 << 20) } }), /^failed .*larger than 1 MiB/],
@@ -351,7 +351,7 @@ test("a CSV file may have quotes, line breaks, a byte order mark and formulas", 
   assert.match(lines[2], /\\u\{1b\}\[2J\\u\{202e\}/);
 });
 
-test("a CSV file that is not understood is refused without a look into its cells", async () => {
+test("a CSV file in an unknown format is rejected without reading its cells", async () => {
   for (const [content, expected] of [
     ["", /rows: none/],
     [`gmail,ann,${SECRET}\n`, /has no header/],
@@ -371,7 +371,7 @@ test("a CSV file that is not understood is refused without a look into its cells
   assert.deepEqual([missing.code, /no such file/.test(missing.err)], [2, true]);
 });
 
-test("files that are no JSON are refused without their text", async () => {
+test("files that are not JSON are rejected without showing their content", async () => {
   for (const [content, expected] of [
     [`{"credentials": "${SECRET}`, /line 1/],
     [`{}\n{"a": ${SECRET}}\n`, /line 2/],
@@ -416,7 +416,7 @@ test("temporary failures are retried, and others end the import with what to do"
     problem(429, { "retry-after": "0.01" }),
   ];
   assert.equal((await run(["nango", path])).code, 0);
-  for (const [trouble, expected] of [
+  for (const [failureText, expected] of [
     [problem(403), /refuses the import: The reason\.[^]*catalog:read/],
     [problem(401), /refuses the import/],
     [problem(413), /refuses the import/],
@@ -424,7 +424,7 @@ test("temporary failures are retried, and others end the import with what to do"
     [(send) => send(302, "", { location: "https://evil.example" }), /is not this service/],
     [(send) => send(200, { results: [] }), /did not report each connection/],
   ]) {
-    troubles = [trouble];
+    troubles = [failureText];
     const { code, err } = await run(["nango", path]);
     assert.equal(code, 1);
     assert.match(err, expected);
@@ -438,7 +438,7 @@ test("a dry run writes nothing", async () => {
     "--dry-run",
   ]);
   assert.deepEqual([code, sent.length], [1, 0]);
-  assert.match(lines.join("\n"), /valid .*dry\nfailed .*no platform/);
+  assert.match(lines.join("\n"), /valid .*dry\nfailed .*not in the catalog/);
 });
 
 test("wrong usage is explained", async () => {

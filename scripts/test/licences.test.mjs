@@ -39,18 +39,18 @@ function isSatisfied(expression, allowed) {
     return inner;
   };
   const all = () => {
-    let met = one();
-    while (tokens[0] === "AND" && tokens.shift()) met = one() && met;
-    return met;
+    let found = one();
+    while (tokens[0] === "AND" && tokens.shift()) found = one() && found;
+    return found;
   };
   const any = () => {
-    let met = all();
-    while (tokens[0] === "OR" && tokens.shift()) met = all() || met;
-    return met;
+    let found = all();
+    while (tokens[0] === "OR" && tokens.shift()) found = all() || found;
+    return found;
   };
-  const met = any();
+  const found = any();
   assert.deepEqual(tokens, [], expression);
-  return met;
+  return found;
 }
 
 const unmet = (packages, allowed) =>
@@ -59,7 +59,7 @@ const unmet = (packages, allowed) =>
     .map(({ name, license }) => `${name}: ${license ?? "none"}`);
 
 test("licence expressions follow SPDX", () => {
-  for (const [expression, met] of [
+  for (const [expression, found] of [
     ["MIT", true],
     ["GPL-3.0", false],
     ["GPL-3.0 OR MIT", true],
@@ -71,7 +71,7 @@ test("licence expressions follow SPDX", () => {
     ["Apache-2.0 WITH LLVM-exception", true],
     ["GPL-3.0 WITH LLVM-exception", false],
   ])
-    assert.equal(isSatisfied(expression, PERMISSIVE), met, expression);
+    assert.equal(isSatisfied(expression, PERMISSIVE), found, expression);
 });
 
 for (const folder of [".", join("tools", "bindgen")]) {
@@ -100,8 +100,8 @@ for (const [part, allowed] of Object.entries(ALLOWED_DUPLICATES)) {
   test(`the ${part} has no duplicate crates`, async () => {
     const names = (await crates(part)).map(({ name }) => name);
     assert.ok(names.length > 20);
-    const twice = names.filter((name, at) => names.indexOf(name) !== at);
-    assert.deepEqual(twice, Object.keys(allowed));
+    const repeated = names.filter((name, at) => names.indexOf(name) !== at);
+    assert.deepEqual(repeated, Object.keys(allowed));
   });
 }
 

@@ -26,7 +26,7 @@ test("a release needs equal versions, a section in the changelog, a clean tree a
     tags: ["v1.2.0"],
   };
   assert.deepEqual(obstacles(ready), []);
-  for (const [change, said] of [
+  for (const [change, output] of [
     [{ crate: "1.1.0" }, "Cargo.toml has version 1.1.0, npm/package.json 1.2.0."],
     [{ python: "1.1.0" }, "The Python package has version 1.1.0, npm/package.json 1.2.0."],
     [{ scripts: "1.1.0" }, "package.json has version 1.1.0, npm/package.json 1.2.0."],
@@ -36,7 +36,7 @@ test("a release needs equal versions, a section in the changelog, a clean tree a
     [{ changes: " M README.md" }, "There are changes that are not committed."],
     [{ tags: [""] }, "The commit has no tag v1.2.0."],
   ])
-    assert.deepEqual(obstacles({ ...ready, ...change }), [said]);
+    assert.deepEqual(obstacles({ ...ready, ...change }), [output]);
 });
 
 test("a bill of materials lists every crate and bundled package once, and is valid CycloneDX", async () => {

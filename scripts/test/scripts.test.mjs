@@ -71,13 +71,13 @@ describe("a lock", () => {
     const child = other();
     await once(child.stdout, "data");
     let ran = false;
-    const mine = lock(async () => {
+    const own = lock(async () => {
       ran = true;
     });
     await new Promise((done) => setTimeout(done, 500));
     assert.equal(ran, false);
     child.stdin.end();
-    await mine;
+    await own;
     assert.equal(ran, true);
   });
 
@@ -162,10 +162,14 @@ test("--help prints the options without building or sending anything", () => {
     ["start", "--persist-to DIR"],
     ["deploy", "--dry-run"],
   ]) {
-    for (const asked of ["--help", "-h"]) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "scripts", `${script}.mjs`), asked], {
-        encoding: "utf8",
-      });
+    for (const requested of ["--help", "-h"]) {
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [join(root, "scripts", `${script}.mjs`), requested],
+        {
+          encoding: "utf8",
+        },
+      );
       assert.deepEqual([status, stderr], [0, ""], script);
       assert.ok(stdout.startsWith(`Usage: npm ${script === "start" ? "start" : "run deploy"} -- [options]\n`), stdout);
       assert.ok(stdout.includes(own) && stdout.includes("passed to wrangler"), stdout);
@@ -222,12 +226,12 @@ test("missing secrets are added once to the existing file", async () => {
   const text = () => readFileSync(file, "utf8");
   const ensure = () => captureLog(async () => ensureSecrets(folder));
   const names = ["SESSION_SECRET", "VAULT_KEYS"];
-  const said = (name) => new RegExp(`Generated ${name}, which .* in \\.dev\\.vars\\.`);
-  const told = await ensure();
-  for (const name of names) assert.match(told, said(name));
+  const output = (name) => new RegExp(`Generated ${name}, which .* in \\.dev\\.vars\\.`);
+  const message = await ensure();
+  for (const name of names) assert.match(message, output(name));
   const first = text();
   assert.match(first, /^SESSION_SECRET=[\w-]{43}\nVAULT_KEYS="local-[\da-f]{8}:[\w+/]{43}="\n$/);
-  for (const [, secret] of first.matchAll(/[=:]"?([\w+/-]{43})/g)) assert.ok(!told.includes(secret));
+  for (const [, secret] of first.matchAll(/[=:]"?([\w+/-]{43})/g)) assert.ok(!message.includes(secret));
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.equal(await ensure(), "");
   assert.equal(text(), first);
@@ -240,9 +244,9 @@ test("missing secrets are added once to the existing file", async () => {
     ["VAULT_KEYS=x\nSESSION_SECRET=x", names],
   ]) {
     writeFileSync(file, before);
-    const told = await ensure();
+    const message = await ensure();
     for (const name of names) {
-      assert.equal(said(name).test(told), !there.includes(name), before);
+      assert.equal(output(name).test(message), !there.includes(name), before);
       const lines = text().match(new RegExp(`^ ?(export )?${name} ?=`, "gm"));
       assert.equal(lines.length, 1, before);
     }
@@ -303,22 +307,26 @@ describe("steps", () => {
     };
     add(steps, body);
     let code;
-    const said = await captureLog(async () => {
+    const output = await captureLog(async () => {
       await steps.run(atOnce);
       code = steps.close();
     });
-    return { said, code, events };
+    return { said: output, code, events };
   }
 
   test("run concurrently, and the output of each is not interleaved", async () => {
-    const { said, code, events } = await performed(2, (steps, body) => {
+    const {
+      said: output,
+      code,
+      events,
+    } = await performed(2, (steps, body) => {
       for (const name of ["a", "b", "c"]) steps.add(name, body(name));
     });
     assert.deepEqual(events.slice(0, 2), ["+a", "+b"]);
     assert.ok(events.indexOf("+c") > Math.min(events.indexOf("-a"), events.indexOf("-b")), "two at once, no more");
     for (const name of ["a", "b", "c"])
-      assert.ok(said.includes(`▸ ${name}\n${name} speaks\n${name} printed\n${name} spoke\n  passed`), said);
-    assert.match(said, /\n3 passed, 0 failed, 0 skipped, in /);
+      assert.ok(output.includes(`▸ ${name}\n${name} speaks\n${name} printed\n${name} spoke\n  passed`), output);
+    assert.match(output, /\n3 passed, 0 failed, 0 skipped, in /);
     assert.equal(code, 0);
   });
 
@@ -352,7 +360,11 @@ describe("steps", () => {
   });
 
   test("that need a failed step are skipped, and the error is printed", async () => {
-    const { said, code, events } = await performed(2, (steps, body) => {
+    const {
+      said: output,
+      code,
+      events,
+    } = await performed(2, (steps, body) => {
       steps.add("a", body("a", true));
       steps.add("b", body("b"), { needs: ["a"] });
       steps.add("c", body("c"), { needs: ["b"] });
@@ -364,7 +376,7 @@ describe("steps", () => {
       [],
     );
     for (const line of ["✗ a is broken.", '): needs "a"', '): needs "b"', "1 passed, 1 failed, 2 skipped, in "])
-      assert.ok(said.includes(line), said);
+      assert.ok(output.includes(line), output);
     assert.equal(code, 1);
   });
 });

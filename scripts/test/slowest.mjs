@@ -2,7 +2,7 @@
 // CONNECTOR_VAULT_USAGE (tests/e2e/support/ends.mjs).
 import { existsSync, readFileSync } from "node:fs";
 
-const MOST = 20;
+const MAX_TESTS = 20;
 const seconds = (value) => `${value.toFixed(1).padStart(7)} s`;
 
 /** The usage of each test file, slowest first: { file, wall, cpu } in seconds; without `cpu` if it is unknown. */
@@ -23,8 +23,8 @@ export default async function* slowest(events) {
   for (const { file, wall, cpu } of files)
     yield `${seconds(wall)}  ${cpu === undefined ? "" : seconds(cpu)}  ${file}\n`;
   tests.sort((a, b) => b.took - a.took);
-  yield `\nThe slowest ${Math.min(MOST, tests.length)} of ${tests.length} tests:\n`;
-  for (const { name, file, took } of tests.slice(0, MOST)) {
+  yield `\nThe slowest ${Math.min(MAX_TESTS, tests.length)} of ${tests.length} tests:\n`;
+  for (const { name, file, took } of tests.slice(0, MAX_TESTS)) {
     yield `${seconds(took / 1000)}  ${name.slice(0, 90)}  ${file.split("/tests/").at(-1)}\n`;
   }
 }

@@ -24,9 +24,9 @@ const HASH = sha256(DOCUMENT);
 const LIMITS = { pauseMs: 0 };
 
 /** Serves one response per request, and records the headers of requests. */
-async function serving(answers, body) {
+async function serving(responses, body) {
   const requests = [];
-  const rest = [...answers];
+  const rest = [...responses];
   const server = createServer((request, response) => {
     requests.push(request.headers);
     rest.shift()(response, request);
@@ -129,9 +129,9 @@ test("a download without a strong ETag or modification time is not resumed", asy
 });
 
 test("if the server does not resume correctly, the download starts from the beginning", async () => {
-  for (const answer of [status(416), rest(10)]) {
+  for (const response of [status(416), rest(10)]) {
     const cache = newCache();
-    await serving([broken(20, { etag: '"1"' }), answer, whole()], async (address, requests) => {
+    await serving([broken(20, { etag: '"1"' }), response, whole()], async (address, requests) => {
       assert.equal(await download(address, cache, LIMITS), HASH);
       assert.equal(requests[2].range, undefined);
     });
@@ -169,8 +169,8 @@ test("a download is aborted when the time is over", async () => {
 
 test("a document that is too large is rejected, with or without Content-Length", async () => {
   const chunked = (response) => response.writeHead(200).end(DOCUMENT);
-  for (const answer of [whole(), chunked]) {
-    await serving([answer], async (address) => {
+  for (const response of [whole(), chunked]) {
+    await serving([response], async (address) => {
       await assert.rejects(download(address, newCache(), { maxBytes: 20 }), /larger than/);
     });
   }
@@ -241,8 +241,8 @@ test("damaged records are ignored", async () => {
 });
 
 test("package addresses are parsed into registry, package, version and path", () => {
-  const wanted = { registry: "npm", name: "@a/b", version: "1.0.0", path: "c/d.json" };
-  assert.deepEqual(parse("npm:@a/b@1.0.0/c/d.json"), wanted);
+  const expected = { registry: "npm", name: "@a/b", version: "1.0.0", path: "c/d.json" };
+  assert.deepEqual(parse("npm:@a/b@1.0.0/c/d.json"), expected);
   assert.deepEqual(parse("pypi:a-b@2/c"), { registry: "pypi", name: "a-b", version: "2", path: "c" });
   assert.equal(parse("https://a@b/c"), undefined);
 });
@@ -250,13 +250,13 @@ test("package addresses are parsed into registry, package, version and path", ()
 test("a document of an installed package is copied, and a missing path is reported", async () => {
   const { version } = JSON.parse(readFileSync("node_modules/preact/package.json", "utf8"));
   const cache = newCache();
-  const wanted = ["package.json", "none.json"].map((path) => `npm:preact@${version}/${path}`);
-  const answers = new Map();
-  const answer = async (address, get) => answers.set(address, await get().catch((error) => error.message));
+  const expected = ["package.json", "none.json"].map((path) => `npm:preact@${version}/${path}`);
+  const responses = new Map();
+  const response = async (address, get) => responses.set(address, await get().catch((error) => error.message));
   // The version is installed, so neither file is requested from a registry.
-  const [job] = packages([wanted[0]], cache, {});
-  await job(answer);
-  assert.equal(answers.get(wanted[0]), sha256(readFileSync("node_modules/preact/package.json")));
+  const [job] = packages([expected[0]], cache, {});
+  await job(response);
+  assert.equal(responses.get(expected[0]), sha256(readFileSync("node_modules/preact/package.json")));
 });
 
 /** A tar archive of these entries: [name, content, kind]. */

@@ -34,7 +34,8 @@ export class Steps {
     // On Ctrl-C, print the output of unfinished steps.
     const interrupted = () => {
       const begun = [...this.#steps.values()].filter(({ state }) => state === "running");
-      for (const { name, said } of begun) logNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...said].join("\n"));
+      for (const { name, said: output } of begun)
+        logNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...output].join("\n"));
     };
     process.once("exit", interrupted);
     const sampling = setInterval(() => this.#sample(), SAMPLE_MS);
@@ -105,7 +106,7 @@ export class Steps {
       const spent = used >= 1 ? `${elapsed(took)}, CPU ${elapsed(used * 1000)}` : elapsed(took);
       log(`  ${signs[state]} ${name} ${paint.dim(`(${spent})`)}${note ? `: ${note}` : ""}`);
     }
-    const count = (wanted) => done.filter(({ state }) => state === wanted).length;
+    const count = (expected) => done.filter(({ state }) => state === expected).length;
     const total = cpuOfSelf();
     const cpu = total === undefined ? "" : ` with ${elapsed(total * 1000)} of CPU`;
     log(

@@ -75,7 +75,6 @@ fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>)
     Statement { sql: sql.into(), params }
 }
 
-/// A new approval.
 #[derive(Debug)]
 pub struct NewApproval<'a> {
     /// A UUID.

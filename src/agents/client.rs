@@ -118,8 +118,8 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// The name without invisible characters, changes of the writing direction and quotation marks. Returns `None` if nothing
-    /// is left.
+    /// The name without invisible characters, bidirectional control characters and quotation marks. Returns `None` if
+    /// nothing is left.
     fn name(&self) -> Option<String> {
         let name = self.client_name.as_ref().and_then(Value::as_str)?;
         let shown: String =

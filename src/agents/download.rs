@@ -16,7 +16,7 @@ use crate::terms::{Environment, IdentityType};
 
 /// The lifetime of a link, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
-/// The maximum number of downloads of a key and an identity that have not expired.
+/// The maximum number of unexpired downloads per key and identity.
 const MAX_OPEN: u64 = 100;
 
 /// A new row of `agent_approvals` in the state `download`.
@@ -26,7 +26,7 @@ pub struct NewDownload<'a> {
     /// The agent's grant, if it has one.
     pub grant: Option<&'a Grant>,
     pub principal: &'a Principal,
-    /// Whose file it is.
+    /// The identity that may download the file.
     pub identity: &'a str,
     pub identity_type: Option<IdentityType>,
     pub connection_id: &'a str,

@@ -11,7 +11,6 @@ use crate::terms::{Environment, IdentityType};
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
 
-/// The state of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {

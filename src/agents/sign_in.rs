@@ -22,7 +22,6 @@ pub struct Endpoint {
     pub client_id: Option<String>,
     /// The encrypted client secret.
     pub sealed: Option<String>,
-    /// The claim with the identity.
     pub identity_claim: Option<String>,
     pub identity_type: Option<IdentityType>,
     /// The calls that need approval in every grant by a provider.

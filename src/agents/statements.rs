@@ -35,7 +35,7 @@ pub fn select_own(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// As [`select_own`], for an authenticated request.
+/// Like [`select_own`], for an authenticated request.
 pub fn select_of(principal: &Principal) -> Statement {
     statement(
         "SELECT * FROM agent_endpoints WHERE account = ?1 AND environment = ?2",
@@ -126,7 +126,7 @@ pub struct NewGrant<'a> {
     pub actions: Option<&'a str>,
     /// The ids of the allowed connections, comma-separated; `None` for all.
     pub connections: Option<&'a str>,
-    /// Which calls need approval.
+    /// The calls that need approval.
     pub confirm: Option<Confirm>,
     pub secret_hash: &'a str,
     /// The id of the request that makes the change.

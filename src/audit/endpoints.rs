@@ -16,7 +16,6 @@ use crate::util::rfc3339;
 /// although more follow.
 const SCAN_LIMIT: u64 = 1000;
 
-/// Plans the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let actions: Vec<AuditAction> = query.names("actions", &AuditAction::NAMES);

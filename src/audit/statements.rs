@@ -51,7 +51,7 @@ fn push_actor(sql: &mut Sql<'_>, caller: &Caller) {
     };
 }
 
-/// As [`by_caller`], for a user in a browser, on behalf of the key with this id.
+/// Like [`by_caller`], for a user in a browser, on behalf of the key with this id.
 pub fn by_person(identity: &str, key_id: &str, now: u64, request: &str) -> Statement {
     Statement {
         sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) VALUES (1, ?1, 'person', ?2, ?3, ?4)".into(),
@@ -64,12 +64,12 @@ pub fn by_person(identity: &str, key_id: &str, now: u64, request: &str) -> State
     }
 }
 
-/// As [`by_person`], for the user of a grant.
+/// Like [`by_person`], for the user of a grant.
 pub fn by_user_of(grant: &str, now: u64, request: &str) -> Statement {
     of_grant("'person', identity", grant, now, request)
 }
 
-/// As [`by_caller`], for the agent of a grant.
+/// Like [`by_caller`], for the agent of a grant.
 pub fn by_agent_of(grant: &str, now: u64, request: &str) -> Statement {
     of_grant("'grant', id", grant, now, request)
 }
@@ -84,7 +84,7 @@ fn of_grant(actor: &str, grant: &str, now: u64, request: &str) -> Statement {
     }
 }
 
-/// As [`by_caller`], for the operator's command line.
+/// Like [`by_caller`], for the operator's command line.
 pub fn by_operator() -> Statement {
     Statement {
         sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type) VALUES (1, CAST(unixepoch('subsec') * 1000 AS INTEGER), 'operator')".into(),
@@ -92,7 +92,7 @@ pub fn by_operator() -> Statement {
     }
 }
 
-/// Clears the actor that [`by_caller`] and the like set.
+/// Clears the actor that [`by_caller`] and similar statements set.
 pub fn clear_actor() -> Statement {
     Statement { sql: "DELETE FROM audit_context".into(), params: Vec::new() }
 }
@@ -105,8 +105,8 @@ pub fn is_read(sql: &str) -> bool {
     sql.starts_with(READ)
 }
 
-/// Writes that the caller reads the credentials of a connection, if the caller can reach it and it has credentials. The reads of an
-/// actor within a minute share one entry, which counts them. Idempotent for one request.
+/// Records that the caller reads the credentials of a connection, if the caller can reach it and it has credentials.
+/// The reads of an actor within a minute share one entry, which counts them. Idempotent for one request.
 pub fn credentials_read(
     guard: &Guard<'_>,
     connection: &ConnectionId,

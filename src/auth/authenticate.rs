@@ -89,7 +89,7 @@ fn is_expired(expires_at: Option<u64>, now: u64) -> bool {
 
 impl KeyCache {
     /// Returns the cached scopes of a key, unless they are older than [`TRUST_MS`]. Fails if the key has expired in the meantime,
-    /// which the cache knows without asking storage.
+    /// which the cache detects without a query.
     pub fn recall(&self, key: &ApiKey, now: u64) -> Result<Option<Scopes>, AuthenticationError> {
         let Ok(mut cache) = self.0.try_borrow_mut() else { return Ok(None) };
         let cached = cache.get(&key.hash());

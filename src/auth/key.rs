@@ -13,7 +13,7 @@ use crate::terms::Environment;
 const RANDOM_LEN: usize = 32;
 /// Characters of the checksum: 62^6 > 2^32.
 const CHECKSUM_LEN: usize = 6;
-/// Characters after the prefix.
+/// The number of characters after the prefix.
 const LEN: usize = RANDOM_LEN + CHECKSUM_LEN;
 /// Characters after the prefix, with the digits of a shard.
 const MARKED_LEN: usize = DIGITS + LEN;

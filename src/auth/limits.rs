@@ -15,7 +15,7 @@ pub const MAX_ACTIONS: usize = 100;
 pub enum Access {
     /// `GET`, `HEAD` and GraphQL queries.
     Read,
-    /// Every method.
+    /// All methods.
     #[default]
     Write,
 }

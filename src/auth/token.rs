@@ -206,7 +206,7 @@ struct Claims<'a> {
     client: Option<Cow<'a, str>>,
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     presets: Option<Cow<'a, Presets>>,
-    /// In access tokens only.
+    /// Only in access tokens.
     #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
     grant: Option<Cow<'a, str>>,
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
@@ -293,7 +293,6 @@ impl SessionSecrets {
         Some(text)
     }
 
-    /// Verifies a session token.
     pub fn verify(&self, text: &str) -> Option<Token> {
         self.verify_kind(TOKEN_PREFIX, text).filter(|token| token.grant.is_none())
     }

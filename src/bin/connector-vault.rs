@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn usages_can_be_typed_as_they_are() {
+    fn usage_lines_are_valid_commands() {
         let text = help(&mut by_npm(Cli::command()));
         assert!(text.contains("Usage: npm run keys -- create [OPTIONS]"), "{text}");
         assert!(text.contains("Usage: npm run seed -- [OPTIONS]"), "{text}");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn no_help_has_backticks() {
+    fn help_contains_no_backticks() {
         let text = help(&mut for_terminals(Cli::command()));
         assert!(text.contains("which 'npm start' serves from"), "{text}");
         assert!(!text.contains('`'), "{text}");

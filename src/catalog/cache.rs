@@ -39,7 +39,7 @@ pub struct CatalogCache {
     units: RefCell<Units>,
 }
 
-/// By segment and offset.
+/// Units, by segment and offset.
 type Units = BudgetedLru<(SegmentId, u32), Rc<Vec<u8>>>;
 
 fn open_current(bytes: Vec<u8>) -> Result<Current, StorageError> {
@@ -204,10 +204,10 @@ impl CatalogCache {
     }
 
     /// Caches the result of a scan of a list.
-    pub fn cache_selection(&self, id: SegmentId, row_filter: &RowFilter, answer: &Selection) {
+    pub fn cache_selection(&self, id: SegmentId, row_filter: &RowFilter, response: &Selection) {
         if let Ok(mut selections) = self.selections.try_borrow_mut() {
-            let bytes = answer.bytes().saturating_add(row_filter.string_bytes());
-            selections.put((id, row_filter.clone()), answer.clone(), bytes);
+            let bytes = response.bytes().saturating_add(row_filter.string_bytes());
+            selections.put((id, row_filter.clone()), response.clone(), bytes);
         }
     }
 }
@@ -238,7 +238,7 @@ impl<K: Hash + Eq, V: Clone> BudgetedLru<K, V> {
         self.entries.get(key).map(|(value, _)| value.clone())
     }
 
-    /// As [`Self::get`], for a value whose size changes: measures it again.
+    /// Like [`Self::get`], for a value whose size changes: measures it again.
     fn get_weighed(&mut self, key: &K, weigh: impl Fn(&V) -> usize) -> Option<V> {
         let (value, bytes) = self.entries.get_mut(key)?;
         let now = weigh(value).saturating_add(ENTRY_BYTES);
@@ -347,9 +347,9 @@ mod tests {
             assert_eq!(segment.bytes(), size + head);
             // The fetched value is dropped when all of it has been copied.
             let whole = if after == 0 { copied } else { size + copied };
-            for (nth, bytes) in [(0, size + head + 1000), (1, size + copied), (2, whole)] {
-                section.block(nth).unwrap();
-                assert_eq!(segment.bytes(), bytes, "{after} {nth}");
+            for (index, bytes) in [(0, size + head + 1000), (1, size + copied), (2, whole)] {
+                section.block(index).unwrap();
+                assert_eq!(segment.bytes(), bytes, "{after} {index}");
             }
         }
     }

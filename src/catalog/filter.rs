@@ -16,7 +16,7 @@ use crate::util::name_set::Names;
 pub enum Selection {
     /// Consecutive rows of the list.
     Range(Range<usize>),
-    /// Any rows.
+    /// Selected rows.
     Rows(Rc<[u32]>),
     /// The result of the search over all actions.
     Ranked(Rc<Ranking>),
@@ -114,7 +114,7 @@ pub struct ConnectorFilter {
     pub authkit: bool,
     /// Only connectors that accounts can be connected to, given the platforms that have an OAuth client.
     pub connectable: Option<Names>,
-    /// The whole key.
+    /// The complete key.
     pub key: Option<String>,
     pub name: Option<String>,
     pub category: Option<String>,
@@ -127,7 +127,7 @@ pub struct ConnectorFilter {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ActionFilter {
     pub title: Option<String>,
-    /// The whole key.
+    /// The complete key.
     pub key: Option<String>,
     pub method: Constraint<Method>,
     pub q: Option<Query>,

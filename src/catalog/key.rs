@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// In characters.
+/// The maximum length of a platform, in characters.
 pub const MAX_PLATFORM: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

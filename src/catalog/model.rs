@@ -50,7 +50,7 @@ pub struct Connector {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Action {
-    /// One line.
+    /// A single line.
     pub title: String,
     /// Unique within the platform.
     pub key: String,

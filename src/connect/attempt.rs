@@ -48,7 +48,7 @@ pub struct Attempt {
     pub status: StoredStatus,
     /// The id of the connection that it creates or reconnects.
     pub connection_id: String,
-    /// 1 if it reconnects.
+    /// 1 if the attempt reconnects a connection, otherwise 0.
     pub reconnects: u8,
     /// 1 if the connection may be reconnected to another account at the platform.
     pub allow_other_account: u8,

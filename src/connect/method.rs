@@ -169,9 +169,9 @@ mod tests {
     use crate::ports::Patterns;
 
     /// Supports one pattern: lower-case letters.
-    struct Lower;
+    struct LowercaseOnly;
 
-    impl Patterns for Lower {
+    impl Patterns for LowercaseOnly {
         fn is_match(&self, pattern: &str, text: &str) -> bool {
             assert_eq!(pattern, "^[a-z]+$");
             text.bytes().all(|byte| byte.is_ascii_lowercase())
@@ -242,7 +242,7 @@ mod tests {
         ] {
             let given: BTreeMap<String, String> = serde_json::from_value(given).unwrap();
             let mut found = Vec::new();
-            let values = method.fill(&connector, &given, &Lower, |name, what| {
+            let values = method.fill(&connector, &given, &LowercaseOnly, |name, what| {
                 found.push(json!([name, what]));
             });
             assert_eq!(json!(values), filled);

@@ -85,7 +85,7 @@ impl Presets {
         Self { fields: BTreeMap::new(), fixed: fixed.collect() }
     }
 
-    /// Whether the platform returned another value than a fixed one, because the user signed in to another account.
+    /// Whether the platform returned a value other than a fixed one, because the user signed in to another account.
     pub fn are_broken_by(&self, values: &BTreeMap<String, String>) -> bool {
         self.fixed.iter().any(|(name, value)| values.get(name) != Some(value))
     }

@@ -77,7 +77,7 @@ impl ResolvedOAuth {
                 issuer: optional(&oauth.issuer)?,
                 authorization_parameters: parameters(&oauth.authorization_parameters, &now)?,
                 token_parameters: parameters(&oauth.token_parameters, &|filled| match filled {
-                    // Only a refresh needs it.
+                    // Only a refresh sends this value: a code exchange has its own `redirect_uri`.
                     Err(FillError::Missing(name)) if name == REDIRECT_URI_MEMBER => {
                         Ok(REDIRECT_URI.to_owned())
                     }

@@ -15,7 +15,6 @@ pub struct NewConnection {
     pub description: String,
     /// The identity that the connection belongs to.
     pub identity: String,
-    /// The type of the identity.
     pub identity_type: IdentityType,
     /// Distinguishes connections of one identity to one platform.
     pub label: String,
@@ -25,7 +24,6 @@ pub struct NewConnection {
     pub tags: String,
     /// The connection's health.
     pub state: State,
-    /// Whether it is active.
     pub active: bool,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
@@ -34,7 +32,6 @@ pub struct NewConnection {
 /// A change of a connection's health.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewState {
-    /// The state.
     pub state: State,
     /// Whether the connection is active; `None` leaves that unchanged.
     pub active: Option<bool>,

@@ -18,31 +18,30 @@ pub const MAX_Q: usize = 100;
 /// The filters of the list, case-folded where case is ignored. A connection must match all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConnectionFilter {
-    /// Whether the connection is active.
     pub active: bool,
     /// Any of these distinct keys, given as platform, label and identity.
     pub keys: Option<Vec<[String; 3]>>,
-    /// Exact.
+    /// Compared exactly.
     pub identity: Option<String>,
     /// Exact: the id of the account at the platform.
     pub account: Option<String>,
-    /// Folded.
+    /// Case-folded.
     pub name: Option<String>,
     /// Folded; the prefix of a name or an identity.
     pub q: Option<String>,
     /// Distinct tags.
     pub tags: Option<Tags>,
-    /// Folded.
+    /// Case-folded.
     pub platform: Option<String>,
     /// The platforms that a token is restricted to. The empty set matches nothing.
     pub platforms: Option<Names>,
     /// The connections that a token is restricted to.
     pub connections: Option<Names>,
-    /// Exact.
+    /// Compared exactly.
     pub platform_version: Option<String>,
-    /// Exact.
+    /// Compared exactly.
     pub identity_type: Option<IdentityType>,
-    /// Exact.
+    /// Compared exactly.
     pub state: Option<State>,
     /// Whether the rows include the account at the platform.
     pub shows_account: bool,
@@ -138,16 +137,16 @@ struct ListName<'a> {
 /// Which tags a connection must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tags {
-    /// All of these.
+    /// All of these tags.
     All(Vec<String>),
-    /// At least one of these.
+    /// At least one of these tags.
     Any(Vec<String>),
 }
 
 /// The position at which a page begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// After this many rows.
+    /// Skips this many rows.
     Offset(u64),
     /// After the connection that the cursor names.
     After(Cursor),
@@ -181,7 +180,7 @@ mod tests {
         let keys = |keys: &[[&str; 3]]| -> Vec<[String; 3]> {
             keys.iter().map(|key| key.map(str::to_owned)).collect()
         };
-        let asked = ConnectionFilter {
+        let requested = ConnectionFilter {
             keys: Some(keys(&[
                 ["alpha", "l", "ann"],
                 ["alpha", "l", "bob"],
@@ -190,12 +189,12 @@ mod tests {
             ])),
             ..ConnectionFilter::default()
         };
-        let narrowed = restricted(&asked);
+        let narrowed = restricted(&requested);
         assert_eq!(narrowed.keys, Some(keys(&[["alpha", "l", "ann"]])));
         assert!(!narrowed.finds_nothing());
         let foreign = keys(&[["alpha", "l", "bob"], ["gamma", "l", "ann"]]);
-        let asked = ConnectionFilter { keys: Some(foreign), ..ConnectionFilter::default() };
-        assert!(restricted(&asked).finds_nothing());
+        let requested = ConnectionFilter { keys: Some(foreign), ..ConnectionFilter::default() };
+        assert!(restricted(&requested).finds_nothing());
     }
 
     #[test]

@@ -55,7 +55,6 @@ pub struct Connection {
     pub label: String,
     /// The identity that the connection belongs to.
     pub identity: String,
-    /// The type of the identity.
     pub identity_type: IdentityType,
     /// The platform's description.
     pub description: String,
@@ -65,7 +64,6 @@ pub struct Connection {
     pub tags: String,
     /// 1 when created, incremented by every change.
     pub version: u64,
-    /// Whether it is active.
     #[serde(deserialize_with = "flag")]
     pub active: bool,
     /// Milliseconds since 1970-01-01 UTC.
@@ -80,10 +78,8 @@ pub struct Connection {
     pub platform_account_name: Option<String>,
 }
 
-/// The account at the platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PlatformAccount<'a> {
-    /// Its id.
     pub id: &'a str,
     /// Its name, if it is known and may be shown.
     pub name: Option<&'a str>,
@@ -110,7 +106,6 @@ impl Connection {
         PlatformAccount::from_columns(id.as_ref(), name.as_ref(), names)
     }
 
-    /// The connection's key.
     #[must_use]
     pub fn key(&self) -> ConnectionKey<'_> {
         ConnectionKey {

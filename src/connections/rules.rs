@@ -9,7 +9,6 @@ use crate::catalog::key::platform;
 use crate::util::invisible::visible;
 use crate::util::nfc::is_nfc;
 
-/// The default label.
 pub const DEFAULT_LABEL: &str = "default";
 
 /// The maximum number of tags of a connection.

@@ -45,9 +45,7 @@ const RETRY_MS: u64 = 60 * 60 * 1000;
 /// A connection that is due.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Due {
-    /// The account.
     pub account: String,
-    /// Its environment.
     pub environment: Environment,
     /// The connection's id.
     pub connection: String,

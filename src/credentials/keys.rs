@@ -29,7 +29,6 @@ struct VaultKey {
 pub struct VaultKeysError {
     /// The number of the entry, from 1.
     pub entry: usize,
-    /// The fault.
     pub fault: Fault,
 }
 

@@ -39,11 +39,9 @@ pub struct Credentials {
 /// Tokens of OAuth 2.0.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct OAuthTokens {
-    /// The access token.
     pub access: String,
     /// The authentication scheme in the header `Authorization`.
     pub kind: String,
-    /// The refresh token.
     #[serde(default)]
     pub refresh: Option<String>,
     /// Other members of the token response that calls to the platform need.

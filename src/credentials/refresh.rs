@@ -62,7 +62,7 @@ use crate::credentials::endpoints::read::{awaiting_cut_over, failed};
 use crate::credentials::lifecycle::machine::{HealthFailure, PROBE_MS, after_failure};
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::lifecycle::statements::{
-    Breaker, CredentialsKey, FailureReason, RefreshedCredentials, Suspicion,
+    Breaker, ClientError, CredentialsKey, FailureReason, RefreshedCredentials,
 };
 use crate::credentials::lifecycle::timing::{DEADLINE_MS, LEASE_MS, WAIT_MS, is_valid, next_check};
 use crate::credentials::model::Credentials;
@@ -81,7 +81,7 @@ const POLL_MS: u32 = 250;
 /// The longest pause between two attempts to store new tokens.
 const MAX_STORE_PAUSE_MS: u32 = 2000;
 
-/// What asks for a refresh.
+/// The reason for a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshTrigger {
     /// The token is used, and is about to expire.
@@ -321,7 +321,7 @@ impl Refresh<'_> {
         tokens: Tokens,
         patterns: &impl Patterns,
     ) -> Credentials {
-        let told = tokens.field_values.clone();
+        let new_values = tokens.field_values.clone();
         let mut credentials = credentials.with_tokens(tokens);
         if let MethodKind::OAuth2(oauth) = &self.method.kind {
             let method = (self.method, oauth.as_ref(), self.servers);
@@ -329,7 +329,7 @@ impl Refresh<'_> {
                 &mut credentials.fields,
                 method,
                 &self.variables(),
-                told,
+                new_values,
                 patterns,
             );
         }
@@ -420,7 +420,7 @@ impl Refresh<'_> {
                 let status = status.to_string();
                 let code = error.code.as_deref().unwrap_or(&status);
                 let account = hash(&self.affected_party(error, credentials));
-                Some(breaker.suspect(&Suspicion { error: code, account: &account }, now))
+                Some(breaker.suspect(&ClientError { error: code, account: &account }, now))
             }
             _ => None,
         }

@@ -180,7 +180,7 @@ pub enum OpenError {
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownKey(id) => write!(f, "the key `{id}` is needed, but not in VAULT_KEYS"),
+            Self::UnknownKey(id) => write!(f, "the key `{id}` is needed, but is not in VAULT_KEYS"),
             Self::Damaged => f.write_str(
                 "this sealed text was changed or moved, or VAULT_KEYS has another key under its id",
             ),

@@ -22,7 +22,7 @@ const CONTEXT: SealContext<'_> = SealContext {
 const SECRET: &[u8] = br#"{"token":"t0p"}"#;
 
 #[derive(Deserialize)]
-struct Agreed {
+struct SharedCases {
     keys: String,
     cases: Vec<Case>,
 }
@@ -75,7 +75,7 @@ fn seal(keys: &VaultKeys) -> Sealed {
 
 #[test]
 fn webcrypto_produces_the_same_ciphertext() {
-    let agreed: Agreed = serde_json::from_str(AGREED).unwrap();
+    let agreed: SharedCases = serde_json::from_str(AGREED).unwrap();
     for Case { name, key, context, nonce, plain, sealed } in agreed.cases {
         let context = SealContext {
             account: &context.account,

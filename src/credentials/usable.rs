@@ -37,7 +37,6 @@ pub struct CredentialsQuery {
 /// Credentials that are valid now.
 #[derive(Debug)]
 pub struct UsableCredentials {
-    /// The connection.
     pub connection: Connection,
     /// The row that they come from.
     pub row: CredentialsRow,
@@ -66,7 +65,6 @@ impl CredentialsQuery {
         })
     }
 
-    /// The connection.
     pub fn connection(self, results: &Results) -> Result<Connection, Problem> {
         results.first(self.connection)?.ok_or_else(Problem::no_connection)
     }

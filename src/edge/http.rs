@@ -41,13 +41,13 @@ extern "C" {
     fn file(request: &web_sys::Request, env: &JsValue, head: &str) -> Result<Promise, JsValue>;
     /// Resolves to the bytes of a message's body; to null when there are more than `most`.
     #[wasm_bindgen(catch)]
-    pub fn bytes(message: &JsValue, most: u32) -> Result<Promise, JsValue>;
+    pub fn bytes(message: &JsValue, max: u32) -> Result<Promise, JsValue>;
     /// All headers of a message.
     pub fn lines(message: &JsValue) -> String;
     #[wasm_bindgen(catch, js_name = "respondProxied")]
-    fn respond_proxied(status: u16, head: &str, answer: &JsValue) -> Result<JsValue, JsValue>;
+    fn respond_proxied(status: u16, head: &str, response: &JsValue) -> Result<JsValue, JsValue>;
     /// Ends the transfer of a response.
-    pub fn discard(answer: &JsValue);
+    pub fn discard(response: &JsValue);
     /// Resolves to another service's response as soon as it begins.
     #[wasm_bindgen(catch)]
     pub fn open(
@@ -66,7 +66,7 @@ extern "C" {
         head: &str,
         body: &[u8],
         deadline_ms: u32,
-        most: u32,
+        max: u32,
     ) -> Result<Promise, JsValue>;
     /// Runs statements, a JSON array. Resolves to a line for each, after one with the bookmark of the session that starts at
     /// `since`.
@@ -123,9 +123,9 @@ pub async fn sleep(milliseconds: u32) -> bool {
 }
 
 /// The body of a request, read up to `most` bytes. Fails when the caller disconnects while sending it.
-pub async fn read_body(request: &web_sys::Request, most: usize) -> Result<Body, JsValue> {
-    let most = u32::try_from(most).unwrap_or(u32::MAX);
-    let bytes = JsFuture::from(bytes(request, most)?).await?;
+pub async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsValue> {
+    let max = u32::try_from(max).unwrap_or(u32::MAX);
+    let bytes = JsFuture::from(bytes(request, max)?).await?;
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
 }
 
@@ -154,8 +154,8 @@ pub struct PlatformBody(pub RefCell<Option<JsValue>>);
 
 impl Drop for PlatformBody {
     fn drop(&mut self) {
-        if let Some(answer) = self.0.take() {
-            discard(&answer);
+        if let Some(response) = self.0.take() {
+            discard(&response);
         }
     }
 }
@@ -237,10 +237,10 @@ fn split(url: &str) -> (&str, &str, &str) {
 pub fn response(response: &Response) -> Result<JsValue, JsValue> {
     let own = head(&response.headers);
     if let Some(passed) = &response.proxied {
-        let answer = passed.body.downcast_ref::<PlatformBody>().and_then(|answer| answer.0.take());
+        let reply = passed.body.downcast_ref::<PlatformBody>().and_then(|reply| reply.0.take());
         // The last header of a name counts.
         let all = head(&passed.headers) + "\n" + &own;
-        return respond_proxied(response.status, &all, &answer.unwrap_or_default());
+        return respond_proxied(response.status, &all, &reply.unwrap_or_default());
     }
     let head = own;
     match response.cached.as_ref().and_then(|kept| kept.as_any().downcast_ref::<Buffer>()) {

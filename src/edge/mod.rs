@@ -159,12 +159,12 @@ fn begin(
     context: Option<Context>,
 ) -> Result<JsValue, JsValue> {
     let approves = context.clone().filter(|_| is_decision(request));
-    let mut answer = Box::pin(answer(isolate, request, env, context));
-    match answer.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
+    let mut response = Box::pin(respond(isolate, request, env, context));
+    match response.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => response,
         // The promise's task polls it again, with its own waker.
         Poll::Pending => {
-            let promise = future_to_promise(answer);
+            let promise = future_to_promise(response);
             // A user who closes the page has still approved the call, so its result must be stored.
             if let Some(context) = approves {
                 context.wait_until(&promise)?;
@@ -179,7 +179,7 @@ fn is_decision(request: &web_sys::Request) -> bool {
     request.method() == "POST" && request.url().ends_with("/approval")
 }
 
-fn answer(
+fn respond(
     isolate: Rc<Isolate>,
     sent: &web_sys::Request,
     env: Env,

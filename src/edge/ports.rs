@@ -18,7 +18,7 @@ use super::{Context, http};
 use crate::auth::Shard;
 use crate::ports::{
     Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
-    MAX_ANSWER, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
+    MAX_RESPONSE, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
     Signatures, Statement, StorageError, StreamingRequest, StreamingResponse,
 };
 use crate::util::json;
@@ -45,7 +45,6 @@ pub struct EdgePorts<'a> {
 }
 
 impl<'a> EdgePorts<'a> {
-    /// The ports for jobs.
     pub const fn for_jobs(env: &'a Env, shard: Shard) -> Self {
         Self { env, shard, was_forwarded: false, request: None, context: None }
     }
@@ -58,7 +57,6 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     fn get(this: &KvNamespace, key: &str, kind: &str) -> Result<Promise, JsValue>;
 
-    /// The bindings.
     type Bindings;
     #[wasm_bindgen(method, getter, js_name = "RATE_LIMITER")]
     fn rate_limiter(this: &Bindings) -> Option<RateLimiter>;
@@ -121,8 +119,8 @@ impl Db for EdgePorts<'_> {
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        let answer = batch(self.env, self.shard, &statements, None).await;
-        answer.map(|(sets, _)| sets).map_err(|error| StorageError::from_d1(&describe(&error)))
+        let response = batch(self.env, self.shard, &statements, None).await;
+        response.map(|(sets, _)| sets).map_err(|error| StorageError::from_d1(&describe(&error)))
     }
 
     async fn batch_since(
@@ -130,8 +128,8 @@ impl Db for EdgePorts<'_> {
         statements: Vec<Statement>,
         since: &str,
     ) -> Result<(Vec<ResultSet>, Option<String>), StorageError> {
-        let answer = batch(self.env, self.shard, &statements, Some(since)).await;
-        answer.map_err(|error| StorageError::from_d1(&describe(&error)))
+        let response = batch(self.env, self.shard, &statements, Some(since)).await;
+        response.map_err(|error| StorageError::from_d1(&describe(&error)))
     }
 }
 
@@ -177,9 +175,9 @@ async fn batch(
 ) -> Result<(Vec<ResultSet>, Option<String>), JsValue> {
     let database = binding(env, &shard.binding())?;
     let statements: Vec<WireStatement<'_>> = statements.iter().map(WireStatement).collect();
-    let answer = http::batch(&database, &json::text(&statements), since)?;
-    let answer = JsFuture::from(answer).await?.as_string().unwrap_or_default();
-    let mut lines = answer.split('\n');
+    let response = http::batch(&database, &json::text(&statements), since)?;
+    let response = JsFuture::from(response).await?.as_string().unwrap_or_default();
+    let mut lines = response.split('\n');
     let bookmark = since.and_then(|_| lines.next()).filter(|bookmark| !bookmark.is_empty());
     let bookmark = bookmark.map(str::to_owned);
     Ok((lines.filter(|line| !line.is_empty()).map(result_set).collect(), bookmark))
@@ -227,13 +225,13 @@ fn describe(thrown: &JsValue) -> String {
 
 /// Sends a request to another service and reads the whole response.
 async fn send(request: &HttpRequest, deadline_ms: u32) -> Result<HttpResponse, HttpError> {
-    let most = u32::try_from(MAX_ANSWER).unwrap_or(u32::MAX);
+    let max = u32::try_from(MAX_RESPONSE).unwrap_or(u32::MAX);
     let (method, head) = (request.method.as_str(), http::head(&request.headers));
-    let sent = http::send(method, &request.url, &head, &request.body, deadline_ms, most);
-    let answer = async { JsFuture::from(sent?).await };
-    let answer = answer.await.map_err(|_| HttpError::Unreachable)?;
-    let Some(parts) = answer.dyn_ref::<Array>() else {
-        return Err(match answer.as_f64() {
+    let sent = http::send(method, &request.url, &head, &request.body, deadline_ms, max);
+    let response = async { JsFuture::from(sent?).await };
+    let response = response.await.map_err(|_| HttpError::Unreachable)?;
+    let Some(parts) = response.dyn_ref::<Array>() else {
+        return Err(match response.as_f64() {
             Some(2.0) => HttpError::TimedOut,
             Some(3.0) => HttpError::TooLarge,
             _ => HttpError::Unreachable,
@@ -271,18 +269,19 @@ impl Http for EdgePorts<'_> {
         self.opened(request, deadline_ms).await
     }
 
-    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
-        let answer = body.downcast_ref::<http::PlatformBody>().and_then(|answer| answer.0.take());
-        let answer = answer.unwrap_or_default();
-        let bytes = http::bytes(&answer, u32::try_from(most).unwrap_or(u32::MAX));
+    async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {
+        let response =
+            body.downcast_ref::<http::PlatformBody>().and_then(|response| response.0.take());
+        let response = response.unwrap_or_default();
+        let bytes = http::bytes(&response, u32::try_from(max).unwrap_or(u32::MAX));
         let bytes = async { JsFuture::from(bytes?).await };
         let bytes = bytes.await.map_err(|_| HttpError::Unreachable)?;
         bytes.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).ok_or(HttpError::TooLarge)
     }
 
     fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
-        let answer = body.downcast_ref::<http::PlatformBody>()?.0.borrow();
-        let copy = answer.as_ref()?.dyn_ref::<web_sys::Response>()?.clone().ok()?;
+        let response = body.downcast_ref::<http::PlatformBody>()?.0.borrow();
+        let copy = response.as_ref()?.dyn_ref::<web_sys::Response>()?.clone().ok()?;
         Some(Rc::new(http::PlatformBody(RefCell::new(Some(copy.into())))))
     }
 
@@ -304,10 +303,10 @@ impl EdgePorts<'_> {
         };
         let arriving = self.request.map_or(JsValue::UNDEFINED, JsValue::from);
         let sent = http::open(request.method, request.url, &head, bytes, &arriving, deadline_ms);
-        let answer = async { JsFuture::from(sent?).await };
-        let answer = answer.await.map_err(|_| HttpError::Unreachable)?;
-        let Some(response) = answer.dyn_ref::<web_sys::Response>() else {
-            return Err(match answer.as_f64() {
+        let reply = async { JsFuture::from(sent?).await };
+        let reply = reply.await.map_err(|_| HttpError::Unreachable)?;
+        let Some(response) = reply.dyn_ref::<web_sys::Response>() else {
+            return Err(match reply.as_f64() {
                 Some(2.0) => HttpError::TimedOut,
                 Some(4.0) => HttpError::CallerLeft,
                 _ => HttpError::Unreachable,
@@ -315,8 +314,8 @@ impl EdgePorts<'_> {
         };
         Ok(StreamingResponse {
             status: response.status(),
-            headers: http::headers(&http::lines(&answer)),
-            body: Rc::new(http::PlatformBody(RefCell::new(Some(answer)))),
+            headers: http::headers(&http::lines(&reply)),
+            body: Rc::new(http::PlatformBody(RefCell::new(Some(reply)))),
         })
     }
 }
@@ -412,8 +411,8 @@ struct RateLimitResponse {
 }
 
 async fn is_allowed(limiter: &RateLimiter, key: &str) -> Result<bool, JsValue> {
-    let asked = serde_wasm_bindgen::to_value(&RateLimitRequest { key })?;
-    let outcome = JsFuture::from(limiter.limit(&asked)?).await?;
+    let message = serde_wasm_bindgen::to_value(&RateLimitRequest { key })?;
+    let outcome = JsFuture::from(limiter.limit(&message)?).await?;
     let RateLimitResponse { success } = serde_wasm_bindgen::from_value(outcome)?;
     Ok(success)
 }

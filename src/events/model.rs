@@ -18,7 +18,6 @@ impl EventId {
     /// An id greater than that of any event.
     pub const LAST: Self = Self(9_999_999_999_999);
 
-    /// Parses an id.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(PREFIX)?;
@@ -42,7 +41,6 @@ impl Serialize for EventId {
 /// A row of `events`, in the columns that [`super::statements`] selects.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Event {
-    /// Its id.
     pub id: EventId,
     /// The type.
     #[serde(rename = "type")]
@@ -59,10 +57,10 @@ pub struct Event {
     pub call: Option<String>,
 }
 
-/// The document.
+/// An event as the API and webhooks show it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct EventView<'a> {
     id: EventId,
     #[serde(rename = "type")]
     kind: &'a str,
@@ -96,7 +94,7 @@ impl Event {
         data.push(b'}');
         let data: &RawValue = serde_json::from_slice(&data)?;
         let occurred_at = rfc3339(self.occurred_at);
-        serde_json::to_vec(&Shown { id: self.id, kind: &self.kind, occurred_at, data })
+        serde_json::to_vec(&EventView { id: self.id, kind: &self.kind, occurred_at, data })
     }
 }
 

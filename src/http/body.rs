@@ -22,11 +22,9 @@ pub(crate) fn require_json(request: &Request) -> Result<(), Problem> {
 /// A field of a request body.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// The name.
     pub name: &'static str,
     /// The accepted values.
     pub check: FieldCheck,
-    /// Whether the field is required.
     pub required: bool,
 }
 
@@ -39,11 +37,11 @@ pub type Rule = fn(&str) -> Option<&'static str>;
 pub enum FieldCheck {
     /// A string that the rule accepts.
     Text(Rule),
-    /// As [`Self::Text`], or null, which is treated as absent.
+    /// Like [`Self::Text`], or null, which is treated as absent.
     TextOrNull(Rule),
     /// True or false.
     Boolean,
-    /// One of these names.
+    /// Must be one of these names.
     OneOf(&'static [&'static str]),
     /// An array of at most this many strings, each accepted by the rule.
     Texts(usize, Rule),
@@ -80,7 +78,7 @@ impl BodyReader {
         Self::from_value(parse(bytes).map_err(whole)?, known)
     }
 
-    /// As [`Self::new`], for a parsed body.
+    /// Like [`Self::new`], for a parsed body.
     pub fn from_value(body: Value, known: &[Field]) -> Result<Self, Problem> {
         let Value::Object(members) = body else {
             return Err(whole("The body must be a JSON object.".into()));
@@ -150,7 +148,7 @@ impl BodyReader {
                 }
                 None
             }
-            FieldCheck::Texts(most, rule) => self.check_items(name, value, most, rule),
+            FieldCheck::Texts(max, rule) => self.check_items(name, value, max, rule),
             FieldCheck::Names(names) => {
                 let objection = self.check_items(name, value, names.len(), |_| None);
                 self.check_names(name, value, names);
@@ -170,36 +168,36 @@ impl BodyReader {
         &mut self,
         field: &str,
         value: &Value,
-        most: usize,
+        max: usize,
         rule: Rule,
     ) -> Option<&'static str> {
         let Value::Array(items) = value else { return Some("must be an array of strings") };
-        if items.len() > most {
+        if items.len() > max {
             self.invalid(
                 &[field],
-                &format!("has {} items, but at most {most} are allowed", items.len()),
+                &format!("has {} items, but at most {max} are allowed", items.len()),
             );
         }
-        for (nth, item) in items.iter().enumerate() {
+        for (index, item) in items.iter().enumerate() {
             if let Some(what) = item.as_text().map_or(Some("must be a string"), rule) {
-                self.invalid(&[field, &format!("{nth}")], what);
+                self.invalid(&[field, &format!("{index}")], what);
             }
         }
         None
     }
 
     /// Checks a set: an array of one to `most` distinct strings, each accepted by the rule.
-    pub fn check_set(&mut self, field: &str, value: &Value, most: usize, rule: Rule) {
+    pub fn check_set(&mut self, field: &str, value: &Value, max: usize, rule: Rule) {
         let items = if let Value::Array(items) = value { items.as_slice() } else { &[] };
-        let objection = self.check_items(field, value, most, rule);
+        let objection = self.check_items(field, value, max, rule);
         let none = items.is_empty().then_some("must have at least one item, or be left out");
         if let Some(what) = objection.or(none) {
             self.invalid(&[field], what);
         }
-        for (nth, item) in items.iter().enumerate() {
+        for (index, item) in items.iter().enumerate() {
             // An array that is too long already has its fault, and comparing all items would be slow.
-            if items.iter().take(nth.min(most)).any(|other| other == item) {
-                self.invalid(&[field, &format!("{nth}")], "is a duplicate");
+            if items.iter().take(index.min(max)).any(|other| other == item) {
+                self.invalid(&[field, &format!("{index}")], "is a duplicate");
             }
         }
     }
@@ -213,13 +211,13 @@ impl BodyReader {
     /// Adds a fault for each string of an array that is not one of the names.
     fn check_names(&mut self, field: &str, value: &Value, names: &[&str]) {
         let Value::Array(items) = value else { return };
-        for (nth, item) in items.iter().enumerate() {
+        for (index, item) in items.iter().enumerate() {
             let text = item.as_text().filter(|text| !names.contains(text));
             // Comparing many strings would be slow.
             if let Some(text) = text.filter(|_| self.faults.len() < MAX_FAULTS) {
                 let what = format!("must be one of {}", joined(names, ", "));
                 let suggestion = nearest(text, names.iter().copied(), 1).pop();
-                self.invalid_like(&[field, &format!("{nth}")], &what, suggestion);
+                self.invalid_like(&[field, &format!("{index}")], &what, suggestion);
             }
         }
     }
@@ -239,10 +237,10 @@ impl BodyReader {
                 format!("has {} members, but at most {MAX_MEMBERS} are allowed", members.len());
             return self.invalid(&[field], &what);
         }
-        for (nth, (name, value)) in members.iter().enumerate() {
+        for (index, (name, value)) in members.iter().enumerate() {
             let objection = match value.as_text() {
                 None => Some("must be a string"),
-                Some(_) if members.iter().take(nth).any(|(other, _)| other == name) => {
+                Some(_) if members.iter().take(index).any(|(other, _)| other == name) => {
                     Some("is given more than once")
                 }
                 Some(text) => rule(name, text),
@@ -260,9 +258,9 @@ impl BodyReader {
     }
 
     /// Checks that the value is a whole number from `least` to `most`.
-    pub fn check_integer(&mut self, field: &str, value: &Value, least: u64, most: u64) {
-        if !value.as_integer().is_some_and(|number| least <= number && number <= most) {
-            self.invalid(&[field], &format!("must be a whole number from {least} to {most}"));
+    pub fn check_integer(&mut self, field: &str, value: &Value, least: u64, max: u64) {
+        if !value.as_integer().is_some_and(|number| least <= number && number <= max) {
+            self.invalid(&[field], &format!("must be a whole number from {least} to {max}"));
         }
     }
 
@@ -279,7 +277,7 @@ impl BodyReader {
         self.invalid_like(path, what, None);
     }
 
-    /// As [`Self::invalid`], with a suggestion.
+    /// Like [`Self::invalid`], with a suggestion.
     pub fn invalid_like(&mut self, path: &[&str], what: &str, suggestion: Option<String>) {
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(invalid(path, what, suggestion));
@@ -445,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_is_told_from_a_text_and_from_nothing() {
+    fn distinguishes_null_from_a_string_and_a_missing_member() {
         let reader = read(r#"{"a":null}"#);
         assert!(reader.is_null("a") && !reader.is_null("b"));
         assert!(!read(r#"{"a":"x"}"#).is_null("a"));
@@ -456,24 +454,25 @@ mod tests {
     #[test]
     fn an_object_of_texts_has_few_and_distinct_members() {
         let members = |count: usize| {
-            let members: Vec<String> = (0..count).map(|nth| format!("\"m{nth}\":\"x\"")).collect();
+            let members: Vec<String> =
+                (0..count).map(|index| format!("\"m{index}\":\"x\"")).collect();
             format!("{{\"texts\":{{{}}}}}", members.join(","))
         };
         assert_eq!(read(&members(MAX_MEMBERS)).finish(), Ok(()));
         let problem = read(&members(MAX_MEMBERS + 1)).finish().unwrap_err();
         assert!(problem.errors[0].detail.contains("has 51 members"));
-        for (text, said) in [
+        for (text, message) in [
             (r#"{"texts":{"m":"x","m":"y"}}"#, "`texts/m` is given more than once"),
             (r#"{"texts":{"m":1}}"#, "`texts/m` must be a string"),
             (r#"{"texts":[]}"#, "`texts` must be an object whose values are strings"),
         ] {
             let problem = read(text).finish().unwrap_err();
-            assert_eq!((problem.errors.len(), problem.errors[0].detail.as_str()), (1, said));
+            assert_eq!((problem.errors.len(), problem.errors[0].detail.as_str()), (1, message));
         }
     }
 
     #[test]
-    fn a_refusal_lists_only_so_many_faults() {
+    fn a_problem_lists_a_limited_number_of_errors() {
         for (noted, listed) in [(0, 1), (MAX_FAULTS - 1, MAX_FAULTS), (MAX_FAULTS, MAX_FAULTS)] {
             let mut reader = read("{}");
             for _ in 0..noted {
@@ -484,14 +483,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_told_in_words() {
-        for (bytes, said) in [
+    fn explains_why_a_body_is_not_json() {
+        for (bytes, detail) in [
             (b"".as_slice(), "is empty"),
             (b"\xef\xbb\xbf{}", "byte order mark"),
             (b"{\"tags\":[\"\xff\"]}", "not UTF-8 from byte 10"),
             (b"{\n x", "line 2, column 2"),
         ] {
-            assert!(parse(bytes).unwrap_err().contains(said), "{said}");
+            assert!(parse(bytes).unwrap_err().contains(detail), "{detail}");
         }
     }
 

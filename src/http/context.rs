@@ -16,7 +16,6 @@ use crate::terms::Scopes;
 /// The request, its caller and the service.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The request.
     pub request: &'a Request,
     /// The requested endpoint.
     pub endpoint: Keyed,

@@ -88,7 +88,7 @@ pub const SESSION_FIELDS: [Field; 12] = [
     ACTIONS,
     CONNECTIONS,
     CLIENT,
-    own("origins", |body, name, value| body.check_set(name, value, MAX_ORIGINS, origin)),
+    own("origins", |body, name, value| body.check_set(name, value, MAX_ORIGINS, check_origin)),
     VALUES,
     FIXED_VALUES,
     own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
@@ -308,7 +308,7 @@ pub(crate) fn platform_in_any_case(text: &str) -> Option<&'static str> {
 
 /// Checks a web origin in the form that browsers send: a scheme, a lower-case host, and a port unless it is the
 /// scheme's default. `http` is accepted for the local machine only.
-fn origin(text: &str) -> Option<&'static str> {
+fn check_origin(text: &str) -> Option<&'static str> {
     let (host, own_port) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
         (Some(host), _) => (host, "443"),
         (None, Some(host)) => (host, "80"),
@@ -330,7 +330,7 @@ fn origin(text: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::origin;
+    use super::check_origin;
 
     #[test]
     fn origins_are_what_browsers_send() {
@@ -345,7 +345,7 @@ mod tests {
             "https://app.example:80",
             "https://app.example:65535",
         ] {
-            assert_eq!(origin(text), None, "{text}");
+            assert_eq!(check_origin(text), None, "{text}");
         }
         for text in [
             "",
@@ -378,7 +378,7 @@ mod tests {
             " https://app.example",
             &format!("https://{}", "a".repeat(246)),
         ] {
-            assert!(origin(text).is_some(), "{text}");
+            assert!(check_origin(text).is_some(), "{text}");
         }
     }
 }

@@ -341,7 +341,7 @@ impl<P: Ports> Exchange<'_, P> {
         cors::expose(self.service.config(), self.request, response);
         response.add("vary", self.service.vary().clone());
         if response.status == 404 {
-            // Another tenant's rows cost other reads than rows that do not exist.
+            // Rows of another tenant cost a different number of reads than rows that do not exist.
             self.ports.hide_rows();
         }
         response.add("server-timing", self.ports.to_string());

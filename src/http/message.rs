@@ -27,13 +27,11 @@ pub struct Request {
     pub query: String,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Body,
     /// The id of the MCP endpoint whose tool sends this request; `None` for requests from outside.
     pub endpoint: Option<String>,
 }
 
-/// The body of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Body {
     /// The whole body, at most as many bytes as the endpoint reads.
@@ -73,7 +71,6 @@ impl fmt::Debug for Request {
     }
 }
 
-/// A response.
 #[derive(Debug, Clone, Default)]
 pub struct Response {
     /// The HTTP status.
@@ -129,7 +126,6 @@ impl Response {
         response
     }
 
-    /// A JSON response.
     pub fn json(body: Vec<u8>, cache_control: &'static str) -> Self {
         let headers = vec![
             ("content-type", "application/json".into()),

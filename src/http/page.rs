@@ -30,13 +30,13 @@ pub(crate) fn not_found(request: &Request) -> Option<Response> {
 /// Whether an `Accept` header (RFC 9110, section 12.5.1) names HTML and does not prefer JSON. `*/*` does not count:
 /// programs send it.
 fn prefers_html(accept: &str) -> bool {
-    let weight = |wanted: &[&str]| {
+    let weight = |names: &[&str]| {
         let ranges = accept.split(',').filter_map(|range| {
             let mut parts = range.split(';').map(str::trim);
             let name = parts.next()?;
-            let is_wanted = wanted.iter().any(|wanted| wanted.eq_ignore_ascii_case(name));
+            let is_requested = names.iter().any(|names| names.eq_ignore_ascii_case(name));
             let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(1000, weight_of);
-            is_wanted.then_some(weight)
+            is_requested.then_some(weight)
         });
         ranges.max().unwrap_or(0)
     };
@@ -62,7 +62,7 @@ mod tests {
     use super::prefers_html;
 
     #[test]
-    fn readers_get_html_and_programs_json() {
+    fn browsers_get_html_and_programs_get_json() {
         for (accept, expected) in [
             ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
             ("text/html", true),

@@ -51,10 +51,10 @@ impl Paging {
         self.envelope_of(rows, total, "")
     }
 
-    /// As [`Self::envelope`], for a list that is counted only up to `most`; `total` is larger when there are more rows.
-    pub fn envelope_up_to(self, most: u64, rows: &[u8], total: u64) -> Vec<u8> {
-        let is_minimum = if total > most { ",\"totalIsMinimum\":true" } else { "" };
-        self.envelope_of(rows, total.min(most), is_minimum)
+    /// Like [`Self::envelope`], for a list that is counted only up to `most`; `total` is larger when there are more rows.
+    pub fn envelope_up_to(self, max: u64, rows: &[u8], total: u64) -> Vec<u8> {
+        let is_minimum = if total > max { ",\"totalIsMinimum\":true" } else { "" };
+        self.envelope_of(rows, total.min(max), is_minimum)
     }
 
     fn envelope_of(self, rows: &[u8], total: u64, after_total: &str) -> Vec<u8> {

@@ -64,7 +64,6 @@ pub const SEARCH_PARAMETERS: [Parameter; 5] = [
     PAGE,
 ];
 
-/// The parameters of an action's detail.
 pub const ACTION_DETAIL_PARAMETERS: [Parameter; 2] = [
     parameter("include", Check::OneOf(&["responses"])),
     parameter("for", Check::OneOf(&["model"])),
@@ -129,7 +128,6 @@ pub const AUDIT_PARAMETERS: [Parameter; 8] = [
     parameter("before", Check::Rule(check_audit_id)),
 ];
 
-/// The parameters of usage.
 pub const USAGE_PARAMETERS: [Parameter; 5] = [
     parameter("from", Check::Rule(check_day)),
     parameter("to", Check::Rule(check_day)),

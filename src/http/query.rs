@@ -11,11 +11,9 @@ use crate::util::percent::decode_form;
 /// A query parameter of an endpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
-    /// The name.
     pub name: &'static str,
     /// The accepted values.
     pub check: Check,
-    /// Whether the parameter is required.
     pub is_required: bool,
 }
 
@@ -26,13 +24,13 @@ pub enum Check {
     Boolean,
     /// A whole number in decimal digits, within these bounds.
     Integer(u64, u64),
-    /// One of these names.
+    /// Must be one of these names.
     OneOf(&'static [&'static str]),
     /// Comma-separated items: the maximum number, and the maximum length of each in characters.
     Items(usize, usize),
     /// A string of at most this many characters.
     Length(usize),
-    /// As [`Self::Length`], with at least one character that is not whitespace.
+    /// Like [`Self::Length`], with at least one character that is not whitespace.
     Words(usize),
     /// A string that the rule accepts.
     Rule(Rule),
@@ -41,31 +39,29 @@ pub enum Check {
 impl Check {
     /// The error of a value, which completes a sentence that begins with the parameter's name. Returns `None` when it is valid.
     fn objection(self, text: &str) -> Option<Cow<'static, str>> {
-        let is_longer = |text: &str, most: usize| text.chars().nth(most).is_some();
+        let is_longer = |text: &str, max: usize| text.chars().nth(max).is_some();
         Some(match self {
             Self::Boolean if !matches!(text, "true" | "false") => {
                 "must be `true` or `false`".into()
             }
-            Self::Integer(least, most)
-                if !integer(text).is_some_and(|n| least <= n && n <= most) =>
-            {
-                format!("must be a whole number from {least} to {most}").into()
+            Self::Integer(least, max) if !integer(text).is_some_and(|n| least <= n && n <= max) => {
+                format!("must be a whole number from {least} to {max}").into()
             }
             Self::Items(..) if text.split(',').any(str::is_empty) => {
                 "contains an empty item".into()
             }
-            Self::Items(most, _) if text.split(',').take(most.saturating_add(1)).count() > most => {
-                format!("can have at most {most} items").into()
+            Self::Items(max, _) if text.split(',').take(max.saturating_add(1)).count() > max => {
+                format!("can have at most {max} items").into()
             }
-            Self::Items(_, most) if text.split(',').any(|item| is_longer(item, most)) => {
-                format!("has an item of more than {most} characters").into()
+            Self::Items(_, max) if text.split(',').any(|item| is_longer(item, max)) => {
+                format!("has an item of more than {max} characters").into()
             }
-            Self::Length(most) if is_longer(text, most) => {
-                format!("must have 1 to {most} characters").into()
+            Self::Length(max) if is_longer(text, max) => {
+                format!("must have 1 to {max} characters").into()
             }
-            Self::Words(most) if is_longer(text, most) || text.chars().all(char::is_whitespace) => {
+            Self::Words(max) if is_longer(text, max) || text.chars().all(char::is_whitespace) => {
                 let what = "characters and at least one that is not white space";
-                format!("must have 1 to {most} {what}").into()
+                format!("must have 1 to {max} {what}").into()
             }
             Self::Rule(rule) => rule(text)?.into(),
             _ => return None,

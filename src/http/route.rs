@@ -75,10 +75,10 @@ impl Template {
     fn arguments(&self, path: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Vec<String>> {
         let mut arguments = Vec::new();
         let mut segments = segments.iter();
-        for (nth, expected) in self.segments.iter().enumerate() {
+        for (index, expected) in self.segments.iter().enumerate() {
             if *expected == Segment::Rest {
                 // Without the slash before it, the rest is empty.
-                let rest = path.splitn(nth.saturating_add(1), '/').nth(nth).unwrap_or_default();
+                let rest = path.splitn(index.saturating_add(1), '/').nth(index).unwrap_or_default();
                 arguments.push(rest.to_owned());
                 return Some(arguments);
             }

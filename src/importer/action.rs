@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 
 use super::document::Document;
 use super::paths::{Operation, PathFilter, PathItem};
-use super::title::distinct::{Titled, distinguish};
-use super::title::{Said, title};
+use super::title::distinct::{TitledAction, distinguish};
+use super::title::{TitleSource, title};
 use super::{hash, text};
 use crate::catalog::model::Action;
 use crate::terms::Method;
 
 /// In characters. A longer key ends in a hash of all of it.
 pub const MAX_KEY: usize = 256;
-/// In characters.
+/// The maximum length of a model, in characters.
 pub const MAX_MODEL: usize = 100;
 /// The longest chain of references that a path may lead through.
 const MAX_REFERENCES: usize = 16;
@@ -49,9 +49,9 @@ pub fn collect<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<
     without_twins(&mut found);
     let keys = found.iter().map(|found| key(found.method, found.path, found.operation)).collect();
     let keys = unique(keys);
-    let mut titled: Vec<Titled<'_>> = found.iter().map(titled).collect();
+    let mut titled: Vec<TitledAction<'_>> = found.iter().map(titled).collect();
     distinguish(&mut titled);
-    let row = |((found, titled), key): ((&Found<'_, F>, Titled<'_>), String)| Action {
+    let row = |((found, titled), key): ((&Found<'_, F>, TitledAction<'_>), String)| Action {
         title: titled.title,
         key,
         method: found.method,
@@ -62,17 +62,17 @@ pub fn collect<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<
     Actions { rows, found, warnings }
 }
 
-fn titled<'a, F>(found: &Found<'a, F>) -> Titled<'a> {
+fn titled<'a, F>(found: &Found<'a, F>) -> TitledAction<'a> {
     let Found { path, method, operation, .. } = *found;
     let id = bare_id(path, operation);
-    let said = Said {
+    let source = TitleSource {
         method,
         path,
         summary: operation.summary.as_str(),
         description: operation.description.as_str(),
         id,
     };
-    Titled { title: title(said), method, path, id }
+    TitledAction { title: title(source), method, path, id }
 }
 
 /// Whether the path is an operation of Amazon's query protocol. All of these share one address and have their name in
@@ -193,8 +193,8 @@ fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
     if key.chars().nth(MAX_KEY).is_none() {
         return key;
     }
-    let kept: String = key.chars().take(MAX_KEY.saturating_sub(7)).collect();
-    format!("{kept}_{}", hash::short(key.as_bytes()))
+    let prefix: String = key.chars().take(MAX_KEY.saturating_sub(7)).collect();
+    format!("{prefix}_{}", hash::short(key.as_bytes()))
 }
 
 /// `GET /users/{id}/repos` → `getUsersByIdRepos`

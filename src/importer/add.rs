@@ -57,9 +57,9 @@ fn remembered(folder: &Folder) -> Result<ImportArgs> {
 }
 
 /// A few documents need no progress bar.
-struct Unwatched;
+struct NoProgress;
 
-impl Watch for Unwatched {
+impl Watch for NoProgress {
     fn found(&self, _: usize, _: u64) {}
     fn read(&self, _: u64) {}
 }
@@ -87,7 +87,7 @@ impl AddArgs {
             oauth_list: OAuthList::default(),
             ..import.job()?
         };
-        let (summary, platforms) = gather(&job, &Unwatched)?;
+        let (summary, platforms) = gather(&job, &NoProgress)?;
         let mut has_conflict = false;
         for (path, name) in &summary.documents {
             let actions = summary.platforms.iter().find(|(known, _)| known == name);

@@ -13,9 +13,9 @@ use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
-use super::stated::{Places, is_secure};
+use super::stated::{VariablePlaces, is_secure};
 
-/// A method: the members of all kinds, of which each kind has its own.
+/// A method, with the members of all kinds; each kind allows only its own.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct AuthEntry {
@@ -247,7 +247,7 @@ impl AuthEntry {
         })
     }
 
-    pub(super) fn method(self, places: &Places) -> Result<AuthMethod, String> {
+    pub(super) fn method(self, places: &VariablePlaces) -> Result<AuthMethod, String> {
         if auth::slug(&self.id) != self.id {
             return Err("its id must be 1 to 50 of a-z, 0-9 and -".to_owned());
         }

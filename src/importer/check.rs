@@ -39,11 +39,11 @@ pub struct ConnectorEntry {
 
 /// What is stored about the platforms in addition to their connectors' rows.
 #[derive(Debug, Default)]
-pub struct Details(HashMap<String, Known>);
+pub struct Details(HashMap<String, StoredPlatform>);
 
 /// What is stored about a platform in addition to its connector's row.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct StoredPlatform {
     pub detail: ConnectorDetail,
     /// Former names.
     pub aliases: Vec<String>,
@@ -60,7 +60,7 @@ impl Details {
     }
 
     /// Removes and returns the entry of a platform.
-    pub fn take(&mut self, platform: &str) -> Known {
+    pub fn take(&mut self, platform: &str) -> StoredPlatform {
         self.0.remove(platform).unwrap_or_default()
     }
 }
@@ -91,7 +91,7 @@ impl<'a> Opened<'a> {
         let list = self.list(list, kind)?;
         let array = [b"[", &*list.json(0..len).map_err(storage_error)?, b"]"].concat();
         let rows: Vec<T> = serde_json::from_slice(&array)
-            .with_context(|| format!("the list {id}: a row is not what it should be"))?;
+            .with_context(|| format!("the list {id}: a row is malformed"))?;
         if rows.len() != len {
             bail!("the list {id} has {} rows but states {len}", rows.len());
         }
@@ -133,9 +133,9 @@ impl<'a> Opened<'a> {
         for place in self.current.packs() {
             let pack = self.section(place)?;
             let names = pack::names(&pack).map_err(storage_error)?;
-            for nth in 0..names.len() {
-                let name = String::from_utf8_lossy(names.get(nth)).into_owned();
-                match pack::get(&pack, place.segment, nth).map_err(storage_error)? {
+            for index in 0..names.len() {
+                let name = String::from_utf8_lossy(names.get(index)).into_owned();
+                match pack::get(&pack, place.segment, index).map_err(storage_error)? {
                     NameEntry::Platform(found) => {
                         let detail = serde_json::from_slice(found.detail().map_err(storage_error)?)
                             .with_context(|| format!("{name}: its detail cannot be read"))?;
@@ -175,9 +175,9 @@ impl<'a> Opened<'a> {
     /// Everything that is stored about the platforms with these names, in list order.
     pub fn platforms(&self, names: &[String]) -> Result<Vec<Platform>> {
         let (entries, details) = (self.connectors()?, self.details()?);
-        let wanted = named(&entries, &details, names)?;
-        let is_wanted = |entry: &ConnectorEntry| wanted.contains(&entry.connector.platform);
-        self.whole(entries.into_iter().filter(is_wanted), details)
+        let requested = named(&entries, &details, names)?;
+        let is_requested = |entry: &ConnectorEntry| requested.contains(&entry.connector.platform);
+        self.whole(entries.into_iter().filter(is_requested), details)
     }
 
     /// Everything that is stored about all platforms, in list order.
@@ -191,7 +191,7 @@ impl<'a> Opened<'a> {
         mut details: Details,
     ) -> Result<Vec<Platform>> {
         let platform = |ConnectorEntry { connector, authkit }: ConnectorEntry| {
-            let Known { detail, aliases, units } = details.take(&connector.platform);
+            let StoredPlatform { detail, aliases, units } = details.take(&connector.platform);
             let actions = self.actions(&connector.platform)?;
             let units = self.units(units)?;
             Ok(Platform { connector, detail, authkit, aliases, actions, units })
@@ -275,7 +275,7 @@ pub fn faults(folder: &Folder) -> Vec<String> {
         for what in action_faults(&connector, &actions) {
             fault(&what);
         }
-        let Known { detail, aliases, units } = details.take(&connector.platform);
+        let StoredPlatform { detail, aliases, units } = details.take(&connector.platform);
         for what in detail_faults(&connector, authkit, &detail) {
             fault(&what);
         }
@@ -390,8 +390,8 @@ fn unit_faults(rows: &[Action], detail: &ConnectorDetail, units: &Units) -> Vec<
             faults.push(format!("the details from {} on are damaged", stored.first));
             continue;
         };
-        for nth in 0..unit.keys.len() {
-            let key = String::from_utf8_lossy(unit.keys.get(nth)).into_owned();
+        for index in 0..unit.keys.len() {
+            let key = String::from_utf8_lossy(unit.keys.get(index)).into_owned();
             if missing.next() != Some(&*key) {
                 faults.push(format!("the detail of {key} is not in the place of its row"));
             }

@@ -16,7 +16,7 @@ use super::fetched::cache::Cache;
 use super::fetched::list::SourceList;
 use super::fetched::{self, DEFAULT_LIST, FetchedDocument};
 use super::folder::Folder;
-use super::licence::Wanted;
+use super::licence::LicenceFilter;
 use super::oauth_list::OAuthList;
 use super::overrides::Overrides;
 use super::providers::Providers;
@@ -26,9 +26,9 @@ use super::{Import, Watch, add, check, diff, find, import, lost, show};
 
 /// The default catalog folder.
 pub(super) const DEFAULT_OUT: &str = ".catalog";
-/// Read if it exists.
+/// The file that is read by default, if it exists.
 const DEFAULT_CONFIG: &str = "catalog.toml";
-/// Read if it exists.
+/// The file that is read by default, if it exists.
 const DEFAULT_PROVIDERS: &str = "providers.toml";
 
 /// Create a catalog from OpenAPI documents (2.0 and 3.0 to 3.2, JSON or YAML)
@@ -98,16 +98,16 @@ impl ImportArgs {
         let summary = import(&job, &folder, &progress);
         progress.done();
         let summary = summary?;
-        self.tell(&summary, &folder.report());
+        self.print_outcome(&summary, &folder.report());
         if summary.connectors == 0 {
-            Self::tell_nothing(&summary, &folder);
+            Self::print_nothing_imported(&summary, &folder);
             return Ok(ExitCode::FAILURE);
         }
         add::remember(&self.absolute()?, &folder)?;
         let connectors = counted(summary.connectors, "connector");
         let actions = counted(summary.actions, "action");
         say(&format!("{connectors}, {actions} in {}\n", self.out.display()));
-        self.tell_names(&summary);
+        self.print_names(&summary);
         Ok(ExitCode::SUCCESS)
     }
 
@@ -143,8 +143,8 @@ impl ImportArgs {
         let providers = providers.filter(|_| !self.no_providers);
         let providers = providers.as_deref().map(Providers::read).transpose()?.unwrap_or_default();
         let licence = match self.licence {
-            LicenceArg::Open => Wanted::Open,
-            LicenceArg::Any => Wanted::Any,
+            LicenceArg::Open => LicenceFilter::Open,
+            LicenceArg::Any => LicenceFilter::Any,
         };
         let paths =
             |paths: &[PathBuf]| paths.iter().map(|path| from_where_npm_was_called(path)).collect();
@@ -167,7 +167,7 @@ impl ImportArgs {
     }
 
     /// The documents of the list, and the platforms whose document has not been downloaded. Those of this project need no
-    /// download: they are facts about well-known platforms, as those of `providers.toml`.
+    /// download: they are facts about well-known platforms, like those of `providers.toml`.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
         let list = self.list.as_deref().map(from_where_npm_was_called);
         let list = list.unwrap_or_else(|| shipped(Path::new(DEFAULT_LIST)));
@@ -179,7 +179,7 @@ impl ImportArgs {
     }
 
     /// Prints the names of the platforms if they are few, since names can't be predicted.
-    fn tell_names(&self, summary: &Summary) {
+    fn print_names(&self, summary: &Summary) {
         let Some((first, _)) =
             summary.platforms.first().filter(|_| summary.platforms.len() <= NAMES_SHOWN)
         else {
@@ -197,7 +197,7 @@ impl ImportArgs {
         say(&format!("{text}\n"));
     }
 
-    fn tell_nothing(summary: &Summary, folder: &Folder) {
+    fn print_nothing_imported(summary: &Summary, folder: &Folder) {
         let closed =
             summary.skipped.iter().filter(|(_, reason)| matches!(reason, Reason::Licence(_)));
         let closed = closed.count();
@@ -211,7 +211,7 @@ impl ImportArgs {
         }
     }
 
-    fn tell(&self, summary: &Summary, report: &Path) {
+    fn print_outcome(&self, summary: &Summary, report: &Path) {
         let faults: Vec<String> = summary
             .skipped
             .iter()
@@ -373,24 +373,25 @@ impl ShowArgs {
         let opened = check::Opened::new(&folder)?;
         let entries = opened.connectors()?;
         let mut details = opened.details()?;
-        let wanted = check::named(&entries, &details, std::slice::from_ref(&self.platform))?;
-        let is_wanted = |entry: &&check::ConnectorEntry| wanted.contains(&entry.connector.platform);
-        let Some(entry) = entries.iter().find(is_wanted) else { return Ok(ExitCode::FAILURE) };
-        let wanted = &entry.connector.platform;
-        let check::Known { detail, aliases, units } = details.take(wanted);
+        let requested = check::named(&entries, &details, std::slice::from_ref(&self.platform))?;
+        let is_requested =
+            |entry: &&check::ConnectorEntry| requested.contains(&entry.connector.platform);
+        let Some(entry) = entries.iter().find(is_requested) else { return Ok(ExitCode::FAILURE) };
+        let platform = &entry.connector.platform;
+        let check::StoredPlatform { detail, aliases, units } = details.take(platform);
         if let Some(key) = &self.action {
-            let Some(json) = opened.action(wanted, key, &detail, &units)? else {
-                let actions = opened.actions(wanted)?;
+            let Some(json) = opened.action(platform, key, &detail, &units)? else {
+                let actions = opened.actions(platform)?;
                 let meant = check::did_you_mean(key, actions.iter().map(|one| one.key.as_str()));
                 eprintln!(
-                    "error: {wanted} has no action `{key}`{meant}\nTo list its actions: npm run catalog -- show {wanted}"
+                    "error: {platform} has no action `{key}`{meant}\nTo list its actions: npm run catalog -- show {platform}"
                 );
                 return Ok(ExitCode::FAILURE);
             };
             say(&format!("{json}\n"));
             return Ok(ExitCode::SUCCESS);
         }
-        say(&show::platform(entry, &detail, &aliases, &opened.actions(wanted)?));
+        say(&show::platform(entry, &detail, &aliases, &opened.actions(platform)?));
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -416,11 +417,11 @@ impl ExportArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let opened = check::Opened::new(&folder)?;
-        let wanted = check::named(&opened.connectors()?, &opened.details()?, &self.platforms)?;
-        let is_wanted = |platform: &str| wanted.is_empty() || wanted.contains(platform);
-        let sample = self.sample.map(|most| Sample { most, seed: &self.seed });
+        let requested = check::named(&opened.connectors()?, &opened.details()?, &self.platforms)?;
+        let is_requested = |platform: &str| requested.is_empty() || requested.contains(platform);
+        let sample = self.sample.map(|max| Sample { max, seed: &self.seed });
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-        export(&opened, &is_wanted, sample, &mut out)?;
+        export(&opened, &is_requested, sample, &mut out)?;
         out.flush()?;
         Ok(ExitCode::SUCCESS)
     }
@@ -450,11 +451,11 @@ struct State {
     bar: Option<indicatif::ProgressBar>,
     total: u64,
     read: u64,
-    told: Option<Instant>,
+    last_report: Option<Instant>,
 }
 
 /// How often a line is written when stderr is not a terminal.
-const TELL_EVERY: Duration = Duration::from_secs(5);
+const REPORT_EVERY: Duration = Duration::from_secs(5);
 
 impl Progress {
     fn with(&self, act: impl FnOnce(&mut State)) {
@@ -474,7 +475,7 @@ impl Watch for Progress {
     fn found(&self, files: usize, bytes: u64) {
         self.with(|state| {
             state.total = bytes;
-            state.told = Some(Instant::now());
+            state.last_report = Some(Instant::now());
             if std::io::stderr().is_terminal() {
                 let bar = indicatif::ProgressBar::new(bytes).with_message(format!("{files} files"));
                 if let Ok(style) = indicatif::ProgressStyle::with_template(
@@ -492,8 +493,11 @@ impl Watch for Progress {
             state.read = state.read.saturating_add(bytes);
             if let Some(bar) = &state.bar {
                 bar.inc(bytes);
-            } else if state.told.is_some_and(|told| told.elapsed() >= TELL_EVERY) {
-                state.told = Some(Instant::now());
+            } else if state
+                .last_report
+                .is_some_and(|last_report| last_report.elapsed() >= REPORT_EVERY)
+            {
+                state.last_report = Some(Instant::now());
                 eprintln!("read {} of {} MB", state.read / 1_000_000, state.total / 1_000_000);
             }
         });

@@ -64,7 +64,7 @@ fn by_provider(members: &[Member<'_>]) -> Report {
         groups.entry((member.1.provider.len(), &member.1.provider)).or_default().push(*member);
     }
     let first = |n: usize| n == 0;
-    let tell = |(n, group): (usize, Vec<Member<'_>>)| {
+    let describe = |(n, group): (usize, Vec<Member<'_>>)| {
         let suffix = group
             .first()
             .filter(|_| !first(n))
@@ -72,7 +72,7 @@ fn by_provider(members: &[Member<'_>]) -> Report {
             .unwrap_or_default();
         by_title(&group, &suffix)
     };
-    groups.into_values().enumerate().flat_map(tell).collect()
+    groups.into_values().enumerate().flat_map(describe).collect()
 }
 
 fn by_title(members: &[Member<'_>], suffix: &[String]) -> Report {
@@ -83,12 +83,12 @@ fn by_title(members: &[Member<'_>], suffix: &[String]) -> Report {
         title.concat().contains(&name)
     };
     let one_says_name = titles.iter().filter(|title| says_name(title)).count() == 1;
-    let tell = |title: &[String]| {
+    let names_of = |title: &[String]| {
         let group: Vec<Member<'_>> =
             members.iter().filter(|(_, naming)| naming.title == title).copied().collect();
         by_version(&group, suffix, titles.len() > 1 && !(one_says_name && says_name(title)))
     };
-    titles.iter().flat_map(|title| tell(title)).collect()
+    titles.iter().flat_map(|title| names_of(title)).collect()
 }
 
 fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> Report {
@@ -100,15 +100,15 @@ fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> Re
     let majors: Vec<String> =
         members.iter().map(|(_, naming)| version::platform_version(&naming.version)).collect();
     let mut seen: HashSet<Vec<String>> = HashSet::new();
-    let mut told = Report::new();
+    let mut report = Report::new();
     for (at, naming) in members {
         let (provider, service) =
             naming.words.split_at_checked(naming.provider_words).unwrap_or_default();
         let mut words = [provider, suffix, service].concat();
         if with_title {
-            let unsaid: Vec<String> =
+            let unmentioned: Vec<String> =
                 naming.title.iter().filter(|word| !words.contains(word)).cloned().collect();
-            words.extend(unsaid);
+            words.extend(unmentioned);
         }
         if naming.version != newest {
             let major = version::platform_version(&naming.version);
@@ -122,9 +122,9 @@ fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> Re
         if !seen.insert(words.clone()) {
             words.push(hash::short(&naming.content.to_be_bytes()));
         }
-        told.push((at, words));
+        report.push((at, words));
     }
-    told
+    report
 }
 
 /// The numbers in a version, for comparison.

@@ -15,7 +15,7 @@ use crate::catalog::logos;
 use crate::catalog::model::{Action, Connector, Status};
 use crate::catalog::write::Platform;
 
-/// In characters.
+/// The maximum length of a version, in characters.
 pub const MAX_VERSION: usize = 100;
 
 /// A connector whose platform has no name yet.
@@ -120,7 +120,7 @@ impl Draft {
         platform: String,
         name: String,
         known: Option<&Provider>,
-        wishes: &Override,
+        overrides: &Override,
         fault: &mut dyn FnMut(String),
     ) -> Platform {
         if let Some(category) = self.service_category {
@@ -142,12 +142,15 @@ impl Draft {
                 self.logo = Some(logos::path(logo));
             }
         }
-        self.detail = wishes.stated.clone().apply(self.detail, fault);
+        self.detail = overrides.stated.clone().apply(self.detail, fault);
         let ConnectorDetail { auth_methods, headers, .. } = &self.detail;
         let schemes = auth::satisfied(&self.schemes, auth_methods, headers);
         let platform_version = version::platform_version(&self.version);
-        let image =
-            wishes.image.clone().or(self.logo).unwrap_or_else(|| image::monogram(&name, &platform));
+        let image = overrides
+            .image
+            .clone()
+            .or(self.logo)
+            .unwrap_or_else(|| image::monogram(&name, &platform));
         let mut actions = self.actions;
         for action in &mut actions {
             action.platform.clone_from(&platform);
@@ -159,20 +162,20 @@ impl Draft {
                 .to_string(),
             platform,
             platform_version,
-            status: wishes.status.unwrap_or(self.status),
-            description: wishes.description.clone().unwrap_or(self.description),
-            category: wishes.category.clone().unwrap_or(self.category),
+            status: overrides.status.unwrap_or(self.status),
+            description: overrides.description.clone().unwrap_or(self.description),
+            category: overrides.category.clone().unwrap_or(self.category),
             image,
-            tags: wishes.tags.clone().unwrap_or(self.tags),
+            tags: overrides.tags.clone().unwrap_or(self.tags),
             oauth: self.detail.auth_methods.iter().any(AuthMethod::is_oauth2),
             tools: u32::try_from(actions.len()).unwrap_or(u32::MAX),
             version: self.version,
-            active: wishes.active.unwrap_or(true),
+            active: overrides.active.unwrap_or(true),
         };
         Platform {
             connector,
             detail: self.detail,
-            authkit: wishes.authkit,
+            authkit: overrides.authkit,
             aliases: Vec::new(),
             actions,
             units: Units { schemes, units: self.units },

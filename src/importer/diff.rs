@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::check::{ConnectorEntry, Details, Known, Opened};
+use super::check::{ConnectorEntry, Details, Opened, StoredPlatform};
 use super::report::counted;
 use crate::catalog::model::Action;
 
@@ -39,15 +39,15 @@ pub fn diff(old: &Opened<'_>, new: &Opened<'_>) -> Result<String> {
                 format!("+ {name}: {}", counted(actions, "action"))
             }
             (Some(one), Some(other)) => {
-                let mut told = fields(one, other);
-                told.extend(details(name, &mut old_details, &mut new_details));
+                let mut differences = fields(one, other);
+                differences.extend(details(name, &mut old_details, &mut new_details));
                 let (one, other) = (old.actions(name)?, new.actions(name)?);
-                told.extend(actions(&one, &other));
-                if told.is_empty() {
+                differences.extend(actions(&one, &other));
+                if differences.is_empty() {
                     continue;
                 }
                 changed = changed.saturating_add(1);
-                format!("~ {name}: {}", told.join("; "))
+                format!("~ {name}: {}", differences.join("; "))
             }
             (None, None) => continue,
         };
@@ -110,7 +110,7 @@ fn details(name: &str, old: &mut Details, new: &mut Details) -> Vec<String> {
     if one.aliases != other.aliases {
         changes.push("former names".to_owned());
     }
-    let units = |known: &Known| -> Vec<(String, u32)> {
+    let units = |known: &StoredPlatform| -> Vec<(String, u32)> {
         known.units.units.iter().map(|unit| (unit.first.clone(), unit.crc)).collect()
     };
     if units(&one) != units(&other) {
@@ -128,7 +128,7 @@ fn actions(old: &[Action], new: &[Action]) -> Vec<String> {
     let gone = old.keys().filter(|key| !new.contains_key(*key));
     let come = new.keys().filter(|key| !old.contains_key(*key));
     let other = new.iter().filter(|(key, row)| old.get(*key).is_some_and(|was| was != *row));
-    let told = |what: &str, keys: Vec<&String>| {
+    let differences = |what: &str, keys: Vec<&String>| {
         let count = keys.len();
         let shown: Vec<&str> = keys.into_iter().take(SHOWN).map(String::as_str).collect();
         let more = if count > SHOWN { ", …" } else { "" };
@@ -136,9 +136,9 @@ fn actions(old: &[Action], new: &[Action]) -> Vec<String> {
             .then(|| format!("{} {what} ({}{more})", counted(count, "action"), shown.join(", ")))
     };
     [
-        told("added", come.collect()),
-        told("removed", gone.collect()),
-        told("changed", other.map(|(key, _)| key).collect()),
+        differences("added", come.collect()),
+        differences("removed", gone.collect()),
+        differences("changed", other.map(|(key, _)| key).collect()),
     ]
     .into_iter()
     .flatten()

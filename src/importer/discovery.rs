@@ -31,7 +31,7 @@ pub fn openapi(text: &str) -> Result<Option<String>, Refusal> {
         Refusal::Broken(Fault { place: None, message: format!("the Discovery document {message}") })
     };
     if document.get("protocol").and_then(Value::as_str).is_some_and(|protocol| protocol != "rest") {
-        return Err(broken("describes another protocol than REST"));
+        return Err(broken("describes a protocol other than REST"));
     }
     let service = text_of(&document, "name").ok_or_else(|| broken("has no `name`"))?;
     let root = text_of(&document, "rootUrl");
@@ -150,7 +150,7 @@ fn parameters(method: &Value, common: &[Value]) -> Vec<Value> {
     };
     let own = declared.into_iter().flatten().filter(|(name, given)| is_there(name, given));
     let mut parameters: Vec<Value> = own.map(|(name, given)| parameter(name, given)).collect();
-    // The parameters of `flatPath`, in the order of the parameters that contain them.
+    // A parameter of `path` can stand for several parameters of `flatPath`: assigns these in order.
     let original = text_of(method, "path").unwrap_or_default();
     let is_declared = |name: &str| declared.is_some_and(|declared| declared.contains_key(name));
     let mut parts = in_path.iter().filter(|name| !is_declared(name));

@@ -10,7 +10,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use super::auth::scheme::Scheme;
 use super::entries::Entries;
 use super::paths::{ExternalDocs, PathItem, Paths};
-use super::scalar::{FirstText, Format, Logo, Map, Raw, Spare, Text, Texts};
+use super::scalar::{FirstText, Format, Logo, Map, OptionalMap, Raw, Text, Texts};
 use super::server::entry::Servers;
 
 /// A document, filled while reading, so that everything before a fault is available.
@@ -20,36 +20,36 @@ pub struct Document<F> {
     pub dialect: Option<Text<F>>,
     pub info: Option<Info<F>>,
     pub servers: Option<Servers>,
-    /// Of 2.0
+    /// Swagger 2.0 only.
     pub host: Option<FirstText>,
-    /// Of 2.0
+    /// Swagger 2.0 only.
     pub base_path: Option<FirstText>,
     /// `schemes` of 2.0
     pub protocols: Option<Texts>,
     /// `externalDocs`
-    pub documentation: Option<Spare<ExternalDocs>>,
+    pub documentation: Option<OptionalMap<ExternalDocs>>,
     pub paths: Option<Paths<F>>,
-    pub components: Option<Spare<Components<F>>>,
+    pub components: Option<OptionalMap<Components<F>>>,
     /// `securityDefinitions` of 2.0
-    pub security: Option<Spare<Schemes>>,
+    pub security: Option<OptionalMap<Schemes>>,
     /// `security`
     pub requirements: Raw<F>,
-    /// Of 2.0
+    /// Swagger 2.0 only.
     pub definitions: Raw<F>,
-    /// Of 2.0
+    /// Swagger 2.0 only.
     pub parameters: Raw<F>,
-    /// Of 2.0
+    /// Swagger 2.0 only.
     pub responses: Raw<F>,
-    /// Of 2.0
+    /// Swagger 2.0 only.
     pub consumes: Texts,
-    /// Of 2.0
+    /// Swagger 2.0 only.
     pub produces: Texts,
     /// The content of [other files](super::parts)
     pub parts: Raw<F>,
 }
 
 /// By name.
-pub type Schemes = Entries<Spare<Scheme>>;
+pub type Schemes = Entries<OptionalMap<Scheme>>;
 
 impl<F> Document<F> {
     /// `host`, or else the URL of the first server.
@@ -61,13 +61,13 @@ impl<F> Document<F> {
     }
 
     pub fn components(&self) -> Option<&Components<F>> {
-        self.components.as_ref().and_then(Spare::get)
+        self.components.as_ref().and_then(OptionalMap::get)
     }
 
     /// All security schemes, each with its name.
     pub fn schemes(&self) -> impl Iterator<Item = (&str, &Scheme)> {
         let shared = self.components().map(|components| &components.security_schemes);
-        let given = shared.into_iter().chain(&self.security).filter_map(Spare::get);
+        let given = shared.into_iter().chain(&self.security).filter_map(OptionalMap::get);
         let schemes = given.flat_map(|schemes| &schemes.0);
         schemes.filter_map(|(name, scheme)| Some((name.as_str(), scheme.get()?)))
     }
@@ -77,9 +77,9 @@ impl<F> Document<F> {
         let shared = self.components().map(|components| &components.security_schemes);
         let wrong = [
             ("servers", self.servers.as_ref().is_some_and(|servers| servers.is_wrong)),
-            ("components", self.components.as_ref().is_some_and(Spare::is_wrong)),
-            ("components/securitySchemes", shared.is_some_and(Spare::is_wrong)),
-            ("securityDefinitions", self.security.as_ref().is_some_and(Spare::is_wrong)),
+            ("components", self.components.as_ref().is_some_and(OptionalMap::is_wrong)),
+            ("components/securitySchemes", shared.is_some_and(OptionalMap::is_wrong)),
+            ("securityDefinitions", self.security.as_ref().is_some_and(OptionalMap::is_wrong)),
         ];
         wrong.into_iter().filter(|(_, wrong)| *wrong).map(|(name, _)| name)
     }
@@ -167,10 +167,12 @@ pub struct Licence {
 
 impl<'de> Deserialize<'de> for Licence {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Spare::deserialize(deserializer)? {
-            Spare::Given(LicenceMap { name, identifier, url }) => Self { name, identifier, url },
-            Spare::Text(name) => Self { name: FirstText(Some(name)), ..Self::default() },
-            Spare::Absent | Spare::Other => Self::default(),
+        Ok(match OptionalMap::deserialize(deserializer)? {
+            OptionalMap::Given(LicenceMap { name, identifier, url }) => {
+                Self { name, identifier, url }
+            }
+            OptionalMap::Text(name) => Self { name: FirstText(Some(name)), ..Self::default() },
+            OptionalMap::Absent | OptionalMap::Other => Self::default(),
         })
     }
 }
@@ -179,7 +181,7 @@ impl<'de> Deserialize<'de> for Licence {
 #[serde(bound = "F: Format", rename_all = "camelCase")]
 pub struct Components<F> {
     #[serde(default)]
-    pub security_schemes: Spare<Schemes>,
+    pub security_schemes: OptionalMap<Schemes>,
     /// Since 3.1
     pub path_items: Option<Entries<PathItem<F>>>,
     #[serde(default)]

@@ -35,12 +35,12 @@ const MAX_ENTRIES: usize = 50_000;
 /// Deserializes the entries whose keys are requested.
 pub fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     mut map: A,
-    wanted: fn(&str) -> bool,
+    accepts: fn(&str) -> bool,
 ) -> Result<Vec<(String, T)>, A::Error> {
     let mut entries = Vec::new();
     let mut seen = HashSet::new();
     while let Some(key) = map.next_key::<String>()? {
-        if !wanted(&key) {
+        if !accepts(&key) {
             map.next_value::<IgnoredAny>()?;
             continue;
         }

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::check::{Known, Opened};
+use super::check::{Opened, StoredPlatform};
 use super::hash;
 use crate::catalog::action::render::render;
 use crate::catalog::action::unit::{Unit, inflate};
@@ -17,7 +17,7 @@ use crate::catalog::model::Connector;
 #[derive(Debug, Clone, Copy)]
 pub struct Sample<'a> {
     /// The maximum per platform.
-    pub most: usize,
+    pub max: usize,
     pub seed: &'a str,
 }
 
@@ -36,15 +36,15 @@ enum Line<'a> {
 /// Writes a line for each connector, in list order, followed by one for each of its actions.
 pub fn export(
     opened: &Opened<'_>,
-    is_wanted: &dyn Fn(&str) -> bool,
+    is_requested: &dyn Fn(&str) -> bool,
     sample: Option<Sample<'_>>,
     out: &mut dyn Write,
 ) -> Result<()> {
     let mut details = opened.details()?;
     for entry in opened.connectors()? {
         let row = &entry.connector;
-        let Known { detail, units, .. } = details.take(&row.platform);
-        if !is_wanted(&row.platform) {
+        let StoredPlatform { detail, units, .. } = details.take(&row.platform);
+        if !is_requested(&row.platform) {
             continue;
         }
         put(out, &Line::Connector { row, detail: &detail })?;
@@ -59,8 +59,8 @@ pub fn export(
                 || anyhow!("{}: the details from {} on are damaged", row.platform, stored.first);
             let inflated = inflate(&stored.bytes).ok_or_else(damaged)?;
             let unit = Unit::open(&inflated).ok_or_else(damaged)?;
-            for nth in 0..unit.keys.len() {
-                let key = String::from_utf8_lossy(unit.keys.get(nth));
+            for index in 0..unit.keys.len() {
+                let key = String::from_utf8_lossy(unit.keys.get(index));
                 if keys.contains(&*key) {
                     let action = unit.action(&key).ok_or_else(damaged)?;
                     let json =
@@ -82,7 +82,7 @@ impl Sample<'_> {
         let place =
             |key: &&str| hash::number(format!("{}/{}/{key}", self.seed, row.platform).as_bytes());
         keys.sort_by_cached_key(place);
-        keys.into_iter().take(self.most).collect()
+        keys.into_iter().take(self.max).collect()
     }
 }
 

@@ -17,21 +17,21 @@ const PLACEHOLDERS: [&str; 6] = [
 /// Top-level labels that can't be registered (RFC 6761, RFC 6762).
 const RESERVED: [&str; 6] = ["local", "localhost", "example", "test", "invalid", "internal"];
 
-/// The first server of a document on another host than those of an entry. Returns `None` when they have a host in
+/// The first server of a document on a host other than those of an entry. Returns `None` when they have a host in
 /// common, or one of them does not state its host.
 pub fn stranger<'a>(document: &'a [Server], entry: &[Server]) -> Option<&'a str> {
     if entry.iter().any(|server| !identifies_owner(&server.url)) {
         return None;
     }
     let known: Vec<String> = entry.iter().filter_map(|server| host(&server.url)).collect();
-    let said = document.iter().filter(|server| identifies_owner(&server.url));
-    let said: Vec<(&str, String)> =
-        said.filter_map(|server| Some((server.url.as_str(), host(&server.url)?))).collect();
-    let is_own = said.iter().any(|(_, one)| known.iter().any(|other| is_same(one, other)));
+    let servers = document.iter().filter(|server| identifies_owner(&server.url));
+    let servers: Vec<(&str, String)> =
+        servers.filter_map(|server| Some((server.url.as_str(), host(&server.url)?))).collect();
+    let is_own = servers.iter().any(|(_, one)| known.iter().any(|other| is_same(one, other)));
     if is_own || known.is_empty() {
         return None;
     }
-    said.first().map(|(url, _)| *url)
+    servers.first().map(|(url, _)| *url)
 }
 
 /// The host of a URL, in lower case, with `{` in place of each variable.

@@ -6,7 +6,7 @@ use crate::catalog::detail::License;
 
 /// The documents that an import includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Wanted {
+pub enum LicenceFilter {
     /// Those whose own `info.license` is open.
     #[default]
     Open,

@@ -69,12 +69,12 @@ use anyhow::{Result, bail};
 use connector::Draft;
 use fetched::FetchedDocument;
 use folder::Folder;
-use licence::Wanted;
+use licence::LicenceFilter;
 use naming::{display_names, names, places, platform};
 use oauth_list::OAuthList;
 use outcome::{
-    ALL_PATHS, Outcome, Shared, Take, claim_parts, disambiguate_platforms, drop_copies, outcome,
-    replace_by_fetched, replace_older,
+    ALL_PATHS, Outcome, Selection, SharedDocument, claim_parts, disambiguate_platforms,
+    drop_copies, outcome, replace_by_fetched, replace_older,
 };
 use overrides::{Override, Overrides};
 use platform::Naming;
@@ -90,7 +90,7 @@ use crate::catalog::write::Platform;
 pub struct Import {
     /// Files and folders.
     pub sources: Vec<PathBuf>,
-    pub licence: Wanted,
+    pub licence: LicenceFilter,
     /// Files and folders whose documents are imported regardless of their licence.
     pub also: Vec<PathBuf>,
     /// Files and folders whose documents replace those of the same platform.
@@ -150,8 +150,13 @@ impl Import {
     }
 
     /// Which part of a file is imported.
-    fn take(&self, file: &Path) -> Take<'static> {
-        Take { wanted: self.wanted(file), paths: &ALL_PATHS, address: None, endpoint: None }
+    fn take(&self, file: &Path) -> Selection<'static> {
+        Selection {
+            licence: self.licence_filter(file),
+            paths: &ALL_PATHS,
+            address: None,
+            endpoint: None,
+        }
     }
 
     /// The base URL of a platform, if `providers.toml` knows it.
@@ -160,15 +165,15 @@ impl Import {
         Some(&first.url)
     }
 
-    fn wanted(&self, file: &Path) -> Wanted {
+    fn licence_filter(&self, file: &Path) -> LicenceFilter {
         let is_also = self.also.iter().any(|also| file.starts_with(also));
-        if is_also { Wanted::Any } else { self.licence }
+        if is_also { LicenceFilter::Any } else { self.licence }
     }
 }
 
 fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
     let weigh = |file: &Source| file.bytes;
-    let fetched = Shared::new(&job.fetched);
+    let fetched = SharedDocument::new(&job.fetched);
     let all = sources.files.iter().map(weigh).chain(fetched.iter().map(|shared| shared.bytes));
     watch
         .found(sources.files.len().saturating_add(fetched.len()), all.fold(0, u64::saturating_add));
@@ -321,7 +326,7 @@ fn finish(platforms: &mut [Platform]) -> Result<()> {
         platforms.iter().find(|platform| !seen.insert(platform.connector.platform.as_str()))
     {
         bail!(
-            "two platforms have the name `{}`: give one another with `rename` in catalog.toml",
+            "two platforms have the name `{}`: rename one of them with `rename` in catalog.toml",
             twice.connector.platform
         );
     }

@@ -26,7 +26,7 @@ pub(super) fn places(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])>
 }
 
 /// The names of the documents' platforms, then those of the entries without a document: for each, its final name and
-/// the one from its document. A document with other servers than those of the entry is about another platform, and
+/// the one from its document. A document with servers other than those of the entry is about another platform, and
 /// causes a warning. A document of `sources.toml` belongs to the platform that is assigned to it.
 pub(super) fn names(
     namings: &[&Naming],
@@ -39,8 +39,8 @@ pub(super) fn names(
     let own: Vec<&Naming> = taking_part.iter().map(|(naming, _)| *naming).collect();
     let mut given = collisions::names(&own);
     let entries = providers.pair(&given);
-    for (nth, (naming, (path, servers))) in taking_part.into_iter().enumerate() {
-        let Some(name) = given.get(nth).filter(|_| naming.assigned.is_none()) else { continue };
+    for (index, (naming, (path, servers))) in taking_part.into_iter().enumerate() {
+        let Some(name) = given.get(index).filter(|_| naming.assigned.is_none()) else { continue };
         let Some((entry, known)) =
             entries.get(name).and_then(|entry| providers.0.get_key_value(*entry))
         else {
@@ -53,7 +53,7 @@ pub(super) fn names(
             path.display(),
             known.name,
         ));
-        if let Some(given) = given.get_mut(nth) {
+        if let Some(given) = given.get_mut(index) {
             *given = own;
         }
     }
@@ -94,24 +94,24 @@ pub(super) fn distinguish(name: &str, given: &[String], providers: &Providers) -
 pub(super) fn display_names(
     outcomes: &[(PathBuf, Outcome)],
     names: &[Vec<String>],
-    wishes: &[Override],
+    overrides: &[Override],
     providers: &Providers,
 ) -> Vec<String> {
-    let said = outcomes.iter().filter_map(|(_, outcome)| outcome.names());
-    let mut said = said.map(Some).chain(std::iter::repeat(None));
-    let possible = |(names, wishes): (&Vec<String>, &Override)| {
-        let said = said.next().flatten();
+    let sources = outcomes.iter().filter_map(|(_, outcome)| outcome.names());
+    let mut sources = sources.map(Some).chain(std::iter::repeat(None));
+    let possible = |(names, overrides): (&Vec<String>, &Override)| {
+        let sources = sources.next().flatten();
         let own = names.first().map_or("", String::as_str);
         let known = providers.0.get(own).map(|known| &known.name);
-        let platform = wishes.rename.clone().unwrap_or_else(|| own.to_owned());
-        let possible = match (wishes.name.as_ref().or(known), said) {
+        let platform = overrides.rename.clone().unwrap_or_else(|| own.to_owned());
+        let possible = match (overrides.name.as_ref().or(known), sources) {
             (Some(chosen), _) => Names::fixed(chosen),
-            (None, Some(said)) if !said.shortest().is_empty() => said.clone(),
+            (None, Some(sources)) if !sources.shortest().is_empty() => sources.clone(),
             (None, _) => Names::from_platform(&platform),
         };
         (platform, possible)
     };
-    let possible: Vec<(String, Names)> = names.iter().zip(wishes).map(possible).collect();
+    let possible: Vec<(String, Names)> = names.iter().zip(overrides).map(possible).collect();
     name::disambiguate::disambiguate(&possible)
 }
 
@@ -131,9 +131,9 @@ pub(super) fn platform(
     let claimed = known.into_iter().flat_map(|known| &known.documents);
     let mut aliases: Vec<String> = names.chain(claimed.cloned()).collect();
     let platform = match &wishes.rename {
-        Some(wanted) => {
+        Some(name) => {
             aliases.push(own);
-            wanted.clone()
+            name.clone()
         }
         None => own,
     };

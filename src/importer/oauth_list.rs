@@ -46,7 +46,7 @@ impl OAuthList {
     }
 
     /// Adds the method of a platform. Returns whether it did: not when the document has any method, and not when the
-    /// list has no such platform, or its URLs have another owner than the platform's.
+    /// list has no such platform, or its URLs have a different owner than the platform.
     pub fn complete(&self, platform: &str, detail: &mut ConnectorDetail) -> bool {
         let Some(known) = self.0.get(&letters(platform)) else { return false };
         if !detail.auth_methods.is_empty() {

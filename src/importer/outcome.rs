@@ -7,14 +7,14 @@ use super::connector::Draft;
 use super::document::{Document, Info};
 use super::fetched::FetchedDocument;
 use super::fetched::list::is_own;
-use super::licence::{self, Wanted};
+use super::licence::{self, LicenceFilter};
 use super::name::{NameSources, Names};
 use super::paths::PathFilter;
 use super::platform::Naming;
 use super::providers::Providers;
 use super::read::{self, Parsed, Refusal};
 use super::report::Reason;
-use super::scalar::{Format, Spare};
+use super::scalar::{Format, OptionalMap};
 use super::server::base::Base;
 use super::source::{self, Source};
 use super::{
@@ -27,8 +27,8 @@ pub(super) static ALL_PATHS: std::sync::LazyLock<PathFilter> =
 
 /// Which part of a file is imported.
 #[derive(Clone, Copy)]
-pub(super) struct Take<'a> {
-    pub(super) wanted: Wanted,
+pub(super) struct Selection<'a> {
+    pub(super) licence: LicenceFilter,
     pub(super) paths: &'a PathFilter,
     /// The base URL of the platform, if it is known.
     pub(super) address: Option<&'a str>,
@@ -51,7 +51,7 @@ pub(super) enum Outcome {
         content: u64,
         licence: Option<String>,
     },
-    /// Not a document.
+    /// The file is not a document.
     Nothing(Reason),
 }
 
@@ -81,12 +81,12 @@ pub(super) fn replace_older(outcomes: &mut [Outcome], paths: &[PathBuf], newer: 
 }
 
 /// A downloaded file, and the parts for each of its platforms.
-pub(super) struct Shared<'a> {
+pub(super) struct SharedDocument<'a> {
     pub(super) documents: Vec<&'a FetchedDocument>,
     pub(super) bytes: u64,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedDocument<'a> {
     /// Grouped by file, so that each is read once.
     pub(super) fn new(fetched: &'a [FetchedDocument]) -> Vec<Self> {
         let mut files: BTreeMap<&Path, Vec<&FetchedDocument>> = BTreeMap::new();
@@ -105,11 +105,15 @@ impl<'a> Shared<'a> {
         let Some(first) = self.documents.first() else { return Vec::new() };
         let source =
             Source { path: first.path.clone(), root: first.path.clone(), bytes: self.bytes };
-        let takes: Vec<Take<'_>> = self
+        let takes: Vec<Selection<'_>> = self
             .documents
             .iter()
-            .map(|document| Take {
-                wanted: if document.is_taken(job.licence) { Wanted::Any } else { job.licence },
+            .map(|document| Selection {
+                licence: if document.is_taken(job.licence) {
+                    LicenceFilter::Any
+                } else {
+                    job.licence
+                },
                 paths: &document.paths,
                 address: job.address(&document.platform),
                 endpoint: document.endpoint.as_deref(),
@@ -245,7 +249,7 @@ impl Outcome {
 pub(super) fn outcome(
     bytes: &[u8],
     source: &Source,
-    take: Take<'_>,
+    take: Selection<'_>,
     providers: &Providers,
 ) -> (Outcome, BTreeSet<PathBuf>) {
     let (outcomes, files) = outcomes(bytes, source, &[take], providers);
@@ -257,7 +261,7 @@ pub(super) fn outcome(
 pub(super) fn outcomes(
     bytes: &[u8],
     source: &Source,
-    takes: &[Take<'_>],
+    takes: &[Selection<'_>],
     providers: &Providers,
 ) -> (Vec<Outcome>, BTreeSet<PathBuf>) {
     let refused = |refusal: &Refusal| {
@@ -329,7 +333,7 @@ pub(super) fn claim_parts(
 
 pub(super) fn rows<F: Format>(
     document: &Document<F>,
-    take: Take<'_>,
+    take: Selection<'_>,
     providers: &Providers,
 ) -> Outcome {
     let untitled = Info::default();
@@ -356,7 +360,7 @@ pub(super) fn rows<F: Format>(
     warnings.extend(left_out);
     let mut draft = Box::new(Draft::new(document, &names, detail, actions.rows.clone()));
     draft.schemes = schemes;
-    if take.wanted == Wanted::Open && !licence::is_open(&info.license) {
+    if take.licence == LicenceFilter::Open && !licence::is_open(&info.license) {
         let content = draft.content();
         return Outcome::Closed {
             naming,
@@ -373,9 +377,7 @@ pub(super) fn rows<F: Format>(
     draft.units = details.units;
     warnings.extend(details.left_out);
     warnings.extend(
-        document
-            .left_out()
-            .map(|name| format!("`{name}` is not what it should be and was left out")),
+        document.left_out().map(|name| format!("`{name}` has the wrong type and was left out")),
     );
     Outcome::Rows { naming, names, draft, warnings }
 }
@@ -396,8 +398,8 @@ pub(super) fn connector_detail<F>(
         left_out.push(format!("no server has an absolute URL: `{urls}`"));
     }
     let documentation = document.documentation.as_ref().and_then(|spare| match spare {
-        Spare::Given(documentation) => image::https(documentation.url.as_str()),
-        Spare::Absent | Spare::Text(_) | Spare::Other => None,
+        OptionalMap::Given(documentation) => image::https(documentation.url.as_str()),
+        OptionalMap::Absent | OptionalMap::Text(_) | OptionalMap::Other => None,
     });
     let license = document.info.as_ref().and_then(|info| licence::shown(&info.license));
     let detail = ConnectorDetail {

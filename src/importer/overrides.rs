@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::source::read_text;
-use super::stated::{self, Stated};
+use super::stated::{self, StatedFacts};
 use super::{category, image, platform, text};
 use crate::catalog::model::Status;
 use crate::util::nearest::nearest;
@@ -23,19 +23,18 @@ pub struct Override {
     /// A new name for the platform.
     pub rename: Option<String>,
     pub name: Option<String>,
-    /// One line.
+    /// A single line.
     pub description: Option<String>,
     pub category: Option<String>,
     pub status: Option<Status>,
     /// Whether the connector is offered.
     pub active: Option<bool>,
-    /// All of its tags.
     pub tags: Option<Vec<String>>,
     /// An `https:` or `data:image/` URL.
     pub image: Option<String>,
     /// Whether it is enabled for hosted authorization.
     pub authkit: bool,
-    pub stated: Stated,
+    pub stated: StatedFacts,
     /// Whether the platform may be missing from the import.
     pub optional: bool,
 }
@@ -101,14 +100,14 @@ impl Overrides {
         if !parser.faults.is_empty() {
             bail!("{}", parser.faults.join("\n"));
         }
-        platforms.sort_by_key(|wishes| wishes.place);
+        platforms.sort_by_key(|overrides| overrides.place);
         Ok(Self { file: file.to_owned(), platforms })
     }
 
     /// A fault of an entry, with its position.
-    pub fn fault(&self, wishes: &Override, what: &str) -> String {
-        let (line, column) = wishes.place;
-        format!("{}:{line}:{column}: `{}`: {what}", self.file, wishes.platform)
+    pub fn fault(&self, overrides: &Override, what: &str) -> String {
+        let (line, column) = overrides.place;
+        format!("{}:{line}:{column}: `{}`: {what}", self.file, overrides.platform)
     }
 
     /// Pairs the overrides with the platforms: one entry for each of `names`, the names of a platform, any of which an
@@ -128,27 +127,28 @@ impl Overrides {
         let mut paired = vec![Override::default(); names.len()];
         let mut absent = Vec::new();
         let mut faults = Vec::new();
-        for wishes in &self.platforms {
-            let slot = places.get(wishes.platform.as_str()).and_then(|at| paired.get_mut(*at));
+        for overrides in &self.platforms {
+            let slot = places.get(overrides.platform.as_str()).and_then(|at| paired.get_mut(*at));
             if let Some(slot) = slot {
                 if !slot.platform.is_empty() {
-                    let (line, column) = wishes.place;
-                    let (name, other) = (&wishes.platform, &slot.platform);
+                    let (line, column) = overrides.place;
+                    let (name, other) = (&overrides.platform, &slot.platform);
                     faults.push(format!(
                         "{}:{line}:{column}: `{name}` is the platform of `{other}`, which has a table already",
                         self.file
                     ));
                 }
-                *slot = wishes.clone();
-            } else if wishes.optional {
-                absent.push(wishes);
+                *slot = overrides.clone();
+            } else if overrides.optional {
+                absent.push(overrides);
             } else {
-                let (line, column) = wishes.place;
-                let near = nearest(&wishes.platform, names.iter().flatten().map(String::as_str), 1)
-                    .concat();
+                let (line, column) = overrides.place;
+                let near =
+                    nearest(&overrides.platform, names.iter().flatten().map(String::as_str), 1)
+                        .concat();
                 faults.push(format!(
                     "{}:{line}:{column}: no document is about the platform `{}`; did you mean `{near}`?",
-                    self.file, wishes.platform
+                    self.file, overrides.platform
                 ));
             }
         }
@@ -187,63 +187,63 @@ impl Parser<'_> {
         value: &Spanned<DeValue<'_>>,
     ) -> Override {
         let platform = name.get_ref().to_string();
-        let mut wishes = Override {
+        let mut overrides = Override {
             place: place(self.text, name.span().start),
             platform,
             ..Override::default()
         };
         let DeValue::Table(fields) = value.get_ref() else {
             self.fault(value, "a platform is a table: write `[platforms.NAME]`");
-            return wishes;
+            return overrides;
         };
         let (connecting, fields): (DeTable<'_>, DeTable<'_>) = fields
             .clone()
             .into_iter()
             .partition(|(key, _)| stated::FIELDS.contains(&key.get_ref().as_ref()));
         for (key, value) in &fields {
-            self.field(&mut wishes, key, value);
+            self.field(&mut overrides, key, value);
         }
         let connecting = Spanned::new(value.span(), connecting);
-        match Stated::deserialize(Deserializer::from(connecting)) {
-            Ok(stated) => wishes.stated = stated,
+        match StatedFacts::deserialize(Deserializer::from(connecting)) {
+            Ok(stated) => overrides.stated = stated,
             Err(e) => {
                 let at = Spanned::new(e.span().unwrap_or_else(|| value.span()), ());
                 self.fault(&at, &e.message().replace('\n', ", "));
             }
         }
-        wishes
+        overrides
     }
 
     fn field(
         &mut self,
-        wishes: &mut Override,
+        overrides: &mut Override,
         key: &Spanned<std::borrow::Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
     ) {
         match key.get_ref().as_ref() {
             "rename" => {
-                wishes.rename = self.text(value, "1–64 of a-z, 0-9 and -", |text| {
+                overrides.rename = self.text(value, "1–64 of a-z, 0-9 and -", |text| {
                     platform::is_valid(text).then(|| text.to_owned())
                 });
             }
-            "name" => wishes.name = self.line(value, text::MAX_NAME),
-            "description" => wishes.description = self.line(value, text::MAX_DESCRIPTION),
-            "category" => wishes.category = self.line(value, category::MAX_CHARS),
+            "name" => overrides.name = self.line(value, text::MAX_NAME),
+            "description" => overrides.description = self.line(value, text::MAX_DESCRIPTION),
+            "category" => overrides.category = self.line(value, category::MAX_CHARS),
             "status" => {
                 let known = "one of `generally_available`, `beta`, `alpha`, `not_available`";
-                wishes.status = self.text(value, known, |text| status(text).ok());
+                overrides.status = self.text(value, known, |text| status(text).ok());
             }
             "image" => {
-                wishes.image = self.text(
+                overrides.image = self.text(
                     value,
                     "an `https:` or `data:image/` URL of at most 2048 characters",
                     picture,
                 );
             }
-            "active" => wishes.active = self.flag(value),
-            "authkit" => wishes.authkit = self.flag(value).unwrap_or_default(),
-            "optional" => wishes.optional = self.flag(value).unwrap_or_default(),
-            "tags" => wishes.tags = self.tags(value),
+            "active" => overrides.active = self.flag(value),
+            "authkit" => overrides.authkit = self.flag(value).unwrap_or_default(),
+            "optional" => overrides.optional = self.flag(value).unwrap_or_default(),
+            "tags" => overrides.tags = self.tags(value),
             other => {
                 let near = nearest(other, FIELDS.into_iter().chain(stated::FIELDS), 1).concat();
                 let message = format!(

@@ -14,13 +14,13 @@ const STACK: usize = 32 << 20;
 pub fn map<I: Sync, T: Send>(
     items: &[I],
     weigh: impl Fn(&I) -> u64 + Sync,
-    most: u64,
+    max: u64,
     work: impl Fn(&I) -> T + Sync,
 ) -> Vec<T> {
     let mut order: Vec<(usize, &I)> = items.iter().enumerate().collect();
     order.sort_by_key(|(_, item)| std::cmp::Reverse(weigh(item)));
     let next = AtomicUsize::new(0);
-    let gate = Gate { most, ..Gate::default() };
+    let gate = Gate { max, ..Gate::default() };
     let done = Mutex::new(Vec::with_capacity(items.len()));
     let run = || {
         while let Some((at, item)) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -50,14 +50,14 @@ pub fn map<I: Sync, T: Send>(
 /// Delays work until the total weight in progress is small enough.
 #[derive(Default)]
 struct Gate {
-    most: u64,
+    max: u64,
     bytes: Mutex<u64>,
     left: Condvar,
 }
 
 impl Gate {
     fn enter(&self, bytes: u64) {
-        let fits = |in_work: &mut u64| *in_work != 0 && in_work.saturating_add(bytes) > self.most;
+        let fits = |in_work: &mut u64| *in_work != 0 && in_work.saturating_add(bytes) > self.max;
         let in_work = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut in_work =
             self.left.wait_while(in_work, fits).unwrap_or_else(PoisonError::into_inner);

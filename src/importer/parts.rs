@@ -59,8 +59,8 @@ pub fn whole(source: &Source, text: &str) -> Option<Whole> {
     if parts.files.is_empty() && parts.faults.is_empty() {
         return None;
     }
-    let held = parts.hold();
-    document.as_object_mut()?.insert(PARTS.to_owned(), Value::Object(held));
+    let held_parts = parts.hold();
+    document.as_object_mut()?.insert(PARTS.to_owned(), Value::Object(held_parts));
     let faults = parts.faults.iter().take(MAX_FAULTS).cloned();
     let more = parts.faults.len().saturating_sub(MAX_FAULTS);
     let more = (more > 0).then(|| format!("… and {more} more dangling references"));
@@ -163,8 +163,8 @@ impl Parts {
         }
         match value {
             Value::Array(list) => {
-                for (nth, value) in list.iter_mut().enumerate() {
-                    self.visit_child(value, place, nth.to_string(), position.child(""));
+                for (index, value) in list.iter_mut().enumerate() {
+                    self.visit_child(value, place, index.to_string(), position.child(""));
                 }
             }
             Value::Object(map) => {
@@ -211,12 +211,15 @@ impl Parts {
 
     /// The referenced parts, transitively.
     fn hold(&mut self) -> Map<String, Value> {
-        let mut held = Map::new();
+        let mut held_parts = Map::new();
         while let Some((target, name)) = self.waiting.pop_front() {
             let value = self.part(&target, Position::Free, 0);
-            held.insert(held.len().to_string(), Value::Object(Map::from_iter([(name, value)])));
+            held_parts.insert(
+                held_parts.len().to_string(),
+                Value::Object(Map::from_iter([(name, value)])),
+            );
         }
-        held
+        held_parts
     }
 
     /// The reference to a part in the document.

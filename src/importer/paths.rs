@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::entries::{Entries, entries};
-use super::scalar::{FirstText, Format, Map, Raw, Spare, Text, Texts};
+use super::scalar::{FirstText, Format, Map, OptionalMap, Raw, Text, Texts};
 use super::server::entry::Servers;
 use crate::catalog::graphql::GraphqlRequest;
 use crate::terms::Method;
@@ -46,7 +46,7 @@ pub struct Operation<F> {
     /// The first of its tags.
     pub tags: FirstText,
     pub deprecated: FirstText,
-    pub external_docs: Spare<ExternalDocs>,
+    pub external_docs: OptionalMap<ExternalDocs>,
     pub parameters: Raw<F>,
     /// Since 3.0.
     pub request_body: Raw<F>,
@@ -57,10 +57,10 @@ pub struct Operation<F> {
     pub servers: Servers,
     /// For a field of a GraphQL schema.
     #[serde(rename = "x-connector-vault-graphql")]
-    pub graphql: Spare<GraphqlRequest>,
-    /// Of 2.0.
+    pub graphql: OptionalMap<GraphqlRequest>,
+    /// Swagger 2.0 only.
     pub consumes: Texts,
-    /// Of 2.0.
+    /// Swagger 2.0 only.
     pub produces: Texts,
 }
 
@@ -149,7 +149,7 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
                 continue;
             }
             Key::Additional => {
-                let operations = map.next_value::<Spare<Entries<IgnoredAny>>>()?;
+                let operations = map.next_value::<OptionalMap<Entries<IgnoredAny>>>()?;
                 let methods = operations.get().into_iter().flat_map(|operations| &operations.0);
                 item.skipped.extend(methods.map(|(method, _)| method.clone()));
                 continue;

@@ -121,9 +121,9 @@ impl Naming {
 
 /// Adds the missing words: `twilio` + `twilio video` → `twilio video`.
 fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
-    let said = more.iter().zip(words.iter()).take_while(|(more, word)| more == word).count();
+    let shared = more.iter().zip(words.iter()).take_while(|(more, word)| more == word).count();
     if more.iter().any(|word| !words.contains(word)) && more.concat() != words.concat() {
-        words.extend(more.iter().skip(said).cloned());
+        words.extend(more.iter().skip(shared).cloned());
     }
 }
 
@@ -216,12 +216,11 @@ pub(super) fn slug(words: &[String]) -> String {
     if whole.len() <= MAX_PLATFORM {
         return whole;
     }
-    let kept = text::head(&whole, MAX_PLATFORM.saturating_sub(7));
-    let kept = kept.rsplit_once('-').map_or(kept, |(words, _)| words);
-    format!("{kept}-{}", hash::short(whole.as_bytes()))
+    let prefix = text::head(&whole, MAX_PLATFORM.saturating_sub(7));
+    let prefix = prefix.rsplit_once('-').map_or(prefix, |(words, _)| words);
+    format!("{prefix}-{}", hash::short(whole.as_bytes()))
 }
 
-/// Whether this is a valid name of a platform.
 pub fn is_valid(name: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     key::platform(name).is_none() && edge(name.chars().next()) && edge(name.chars().next_back())

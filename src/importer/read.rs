@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::document::{Document, Reader};
 use super::scalar::{Format, Json, Yaml};
-use super::yaml::{self, Node, Unread};
+use super::yaml::{self, Node, ReadError};
 
 /// The fault of a file with several documents.
 const SEVERAL: &str = "the file has several YAML documents";
@@ -67,8 +67,8 @@ pub fn value(text: &str) -> Result<Value, Fault> {
     }
     let node = match yaml::parse(text) {
         Ok(node) => node,
-        Err(Unread::Faulty(fault)) => return Err(fault),
-        Err(Unread::Several(_)) => return Err(Fault::at_start(SEVERAL)),
+        Err(ReadError::Faulty(fault)) => return Err(fault),
+        Err(ReadError::Several(_)) => return Err(Fault::at_start(SEVERAL)),
     };
     Value::deserialize(&node).map_err(|yaml::Error(fault)| fault)
 }
@@ -127,11 +127,11 @@ fn yaml(text: &str) -> Result<Document<Yaml>, Refusal> {
     let is_ours = |node: &Node| node.has_key(&["openapi", "swagger"]);
     let node = match yaml::parse(text) {
         Ok(node) if is_ours(&node) => node,
-        Err(Unread::Several(first)) if is_ours(&first) => {
+        Err(ReadError::Several(first)) if is_ours(&first) => {
             return Err(Refusal::Broken(Fault::at_start(SEVERAL)));
         }
-        Ok(_) | Err(Unread::Several(_)) => return Err(Refusal::NotOpenApi),
-        Err(Unread::Faulty(fault)) => return Err(Refusal::Broken(short(fault))),
+        Ok(_) | Err(ReadError::Several(_)) => return Err(Refusal::NotOpenApi),
+        Err(ReadError::Faulty(fault)) => return Err(Refusal::Broken(short(fault))),
     };
     let mut document = Document::default();
     let read = Reader(&mut document).deserialize(&node);

@@ -87,7 +87,7 @@ pub struct Summary {
     pub files: usize,
     /// Files that did not become a connector, sorted by path.
     pub skipped: Vec<(PathBuf, Reason)>,
-    /// What was imported only partly.
+    /// Warnings for the operator, such as parts of documents that could not be imported.
     pub warnings: Vec<String>,
     /// Other remarks for the operator.
     pub notes: Vec<String>,

@@ -87,7 +87,7 @@ impl<F> Text<F> {
         Some(self.value.as_str()).filter(|text| !text.trim().is_empty())
     }
 
-    /// Possibly empty.
+    /// Returns an empty string if there is none.
     pub fn as_str(&self) -> &str {
         &self.value
     }
@@ -99,7 +99,7 @@ impl<'de, F: Format> Deserialize<'de> for Text<F> {
     }
 }
 
-/// The name with which [`Loose`] asks the YAML deserializer for scalars as written. Others ignore it.
+/// The name with which [`LooseStrings`] requests scalars as written from the YAML deserializer. Others ignore it.
 pub const AS_WRITTEN: &str = "connector-vault: as written";
 
 /// The value of an extension field: a string or a list of strings. Anything else counts as absent.
@@ -109,7 +109,7 @@ pub struct Texts(pub Vec<String>);
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer
-            .deserialize_newtype_struct(AS_WRITTEN, Loose { lists: true, fields: &[] })
+            .deserialize_newtype_struct(AS_WRITTEN, LooseStrings { lists: true, fields: &[] })
             .map(Self)
     }
 }
@@ -120,8 +120,10 @@ pub struct Logo(pub Option<String>);
 
 impl<'de> Deserialize<'de> for Logo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = deserializer
-            .deserialize_newtype_struct(AS_WRITTEN, Loose { lists: false, fields: &["url"] })?;
+        let found = deserializer.deserialize_newtype_struct(
+            AS_WRITTEN,
+            LooseStrings { lists: false, fields: &["url"] },
+        )?;
         Ok(Self(found.into_iter().next()))
     }
 }
@@ -136,7 +138,7 @@ impl FirstText {
         self.0.as_deref().filter(|text| !text.trim().is_empty())
     }
 
-    /// Possibly empty.
+    /// Returns an empty string if there is none.
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
@@ -145,13 +147,13 @@ impl FirstText {
 impl<'de> Deserialize<'de> for FirstText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let found = deserializer
-            .deserialize_newtype_struct(AS_WRITTEN, Loose { lists: true, fields: &[] })?;
+            .deserialize_newtype_struct(AS_WRITTEN, LooseStrings { lists: true, fields: &[] })?;
         Ok(Self(found.into_iter().next()))
     }
 }
 
 /// Collects strings wherever they occur, and skips everything else.
-struct Loose {
+struct LooseStrings {
     lists: bool,
     fields: &'static [&'static str],
 }
@@ -159,7 +161,7 @@ struct Loose {
 /// The most strings of a list, more than any row shows.
 const MAX_TEXTS: usize = 100;
 
-impl<'de> Visitor<'de> for Loose {
+impl<'de> Visitor<'de> for LooseStrings {
     type Value = Vec<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -247,8 +249,10 @@ impl<'de> DeserializeSeed<'de> for Item {
     type Value = Option<String>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        let found = deserializer
-            .deserialize_newtype_struct(AS_WRITTEN, Loose { lists: false, fields: self.0 })?;
+        let found = deserializer.deserialize_newtype_struct(
+            AS_WRITTEN,
+            LooseStrings { lists: false, fields: self.0 },
+        )?;
         Ok(found.into_iter().next())
     }
 }
@@ -276,7 +280,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Map<T> {
 
 /// An optional map. Anything else in its place is skipped.
 #[derive(Debug, Default)]
-pub enum Spare<T> {
+pub enum OptionalMap<T> {
     #[default]
     Absent,
     Given(T),
@@ -286,7 +290,7 @@ pub enum Spare<T> {
     Other,
 }
 
-impl<T> Spare<T> {
+impl<T> OptionalMap<T> {
     /// `None` unless it is a map.
     pub const fn get(&self) -> Option<&T> {
         match self {
@@ -301,64 +305,64 @@ impl<T> Spare<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spare<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OptionalMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SpareVisitor(PhantomData))
+        deserializer.deserialize_any(OptionalMapVisitor(PhantomData))
     }
 }
 
-struct SpareVisitor<T>(PhantomData<T>);
+struct OptionalMapVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for SpareVisitor<T> {
-    type Value = Spare<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OptionalMapVisitor<T> {
+    type Value = OptionalMap<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a map")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Spare::Given)
+        T::deserialize(MapAccessDeserializer::new(map)).map(OptionalMap::Given)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Spare::Other)
+        Ok(OptionalMap::Other)
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Spare::Text(text.to_owned()))
+        Ok(OptionalMap::Text(text.to_owned()))
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Spare::Other)
+        Ok(OptionalMap::Other)
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Spare::Other)
+        Ok(OptionalMap::Other)
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Spare::Other)
+        Ok(OptionalMap::Other)
     }
 
     fn visit_i128<E>(self, _: i128) -> Result<Self::Value, E> {
-        Ok(Spare::Other)
+        Ok(OptionalMap::Other)
     }
 
     fn visit_u128<E>(self, _: u128) -> Result<Self::Value, E> {
-        Ok(Spare::Other)
+        Ok(OptionalMap::Other)
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Spare::Other)
+        Ok(OptionalMap::Other)
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Spare::Absent)
+        Ok(OptionalMap::Absent)
     }
 
     fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(Spare::Absent)
+        Ok(OptionalMap::Absent)
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_the_current_folder_comes_first() {
+    fn a_file_in_the_current_folder_takes_precedence() {
         let package = Path::new("/package");
         // Tests run in the project's folder.
         let present = Path::new("providers.toml");

@@ -91,13 +91,13 @@ impl Sources {
     }
 
     fn enter(&mut self, path: &Path, root: &Path, folders: &mut Vec<PathBuf>) {
-        let wanted = path.extension().is_some_and(|ext| {
+        let is_document = path.extension().is_some_and(|ext| {
             ["json", "yaml", "yml"].iter().any(|known| ext.eq_ignore_ascii_case(known))
         });
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => folders.push(path.to_owned()),
-            Ok(meta) if meta.is_file() && wanted => self.add(path, root, meta.len()),
-            Err(e) if wanted => self.unreadable.push((path.to_owned(), e.to_string())),
+            Ok(meta) if meta.is_file() && is_document => self.add(path, root, meta.len()),
+            Err(e) if is_document => self.unreadable.push((path.to_owned(), e.to_string())),
             _ => {}
         }
     }

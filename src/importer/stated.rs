@@ -33,7 +33,7 @@ pub const FIELDS: [&str; 10] = [
 /// The part of a platform's table about connecting. Absent fields change nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Stated {
+pub struct StatedFacts {
     pub documentation: Option<String>,
     /// All base URLs, the default one first.
     pub servers: Option<Vec<String>>,
@@ -66,7 +66,7 @@ pub struct AccountEntry {
 }
 
 /// Where the variables of fields may occur, in addition to a method's own URLs.
-pub(super) struct Places {
+pub(super) struct VariablePlaces {
     /// The URLs of the servers, the default one first.
     servers: Vec<String>,
     /// The requests that verify credentials and find the account.
@@ -75,14 +75,14 @@ pub(super) struct Places {
     headers: Parameters,
 }
 
-impl Places {
+impl VariablePlaces {
     pub(super) fn all(&self) -> impl Iterator<Item = &str> + Clone {
         let texts = self.servers.iter().chain(&self.requests).chain(self.headers.values());
         texts.map(String::as_str)
     }
 }
 
-impl Places {
+impl VariablePlaces {
     /// Checks that the methods have fields for the servers and, if the methods are stated, for the requests.
     fn check(
         &self,
@@ -117,7 +117,7 @@ impl Places {
     }
 }
 
-impl Stated {
+impl StatedFacts {
     /// Replaces the parts of the detail that are stated here. Passes each fault to `fault`.
     pub fn apply(
         self,
@@ -158,7 +158,7 @@ impl Stated {
         let mut requests: Vec<String> = verifying.into_iter().chain(asking).collect();
         requests.dedup();
         let urls = servers.iter().map(|server| server.url.clone());
-        let places = Places { servers: urls.collect(), requests, headers };
+        let places = VariablePlaces { servers: urls.collect(), requests, headers };
         let auth_methods = if let Some(entries) = auth {
             methods(entries, &places, &detail.auth_methods, fault)
         } else {
@@ -252,7 +252,7 @@ fn verified(
 /// the variables of the requests, and those of the first server unless the method's own fields fill a server.
 fn methods(
     entries: Vec<AuthEntry>,
-    places: &Places,
+    places: &VariablePlaces,
     former: &[AuthMethod],
     fault: &mut dyn FnMut(String),
 ) -> Vec<AuthMethod> {

@@ -5,7 +5,7 @@ use crate::util::invisible::visible;
 
 /// In characters. Cut between words.
 pub const MAX_TITLE: usize = 200;
-/// In characters.
+/// The maximum length of a name, in characters.
 pub const MAX_NAME: usize = 120;
 /// In characters. Cut between words.
 pub const MAX_DESCRIPTION: usize = 500;
@@ -25,10 +25,10 @@ pub fn verbatim(text: &str, max: usize) -> String {
 }
 
 /// The first `most` of some strings, as in `` `a`, `b` and 3 more ``.
-pub fn listed<'t>(texts: impl ExactSizeIterator<Item = &'t str>, most: usize) -> String {
-    let more = texts.len().saturating_sub(most);
+pub fn listed<'t>(texts: impl ExactSizeIterator<Item = &'t str>, max: usize) -> String {
+    let more = texts.len().saturating_sub(max);
     let shown: Vec<String> =
-        texts.take(most).map(|text| format!("`{}`", verbatim(text, 100))).collect();
+        texts.take(max).map(|text| format!("`{}`", verbatim(text, 100))).collect();
     let shown = shown.join(", ");
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }

@@ -27,8 +27,8 @@ pub(super) async fn deliver_all_due<P: Ports + Queue>(
     service: &Service,
     ports: &P,
 ) -> Result<Vec<String>, Problem> {
-    let most = MAX_MESSAGES_PER_SEND.saturating_mul(deliver::BATCH_SIZE);
-    let sets = Metered::new(ports).batch(vec![count_due(ports.now(), most as u64)]).await?;
+    let max = MAX_MESSAGES_PER_SEND.saturating_mul(deliver::BATCH_SIZE);
+    let sets = Metered::new(ports).batch(vec![count_due(ports.now(), max as u64)]).await?;
     let due = first_row::<Count>(&sets, 0)?.map_or(0, |count| count.total);
     let others = due.div_ceil(deliver::BATCH_SIZE).saturating_sub(1);
     if others > 0 {
@@ -38,7 +38,7 @@ pub(super) async fn deliver_all_due<P: Ports + Queue>(
     if due > 0 { deliver_due(service, ports).await } else { Ok(Vec::new()) }
 }
 
-/// Attempts one batch of the deliveries that are due, and enqueues the next one. Returns what went wrong, for the log. Fails
+/// Attempts one batch of the deliveries that are due, and enqueues the next one. Returns the errors, for the log. Fails
 /// when storage is unavailable; what was attempted by then is attempted again.
 pub async fn deliver_due<P: Ports + Queue>(
     service: &Service,

@@ -12,7 +12,7 @@ const MAX_ROWS_PER_RUN: u64 = 200;
 
 /// The result of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct MaintenanceResult {
     /// Re-encryption with the first key.
     pub sealed: Progress,
     /// Revocations that are complete.
@@ -29,7 +29,7 @@ pub async fn maintain<P: Ports>(
     ports: &P,
     may_reencrypt: bool,
     revocations: usize,
-) -> Result<Done, StorageError> {
+) -> Result<MaintenanceResult, StorageError> {
     let (config, catalog, ports) = (service.config(), service.catalog(), Metered::new(ports));
     // A running instance may not have the first key yet.
     let sealed = if may_reencrypt {
@@ -39,5 +39,5 @@ pub async fn maintain<P: Ports>(
     };
     let attempted = revoke_due(config, catalog, &ports, revocations as u64).await?;
     let waiting = attempted.iter().filter(|(_, outcome)| *outcome == Outcome::TryAgain).count();
-    Ok(Done { sealed, revoked: attempted.len().saturating_sub(waiting), waiting })
+    Ok(MaintenanceResult { sealed, revoked: attempted.len().saturating_sub(waiting), waiting })
 }

@@ -34,7 +34,7 @@ pub(super) async fn enqueue<P: Clock + Queue>(
     sent.unwrap_or_else(|| Err(StorageError::new("queue: timed out")))
 }
 
-/// Does what a message says. Returns what went wrong, for the log. Fails when the message is not one of this service's, or
+/// Processes a message. Returns the error, for the log. Fails when the message is not one of this service's, or
 /// storage is unavailable.
 pub async fn consume<P: Ports + Queue>(
     service: &Service,

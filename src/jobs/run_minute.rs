@@ -15,7 +15,7 @@ use crate::ports::{Db, Ports, Queue, all_rows};
 use crate::storage::metering::Metered;
 use crate::usage;
 
-/// Does what is due: a small batch in this run, the rest through the queue. Returns what went wrong, for the log; work that
+/// Runs due work: a small batch in this run, the rest through the queue. Returns the errors, for the log; work that
 /// was not done stays due. Fails when storage is unavailable.
 pub async fn run_minute<P: Ports + Queue>(
     service: &Service,

@@ -30,8 +30,8 @@ use protocol::{
     server_info, unsupported_version, with_connect_url,
 };
 use tools::{
-    APPROVAL, CALL_PLATFORM, DESCRIBE_ACTION, LIST_CONNECTIONS, RUN_ACTION, START_CONNECT, Sent,
-    TOOLS, Tool, begin,
+    APPROVAL, ApiRequest, CALL_PLATFORM, DESCRIBE_ACTION, LIST_CONNECTIONS, RUN_ACTION,
+    START_CONNECT, TOOLS, Tool, begin,
 };
 
 /// The bearer token of a request. The scheme's name ignores case (RFC 9110, section 11.1).
@@ -126,10 +126,10 @@ impl<P: Ports> Caller<'_, P> {
         let is_latest = self.check(method, params)?;
         match method {
             "initialize" if !is_latest => {
-                let asked = params.get("protocolVersion").and_then(Value::as_str);
+                let requested_version = params.get("protocolVersion").and_then(Value::as_str);
                 let [usual, _] = WITH_SESSIONS;
                 let version =
-                    WITH_SESSIONS.into_iter().find(|known| asked == Some(*known)).unwrap_or(usual);
+                    WITH_SESSIONS.into_iter().find(|known| requested_version == Some(*known)).unwrap_or(usual);
                 self.result_if_valid(id, &json!({
                     "protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server_info(),
                     "instructions": INSTRUCTIONS,
@@ -230,13 +230,13 @@ impl<P: Ports> Caller<'_, P> {
         path: String,
         query: String,
         body: Option<Vec<u8>>,
-        wanted: String,
+        agent_header: String,
     ) -> Request {
         let passes =
             |name: &str| name != "content-type" && !name.starts_with("if-") && name != "accept";
         let sent = self.request.headers.iter().filter(|(name, _)| passes(name)).cloned();
         let mut headers: Vec<_> = sent.collect();
-        headers.push((AGENT.to_owned(), wanted));
+        headers.push((AGENT.to_owned(), agent_header));
         if let Some(secret) = bearer(self.request) {
             headers.push((SECRET_HEADER.to_owned(), secret.to_owned()));
         }
@@ -280,13 +280,13 @@ impl<P: Ports> Caller<'_, P> {
     }
 
     /// Sends the request of a tool.
-    async fn send_if_any(&self, sent: Result<Sent, String>) -> Result<Response, String> {
+    async fn send_if_any(&self, sent: Result<ApiRequest, String>) -> Result<Response, String> {
         Ok(self.send(sent?).await)
     }
 
     /// Sends a request to this API as the same caller.
-    async fn send(&self, (method, path, query, body, wanted): Sent) -> Response {
-        let request = self.own(method, path, query, body, wanted);
+    async fn send(&self, (method, path, query, body, agent_header): ApiRequest) -> Response {
+        let request = self.own(method, path, query, body, agent_header);
         Box::pin(handle(self.service, self.ports, &request)).await
     }
 
@@ -330,8 +330,8 @@ impl<P: Ports> Caller<'_, P> {
     /// Runs an action once the connect attempt has succeeded. Before that, returns the state of the attempt.
     async fn run_when_connected(
         &self,
-        attempt: Result<Sent, String>,
-        run: Result<Sent, String>,
+        attempt: Result<ApiRequest, String>,
+        run: Result<ApiRequest, String>,
     ) -> Result<Response, String> {
         let (attempt, run) = (attempt?, run?);
         let waited = self.send(attempt).await;
@@ -349,8 +349,8 @@ impl<P: Ports> Caller<'_, P> {
             return None;
         }
         let connection = ("connection".to_owned(), arguments.get("connection")?.clone());
-        let begun = self.send(begin([connection].into_iter().collect())).await;
-        (begun.status == 202).then_some(begun.body)
+        let started = self.send(begin([connection].into_iter().collect())).await;
+        (started.status == 202).then_some(started.body)
     }
 
     async fn call(
@@ -366,9 +366,9 @@ impl<P: Ports> Caller<'_, P> {
             given.insert(APPROVAL.to_owned(), (*id).into());
         }
         let arguments = &arguments;
-        let asked = resumed_attempt(params).filter(|_| is_latest && waited.is_none());
+        let resumed = resumed_attempt(params).filter(|_| is_latest && waited.is_none());
         let calls = matches!(tool.name, RUN_ACTION | CALL_PLATFORM);
-        let answered = match (tool.name, asked) {
+        let answered = match (tool.name, resumed) {
             (START_CONNECT, Some(attempt)) => self.send_if_any(attempt).await,
             (RUN_ACTION | CALL_PLATFORM, Some(attempt)) => {
                 self.run_when_connected(attempt, tool.request(arguments)).await
@@ -401,12 +401,12 @@ impl<P: Ports> Caller<'_, P> {
                 // Only these statuses can mean that the account must be connected.
                 if calls
                     && matches!(response.status, 404 | 409)
-                    && let Some(begun) = self.connecting(arguments, &response).await
+                    && let Some(started) = self.connecting(arguments, &response).await
                 {
                     if opens {
-                        return Ok(result(id, &elicit_url(&begun)));
+                        return Ok(result(id, &elicit_url(&started)));
                     }
-                    response.body = with_connect_url(&response.body, &begun);
+                    response.body = with_connect_url(&response.body, &started);
                 }
                 let body = match response.cached.take() {
                     Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
@@ -427,7 +427,7 @@ impl<P: Ports> Caller<'_, P> {
                 (what, true)
             }
         };
-        // What may be long is not repeated as structured content.
+        // Results that may be long are not repeated as structured content.
         let is_long = calls || tool.name == DESCRIBE_ACTION;
         let structured = Some(&text).filter(|_| is_error || !is_long);
         let structured: Option<&RawValue> =

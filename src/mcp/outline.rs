@@ -1,15 +1,15 @@
-//! What `describe_action` returns: an action's detail without repetitions, at most [`MOST_BYTES`] long. Optional parts that lie
+//! What `describe_action` returns: an action's detail without repetitions, at most [`MAX_BYTES`] long. Optional parts that lie
 //! deep are left out; `omitted` has the path with which an agent asks for them.
 
 use serde_json::{Map, Value};
 
 /// The maximum length of a description in bytes. Tokens of JSON have more than three bytes on average, so this is less than
 /// 3,000 tokens.
-pub const MOST_BYTES: usize = 8_800;
+pub const MAX_BYTES: usize = 8_800;
 /// The maximum length of the action's own description, in characters.
-const MOST_DESCRIPTION: usize = 1_200;
+const MAX_DESCRIPTION: usize = 1_200;
 /// The maximum number of references that are followed at one place.
-const MOST_REFERENCES: usize = 16;
+const MAX_REFERENCES: usize = 16;
 /// The members of an action that repeat its `input`, or that an agent does not need to run it.
 const REPEATED: [&str; 5] = ["auth", "modelName", "parameters", "requestBody", "responseTypes"];
 /// The keywords of a schema that say nothing about what to send.
@@ -35,7 +35,7 @@ struct Detail {
     items: usize,
 }
 
-/// Tried in turn until the result is short enough.
+/// Limits that are tried in turn until the result is short enough.
 const DETAILS: [Detail; 15] = [
     Detail { optional: 8, levels: 12, description: 400, items: 200 },
     Detail { optional: 5, levels: 10, description: 300, items: 100 },
@@ -65,7 +65,7 @@ pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
             continue;
         }
         let value = match value.as_str() {
-            Some(text) => cut(text, MOST_DESCRIPTION).into(),
+            Some(text) => cut(text, MAX_DESCRIPTION).into(),
             None => value.clone(),
         };
         kept.insert(name.clone(), value);
@@ -76,7 +76,7 @@ pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
     let mut shortest = Value::Object(kept.clone());
     for detail in DETAILS {
         let start = path.unwrap_or_default();
-        let mut writer = Writer { root, start, detail, left: MOST_BYTES, has_omitted: false };
+        let mut writer = Writer { root, start, detail, left: MAX_BYTES, has_omitted: false };
         let mut pointer = start.to_owned();
         let input = writer.schema(part, &mut pointer, detail.optional, detail.levels);
         if writer.left == 0 {
@@ -88,7 +88,7 @@ pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
             whole.insert("hint".to_owned(), HINT.into());
         }
         shortest = Value::Object(whole);
-        if shortest.to_string().len() <= MOST_BYTES {
+        if shortest.to_string().len() <= MAX_BYTES {
             break;
         }
     }
@@ -115,7 +115,7 @@ fn at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
 /// The schema that a reference leads to.
 fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
-    for _ in 0..MOST_REFERENCES {
+    for _ in 0..MAX_REFERENCES {
         let reference = schema.get("$ref").and_then(Value::as_str);
         let target = reference.and_then(|text| root.pointer(text.strip_prefix('#')?));
         match target {
@@ -127,8 +127,8 @@ fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
 }
 
 /// The first characters of a text.
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+fn cut(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         None => text.to_owned(),
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
     }
@@ -204,7 +204,7 @@ impl Writer<'_> {
         match (name, value) {
             ("description" | "title", Value::String(text)) => match description {
                 0 => Keyword::Dropped,
-                most => Keyword::Kept(cut(text, most).into()),
+                max => Keyword::Kept(cut(text, max).into()),
             },
             ("enum", Value::Array(all)) if all.len() > items => Keyword::Left,
             _ if is_nested(name) && (value.is_object() || value.is_array()) => Keyword::Nested,
@@ -243,7 +243,8 @@ impl Writer<'_> {
             Value::Array(all) => {
                 let few = all.iter().enumerate().take(self.detail.items);
                 is_cut = all.len() > self.detail.items;
-                few.map(|(nth, part)| step(self, Some(&nth.to_string()), part, optional)).collect()
+                few.map(|(index, part)| step(self, Some(&index.to_string()), part, optional))
+                    .collect()
             }
             Value::Object(all) if MAPS.contains(&keyword) => {
                 let required = schema.get("required").and_then(Value::as_array);
@@ -277,7 +278,7 @@ impl Writer<'_> {
 enum Keyword {
     Kept(Value),
     Dropped,
-    /// Too long.
+    /// The schema is too long to show.
     Left,
     /// It contains schemas.
     Nested,
@@ -291,7 +292,7 @@ fn is_nested(keyword: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{MOST_BYTES, outline};
+    use super::{MAX_BYTES, outline};
 
     fn action(input: &Value) -> Value {
         json!({
@@ -305,8 +306,8 @@ mod tests {
         let mut schema = json!({"type": "string", "description": "d".repeat(90)});
         for _ in 0..levels {
             let mut properties = serde_json::Map::new();
-            for nth in 0..12 {
-                properties.insert(format!("member{nth}"), schema.clone());
+            for index in 0..12 {
+                properties.insert(format!("member{index}"), schema.clone());
             }
             schema = json!({"type": "object", "properties": properties, "required": ["member3"]});
         }
@@ -332,7 +333,7 @@ mod tests {
             &json!({"type": "object", "properties": {"body": large(4)}, "required": ["body"]}),
         );
         let shown = outline(&action, None).unwrap();
-        assert!(shown.to_string().len() <= MOST_BYTES && shown["hint"].is_string());
+        assert!(shown.to_string().len() <= MAX_BYTES && shown["hint"].is_string());
         // What is required stays, on all levels.
         let member = |at: &Value| at["properties"]["member3"].clone();
         let deepest =
@@ -342,7 +343,7 @@ mod tests {
         let part = outline(&action, Some(path)).unwrap();
         assert_eq!((&part["path"], &part["title"]), (&json!(path), &Value::Null));
         assert!(part["input"]["properties"]["member11"]["properties"].is_object(), "{part}");
-        assert!(part.to_string().len() <= MOST_BYTES);
+        assert!(part.to_string().len() <= MAX_BYTES);
         for wrong in ["/properties/none", "x", "/properties/body/properties/member7/0", "/"] {
             assert_eq!(outline(&action, Some(wrong)), None, "{wrong}");
         }
@@ -360,7 +361,7 @@ mod tests {
         let mut path = String::from("/properties/body");
         for _ in 0..20 {
             let part = outline(&action, Some(&path)).unwrap();
-            assert!(part.to_string().len() <= MOST_BYTES);
+            assert!(part.to_string().len() <= MAX_BYTES);
             assert_eq!(part["input"]["properties"]["right"]["description"], "R", "{part}");
             path.push_str("/properties/left");
         }
@@ -369,22 +370,22 @@ mod tests {
     #[test]
     fn many_members_and_long_lists_of_values_are_named() {
         let mut properties = serde_json::Map::new();
-        for nth in 0..400 {
+        for index in 0..400 {
             properties.insert(
-                format!("a{nth}"),
+                format!("a{index}"),
                 json!({"type": "object", "properties": {"x": {"description": "d".repeat(99)}}}),
             );
         }
-        let values: Vec<String> = (0..900).map(|nth| format!("value{nth}")).collect();
+        let values: Vec<String> = (0..900).map(|index| format!("value{index}")).collect();
         properties.insert("kind".into(), json!({"enum": values}));
         let action =
             action(&json!({"type": "object", "properties": {"body": {"properties": properties}}}));
         let part = outline(&action, Some("/properties/body")).unwrap();
-        assert!(part.to_string().len() <= MOST_BYTES);
+        assert!(part.to_string().len() <= MAX_BYTES);
         let shown = part["input"]["properties"].as_object().unwrap();
         let named = part["input"]["omittedProperties"].as_array().map_or(&[][..], Vec::as_slice);
         assert_eq!(shown.len() + named.len(), 401, "{part}");
         let kind = outline(&action, Some("/properties/body/properties/kind")).unwrap();
-        assert!(kind.to_string().len() <= MOST_BYTES);
+        assert!(kind.to_string().len() <= MAX_BYTES);
     }
 }

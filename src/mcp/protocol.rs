@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::tools::{APPROVAL, Sent, outcome_of};
+use super::tools::{APPROVAL, ApiRequest, outcome_of};
 use crate::http::body::require_json;
 use crate::http::message::{Body, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
@@ -62,7 +62,6 @@ impl Failure {
     }
 }
 
-/// The result of a tool.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ToolResult<'a> {
@@ -160,15 +159,15 @@ pub(super) fn opens_links(params: &Value) -> bool {
 }
 
 /// Asks the client to have its user open the link of a connect attempt, or of a call that waits for approval.
-pub(super) fn elicit_url(begun: &[u8]) -> Value {
-    let begun: Value = serde_json::from_slice(begun).unwrap_or_default();
-    let (message, url, state) = if let Some(waiting) = begun.get(APPROVAL) {
+pub(super) fn elicit_url(started: &[u8]) -> Value {
+    let started: Value = serde_json::from_slice(started).unwrap_or_default();
+    let (message, url, state) = if let Some(waiting) = started.get(APPROVAL) {
         let id = waiting.get("id").and_then(Value::as_str).unwrap_or_default();
         let message = "Open this page to approve or decline what the agent wants to do.";
         (message, waiting.get("url"), Some(json!(format!("{WAITING}{id}"))))
     } else {
         let message = "Open this page to connect your account.";
-        (message, begun.get("authorizationUrl"), begun.get("id").cloned())
+        (message, started.get("authorizationUrl"), started.get("id").cloned())
     };
     let params = json!({"mode": "url", "message": message, "url": url});
     json!({
@@ -178,10 +177,10 @@ pub(super) fn elicit_url(begun: &[u8]) -> Value {
 }
 
 /// Adds the link of the connect attempt that would fix a problem.
-pub(super) fn with_connect_url(problem: &[u8], begun: &[u8]) -> Vec<u8> {
+pub(super) fn with_connect_url(problem: &[u8], started: &[u8]) -> Vec<u8> {
     let mut problem: Value = serde_json::from_slice(problem).unwrap_or_default();
-    let begun: Value = serde_json::from_slice(begun).unwrap_or_default();
-    if let (Some(problem), Some(url)) = (problem.as_object_mut(), begun.get("authorizationUrl")) {
+    let started: Value = serde_json::from_slice(started).unwrap_or_default();
+    if let (Some(problem), Some(url)) = (problem.as_object_mut(), started.get("authorizationUrl")) {
         problem.insert("authorizationUrl".to_owned(), url.clone());
     }
     json::bytes(&problem)
@@ -196,7 +195,7 @@ pub(super) fn resumed_approval(params: &Value) -> Option<&str> {
 
 /// The request for the result of the connect attempt whose link the client was asked to open. Returns `None` when it was not
 /// asked.
-pub(super) fn resumed_attempt(params: &Value) -> Option<Result<Sent, String>> {
+pub(super) fn resumed_attempt(params: &Value) -> Option<Result<ApiRequest, String>> {
     let attempt = params.get("requestState")?.as_str()?;
     let action = params.get("inputResponses")?.get(LINK)?.get("action")?;
     Some(if action == "accept" {

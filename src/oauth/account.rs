@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_that_tells_accounts_apart_comes_first() {
+    fn the_distinguishing_name_comes_first() {
         for (claims, expected) in [
             (json!({"name": "Ann", "email": "ann@acme.example"}), Some("ann@acme.example")),
             (json!({"name": "Ann", "preferred_username": "ann"}), Some("ann")),

@@ -116,7 +116,7 @@ mod tests {
         &redirect_uri=https%3A%2F%2Fvault.example%2Fconnect%2Fcallback";
 
     #[test]
-    fn scopes_are_joined_as_the_platform_wants() {
+    fn scopes_are_joined_with_the_platforms_separator() {
         for (separator, scopes, expected) in [
             (" ", vec!["a:b", "https://x/y.z"], "&scope=a%3Ab%20https%3A%2F%2Fx%2Fy.z"),
             (",", vec!["a", "b"], "&scope=a%2Cb"),

@@ -104,7 +104,7 @@ impl std::error::Error for CallbackError {}
 
 const KNOWN: [&str; 6] = ["state", "code", "iss", "error", "error_description", "error_uri"];
 
-/// Parameters that are only shown to people. Some platforms write them in another encoding than UTF-8.
+/// Parameters that are only shown to people. Some platforms write them in an encoding other than UTF-8.
 const TEXTS: [&str; 4] = ["error_description", "error_uri", "error_message", "errorMessage"];
 
 /// Names that platforms use for the parameter `error`.
@@ -144,18 +144,18 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     let filled = |value: Option<String>| value.filter(|text| !text.is_empty());
     let other = |names: &[&str]| names.iter().find_map(|name| filled(others.get(*name).cloned()));
     let refused = || {
-        let said = other(&REFUSALS).filter(|said| !matches!(said.as_str(), "0" | "false"));
-        said.map(|_| "access_denied".to_owned())
+        let refusal = other(&REFUSALS).filter(|value| !matches!(value.as_str(), "0" | "false"));
+        refusal.map(|_| "access_denied".to_owned())
     };
     let otherwise = || other(&ERROR_NAMES).or_else(refused).filter(|_| code.is_none());
-    let said = filled(error).or_else(otherwise);
-    if code.is_some() == said.is_some() && (code.is_some() || others.is_empty()) {
+    let error_code = filled(error).or_else(otherwise);
+    if code.is_some() == error_code.is_some() && (code.is_some() || others.is_empty()) {
         return Err(CallbackError::NoOutcome);
     }
-    let error = said.map(|said| {
+    let error = error_code.map(|code| {
         let description = filled(description).or_else(|| other(&["error_message", "errorMessage"]));
-        let mut error = TokenError::new(None, Some(&said), description.as_deref());
-        if error.kind == TokenErrorKind::RequestRejected && says_refused(&said) {
+        let mut error = TokenError::new(None, Some(&code), description.as_deref());
+        if error.kind == TokenErrorKind::RequestRejected && says_refused(&code) {
             error.kind = TokenErrorKind::Denied;
         }
         error
@@ -245,8 +245,8 @@ mod tests {
         for (name, value, is_kept) in [(64, 16_384, true), (65, 1, false), (1, 16_385, false)] {
             let (name, value) = ("n".repeat(name), "v".repeat(value));
             let others = code(&format!("code=c&state=s&{name}={value}")).others;
-            let kept = is_kept.then_some((name, value));
-            assert_eq!(others, kept.into_iter().collect::<Parameters>());
+            let pair = is_kept.then_some((name, value));
+            assert_eq!(others, pair.into_iter().collect::<Parameters>());
         }
     }
 
@@ -411,13 +411,13 @@ mod tests {
     #[test]
     fn errors_have_messages() {
         use CallbackError::{Duplicate, Encoding, NoOutcome, TooLong};
-        for (error, said) in [
+        for (error, value) in [
             (TooLong, "the query is too long"),
             (Encoding, "the query is not encoded correctly"),
             (Duplicate("code"), "the query has `code` twice"),
             (NoOutcome, "the query is empty, or has both `code` and `error`"),
         ] {
-            assert_eq!(error.to_string(), said);
+            assert_eq!(error.to_string(), value);
         }
     }
 

@@ -66,7 +66,7 @@ const CODES: &[(TokenErrorKind, &[&str])] = &[
     ]),
     (Unauthorized, &[
         "unauthorized_client",
-        "org_internal", // Google: the user is of another organization than the app
+        "org_internal", // Google: the user belongs to a different organization than the app
     ]),
     (RequestRejected, &[
         "invalid_request", "invalid_scope", "unsupported_grant_type", "unsupported_response_type",
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn some_descriptions_say_more_than_their_code() {
+    fn descriptions_can_override_the_code() {
         for (status, code, description, kind) in [
             (400, "unauthorized_client", "Refresh token is invalid", TokenErrorKind::GrantRejected),
             (400, "unauthorized_client", "No such app", TokenErrorKind::Unauthorized),
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn descriptions_are_one_line_without_secrets() {
-        for (said, expected) in [
+        for (text, expected) in [
             ("", ""),
             (" The\r\n\tcode\u{0}is \u{200b}\u{202e}wrong. ", "The code is wrong."),
             (
@@ -395,7 +395,7 @@ mod tests {
             ),
             ("abcdefghijklmnopqrstuvwxyzabcdefghijklmno", "…"),
         ] {
-            assert_eq!(plain(said), expected, "{said:?}");
+            assert_eq!(plain(text), expected, "{text:?}");
         }
         let longest = "word ".repeat(40);
         assert_eq!(plain(&longest), longest.trim_end());

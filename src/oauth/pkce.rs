@@ -56,7 +56,7 @@ mod tests {
 
     /// RFC 7636, appendix B.
     #[test]
-    fn the_challenge_is_that_of_the_rfc() {
+    fn the_challenge_matches_the_example_of_rfc_7636() {
         let text = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
         let verifier = Verifier::parse(text.to_owned()).unwrap();
         assert_eq!(verifier.challenge(), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");

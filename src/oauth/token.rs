@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_authenticate_as_the_platform_wants() {
+    fn clients_authenticate_by_the_platforms_method() {
         use TokenAuth::{
             ClientSecretBasic, ClientSecretBasicRaw, ClientSecretPost, None as Public,
         };

@@ -75,13 +75,13 @@ impl KeySet {
             Algorithm::Es256 => "EC",
         };
         let says = |key: &Map<String, Value>, member: &str, value: &str| {
-            key.get(member).is_none_or(|said| said == value)
+            key.get(member).is_none_or(|claimed| claimed == value)
         };
         let mut all = self.keys.iter().filter(|key| {
-            key.get("kty").is_some_and(|said| said == family)
+            key.get("kty").is_some_and(|claimed| claimed == family)
                 && says(key, "use", "sig")
                 && says(key, "alg", name)
-                && kid.is_none_or(|kid| key.get("kid").is_some_and(|said| said == kid))
+                && kid.is_none_or(|kid| key.get("kid").is_some_and(|claimed| claimed == kid))
         });
         // Without a `kid`, there must be only one such key.
         all.next().filter(|_| all.next().is_none())
@@ -125,7 +125,7 @@ pub async fn validate(
 /// The first claim that is missing or wrong.
 fn check(claims: &Map<String, Value>, expected: Expected<'_>) -> Option<&'static str> {
     let Expected { issuer, client_id, nonce, now } = expected;
-    let is = |name: &str, value: &str| claims.get(name).is_some_and(|said| said == value);
+    let is = |name: &str, value: &str| claims.get(name).is_some_and(|claimed| claimed == value);
     let moment = |name: &str| {
         let seconds = claims.get(name).and_then(Value::as_f64)?;
         #[expect(
@@ -145,7 +145,7 @@ fn check(claims: &Map<String, Value>, expected: Expected<'_>) -> Option<&'static
     };
     let is_audience = audiences.iter().any(|audience| audience == client_id)
         && (audiences.len() == 1 || is("azp", client_id));
-    let authorized = claims.get("azp").is_none_or(|said| said == client_id);
+    let authorized = claims.get("azp").is_none_or(|claimed| claimed == client_id);
     [
         ("iss", is("iss", issuer)),
         ("aud", is_audience),
@@ -165,7 +165,7 @@ pub fn identity<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<&'a st
     let text = text.ok_or_else(|| IdTokenError::Claim(name.to_owned()))?;
     let verified = claims.get("email_verified");
     // Some providers send the string `"true"`.
-    let is_verified = verified.is_some_and(|said| *said == true || said == "true");
+    let is_verified = verified.is_some_and(|claimed| *claimed == true || claimed == "true");
     if name == "email" && !is_verified {
         return Err(IdTokenError::Claim("email_verified".to_owned()));
     }

@@ -50,7 +50,7 @@ mod tests {
     use super::{challenge, is_challenge, verifier_and_nonce};
 
     #[test]
-    fn the_challenge_is_that_of_rfc_7636() {
+    fn the_challenge_matches_the_example_of_rfc_7636() {
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
         let expected = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
         assert_eq!(challenge(verifier).as_deref(), Some(expected));

@@ -86,7 +86,6 @@ for (const { id, client, access } of rows) console.log(id, client.name, access);
 ",
 };
 
-/// A grant to create.
 pub const CREATE_GRANT: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Create a grant for a user",

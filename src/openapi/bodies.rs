@@ -20,9 +20,9 @@ use crate::platform_calls::endpoints::action_response::{MAX_BYTES_RANGE, MAX_POI
 use crate::terms::Scope;
 
 /// The body that creates a connection.
-pub fn new_connection(answers: &RecordedResponses) -> Node {
+pub fn new_connection(responses: &RecordedResponses) -> Node {
     let description = "A new connection.";
-    body(description, &CREATE_FIELDS, &about_creating(), &defaults(answers))
+    body(description, &CREATE_FIELDS, &about_creating(), &defaults(responses))
 }
 
 pub fn connection_changes() -> Node {
@@ -205,8 +205,8 @@ fn field_schema(field: &Field) -> Node {
             "type": "array", "maxItems": u64::try_from(names.len()).unwrap(),
             "items": object! {"type": "string", "enum": Node::texts(names)},
         },
-        (_, FieldCheck::Texts(most, rule)) => object! {
-            "type": "array", "maxItems": u64::try_from(most).unwrap(), "items": string_schemas::text(rule),
+        (_, FieldCheck::Texts(max, rule)) => object! {
+            "type": "array", "maxItems": u64::try_from(max).unwrap(), "items": string_schemas::text(rule),
         },
         ("ttlSeconds", FieldCheck::Own(_)) => {
             object! {"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}
@@ -219,7 +219,7 @@ fn field_schema(field: &Field) -> Node {
             "items": object! {"type": "string", "pattern": "^(/.*)?$"},
         },
         (name, FieldCheck::Own(_)) => {
-            let (most, item) = match name {
+            let (max, item) = match name {
                 "scopes" => {
                     let names = Scope::OF_TOKENS.map(Scope::as_str);
                     (names.len(), object! {"type": "string", "enum": Node::texts(names)})
@@ -235,7 +235,7 @@ fn field_schema(field: &Field) -> Node {
                 _ => panic!("`{name}` has a check of its own, and no schema"),
             };
             object! {
-                "type": "array", "minItems": 1, "maxItems": u64::try_from(most).unwrap(), "uniqueItems": true,
+                "type": "array", "minItems": 1, "maxItems": u64::try_from(max).unwrap(), "uniqueItems": true,
                 "items": item,
             }
         }
@@ -469,9 +469,9 @@ fn about_changing() -> [(&'static str, &'static str); 1] {
 }
 
 /// The members of a connection that was created with the required fields only.
-fn defaults(answers: &RecordedResponses) -> Node {
+fn defaults(responses: &RecordedResponses) -> Node {
     // The first example has only the required fields.
-    let created = answers.created[0].document();
+    let created = responses.created[0].document();
     let Some(Node::Text(key)) = created.get("key") else { panic!("a connection has a key") };
     let label = key.split("::").nth(2).unwrap();
     let own =

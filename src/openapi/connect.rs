@@ -121,7 +121,7 @@ console.log(\"Open\", attempt.authorizationUrl);
 ",
 };
 
-/// The attempts.
+/// Lists attempts to connect.
 pub const ATTEMPTS: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "List attempts to connect",
@@ -137,7 +137,6 @@ for await (const attempt of vault.connectAttempts.list({ status: [\"failed\", \"
 ",
 };
 
-/// One attempt.
 pub const ATTEMPT: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "Get an attempt to connect",

@@ -319,15 +319,15 @@ pub fn credentials() -> Node {
 }
 
 /// Asserts that one of the schemas matches a response: all required members are there, and no unknown ones.
-pub fn check(schema: &Node, answer: &Node) {
+pub fn check(schema: &Node, response: &Node) {
     let Some(Node::Array(types)) = schema.get("oneOf") else { panic!("one schema for each type") };
     let kind = |schema: &Node| schema.get("properties")?.get("type")?.get("const").cloned();
-    let own = types.iter().find(|own| kind(own).as_ref() == answer.get("type")).unwrap();
+    let own = types.iter().find(|own| kind(own).as_ref() == response.get("type")).unwrap();
     let Some(Node::Array(required)) = own.get("required") else { panic!("required members") };
     let optional = ["members", "fields"];
-    let always = answer.names().into_iter().filter(|name| !optional.contains(name));
+    let always = response.names().into_iter().filter(|name| !optional.contains(name));
     let always: Vec<Node> = always.map(Node::from).collect();
     assert_eq!(*required, always, "members of credentials");
     let known = own.get("properties").unwrap();
-    assert!(answer.names().into_iter().all(|name| known.get(name).is_some()));
+    assert!(response.names().into_iter().all(|name| known.get(name).is_some()));
 }

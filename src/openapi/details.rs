@@ -87,7 +87,7 @@ pub fn action(row: &Node) -> Node {
             ("required", boolean("Whether the platform needs it.")),
             ("schema", any_schema("Its values. References point into this response.")),
             ("style", string("How a list or an object is written, as in OpenAPI.")),
-            ("explode", boolean("Whether each value is a parameter of its own, as in OpenAPI.")),
+            ("explode", boolean("Whether each value is a separate parameter, as in OpenAPI.")),
         ],
     );
     let written = record(
@@ -113,7 +113,7 @@ pub fn action(row: &Node) -> Node {
         "How a member of a form is written, like a parameter of a query.",
         vec![
             ("style", string("How a list or an object is written, as in OpenAPI.")),
-            ("explode", boolean("Whether each value is a parameter of its own, as in OpenAPI.")),
+            ("explode", boolean("Whether each value is a separate parameter, as in OpenAPI.")),
         ],
     );
     let encoding = joined(

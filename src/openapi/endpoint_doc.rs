@@ -11,9 +11,9 @@ pub const SERVICE: &str = "Service";
 pub struct EndpointDoc {
     /// The group of the endpoint.
     pub tag: &'static str,
-    /// What it does, in the imperative.
+    /// The summary, in the imperative.
     pub summary: &'static str,
-    /// Further sentences.
+    /// The rest of the description.
     pub description: &'static str,
     /// The response on success.
     pub response: &'static str,

@@ -22,11 +22,11 @@ pub const CREATING: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// As above.
+/// Bodies that change a connection.
 pub const CHANGING: [(&str, &str, &str); 1] =
     [("tags", "New tags", r#"{"tags":["eu","production"]}"#)];
 
-/// As above.
+/// Bodies that set the state of a connection.
 pub const SETTING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"state":"operational"}"#),
     (
@@ -36,7 +36,7 @@ pub const SETTING: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// As above.
+/// Bodies that set the name of a connection.
 pub const NAMING: [(&str, &str, &str); 2] = [
     ("name", "A name", r#"{"name":"Work account"}"#),
     ("none", "Remove the name", r#"{"name":null}"#),

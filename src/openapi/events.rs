@@ -8,7 +8,6 @@ use super::string_schemas::described;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::EventType;
 
-/// The events.
 pub const LIST: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "List events",

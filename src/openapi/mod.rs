@@ -45,13 +45,13 @@ pub const ABOUT: &str = include_str!("introduction.md");
 ///
 /// # Panics
 /// If the responses do not match the endpoints, or an endpoint, a parameter or a field has no description.
-pub fn document(answers: &RecordedResponses) -> Node {
+pub fn document(recorded_responses: &RecordedResponses) -> Node {
     let mut shared = Vec::new();
     let mut paths: Vec<(&str, Vec<(String, Node)>)> = Vec::new();
     for endpoint in Endpoint::ALL {
         let operation = match endpoint {
-            Endpoint::Keyed(keyed) => operation::keyed(*keyed, answers, &mut shared),
-            Endpoint::Open(Open::Health) => operation::health(answers, &mut shared),
+            Endpoint::Keyed(keyed) => operation::keyed(*keyed, recorded_responses, &mut shared),
+            Endpoint::Open(Open::Health) => operation::health(recorded_responses, &mut shared),
             Endpoint::Open(Open::Document) => own_operation(),
             // Not part of the API: a file that every host may have, and pages for browsers.
             Endpoint::Open(
@@ -100,7 +100,7 @@ pub fn document(answers: &RecordedResponses) -> Node {
         "name": SECRET_HEADER,
         "description": "An API key, `sk_test_…` or `sk_live_…`, which belongs to one account and environment. The operator can allow further header names for it: send only one of them, once.",
     };
-    let recorded = |endpoint| answers.for_endpoint(Endpoint::Keyed(endpoint));
+    let recorded = |endpoint| recorded_responses.for_endpoint(Endpoint::Keyed(endpoint));
     let problem = |code: Code| &recorded(Keyed::Whoami).problems[code.as_str()];
     let with_headers = [
         &recorded(Keyed::ReadConnection).success,
@@ -134,7 +134,7 @@ pub fn document(answers: &RecordedResponses) -> Node {
         "paths": Node::members(paths),
         "components": object! {
             "securitySchemes": object! {"apiKey": key},
-            "schemas": schema_names::named(schemas::all(answers)),
+            "schemas": schema_names::named(schemas::all(recorded_responses)),
             "parameters": parameters::headers(),
             "headers": responses::components(&with_headers),
             "responses": Node::members(shared),

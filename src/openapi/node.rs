@@ -12,7 +12,7 @@ pub enum Node {
     Integer(u64),
     Text(String),
     Array(Vec<Node>),
-    /// In order.
+    /// The members of an object, in order.
     Object(Vec<(String, Node)>),
 }
 

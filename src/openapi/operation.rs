@@ -6,7 +6,7 @@ use super::endpoint_doc::{Body, EndpointDoc, SERVICE};
 use super::endpoints::{CREATING, about, others};
 use super::node::{Node, object};
 use super::recorded_responses::{EndpointResponses, RecordedResponse, RecordedResponses};
-use super::responses::{self, Examples, Shared};
+use super::responses::{self, Examples, SharedResponses};
 use super::{parameters, samples, schema};
 use crate::http::endpoint::{Endpoint, Keyed, Open};
 use crate::http::message::NO_STORE;
@@ -20,7 +20,11 @@ const ENTRY: &str = include_str!("../edge/entry.js");
 const ORIGIN: &str = "https://vault.example";
 
 /// The operation of an endpoint that needs a key. Its error responses are added to `shared`.
-pub fn keyed(endpoint: Keyed, answers: &RecordedResponses, shared: &mut Shared) -> Node {
+pub fn keyed(
+    endpoint: Keyed,
+    recorded_responses: &RecordedResponses,
+    shared: &mut SharedResponses,
+) -> Node {
     let about = about(endpoint);
     let reads_body = endpoint.spec().body.is_some();
     assert_eq!(reads_body, about.body.is_some(), "the body of {endpoint:?}");
@@ -37,7 +41,7 @@ pub fn keyed(endpoint: Keyed, answers: &RecordedResponses, shared: &mut Shared) 
         let key = object! {"apiKey": Node::texts([scope])};
         operation = operation.with(object! {"security": vec![key]});
     }
-    let recorded = answers.for_endpoint(Endpoint::Keyed(endpoint));
+    let recorded = recorded_responses.for_endpoint(Endpoint::Keyed(endpoint));
     let parameters = parameters::convert(endpoint, recorded.not_modified.is_some());
     if !parameters.is_empty() {
         operation = operation.with(object! {"parameters": parameters});
@@ -49,39 +53,39 @@ pub fn keyed(endpoint: Keyed, answers: &RecordedResponses, shared: &mut Shared) 
         Keyed::CreateConnection => Examples::These(
             CREATING
                 .iter()
-                .zip(&answers.created)
+                .zip(&recorded_responses.created)
                 .map(|((name, summary, _), created)| (*name, *summary, created.document()))
                 .collect(),
         ),
         Keyed::Whoami => Examples::These(vec![
             ("key", "With an API key", recorded.success.document()),
-            ("token", "With a token", answers.whoami_of_token.document()),
+            ("token", "With a token", recorded_responses.whoami_of_token.document()),
         ]),
         _ => Examples::Own,
     };
     let EndpointDoc { response, schema, .. } = about;
     // The recorded requests do not use read replicas.
-    let marked = |answer: &RecordedResponse| {
-        let mut answer = answer.clone();
+    let marked = |reply: &RecordedResponse| {
+        let mut reply = reply.clone();
         if endpoint.takes_bookmark() {
-            answer.headers.push((BOOKMARK.to_owned(), String::new()));
+            reply.headers.push((BOOKMARK.to_owned(), String::new()));
         }
-        answer
+        reply
     };
     let success = responses::success(response, schema, &marked(&recorded.success), examples);
     let mut successes = vec![(recorded.success.status, success)];
     let (other, also) = (others(endpoint), &recorded.others);
     assert_eq!(other.len(), also.len(), "the answers of {endpoint:?}");
-    successes.extend(other.iter().zip(also).map(|(other, answer)| {
+    successes.extend(other.iter().zip(also).map(|(other, reply)| {
         let schema = Some(other.schema);
-        (answer.status, responses::success(other.response, schema, &marked(answer), Examples::Own))
+        (reply.status, responses::success(other.response, schema, &marked(reply), Examples::Own))
     }));
     operation.with(object! {"responses": all(successes, recorded, shared)})
 }
 
-pub fn health(answers: &RecordedResponses, shared: &mut Shared) -> Node {
+pub fn health(recorded_responses: &RecordedResponses, shared: &mut SharedResponses) -> Node {
     let health = Endpoint::Open(Open::Health);
-    let recorded = answers.for_endpoint(health);
+    let recorded = recorded_responses.for_endpoint(health);
     let success = responses::success(
         "The service is running.",
         Some("Health"),
@@ -100,23 +104,27 @@ pub fn health(answers: &RecordedResponses, shared: &mut Shared) -> Node {
 }
 
 /// All responses of an operation, by status.
-fn all(successes: Vec<(u16, Node)>, recorded: &EndpointResponses, shared: &mut Shared) -> Node {
-    let mut answers: BTreeMap<u16, Node> = successes.into_iter().collect();
-    if let Some(answer) = &recorded.not_modified {
-        answers.insert(answer.status, responses::not_modified(answer, shared));
+fn all(
+    successes: Vec<(u16, Node)>,
+    recorded: &EndpointResponses,
+    shared: &mut SharedResponses,
+) -> Node {
+    let mut all: BTreeMap<u16, Node> = successes.into_iter().collect();
+    if let Some(response) = &recorded.not_modified {
+        all.insert(response.status, responses::not_modified(response, shared));
     }
     let mut by_status: BTreeMap<u16, Vec<(Code, &RecordedResponse)>> = BTreeMap::new();
     for code in Code::ALL {
-        if let Some(answer) = recorded.problems.get(code.as_str()) {
-            by_status.entry(answer.status).or_default().push((code, answer));
+        if let Some(response) = recorded.problems.get(code.as_str()) {
+            by_status.entry(response.status).or_default().push((code, response));
         }
     }
     let internal = internal();
     by_status.insert(500, vec![(Code::Internal, &internal)]);
     for (status, problems) in by_status {
-        answers.insert(status, responses::problems(&problems, shared));
+        all.insert(status, responses::problems(&problems, shared));
     }
-    Node::members(answers.into_iter().map(|(status, answer)| (status.to_string(), answer)))
+    Node::members(all.into_iter().map(|(status, response)| (status.to_string(), response)))
 }
 
 /// The `operationId`.
@@ -133,11 +141,11 @@ fn request_body(endpoint: Keyed, body: &Body) -> Node {
         "schema": schema::reference(body.schema),
         "examples": Node::members(examples),
     };
-    let most = endpoint.spec().max_body >> 10;
+    let max = endpoint.spec().max_body >> 10;
     object! {
         // An action that needs no input runs without a body.
         "required": endpoint != Keyed::RunAction,
-        "description": format!("A JSON object of at most {most} KiB in UTF-8. Unknown and repeated fields are rejected."),
+        "description": format!("A JSON object of at most {max} KiB in UTF-8. Unknown and repeated fields are rejected."),
         "content": object! {"application/json": content},
     }
 }

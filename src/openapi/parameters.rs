@@ -151,28 +151,28 @@ fn with_example(parameter: Parameter, description: String) -> (String, Option<No
 const SOME_UUID: &str = "0b9af7c6-0000-4000-8000-000000000000";
 
 fn schema(parameter: Parameter) -> Node {
-    let count = |most: usize| u64::try_from(most).unwrap();
+    let count = |max: usize| u64::try_from(max).unwrap();
     match parameter.check {
         Check::Boolean => object! {"type": "boolean"},
-        Check::Integer(least, most) => {
-            object! {"type": "integer", "minimum": least, "maximum": most}
+        Check::Integer(least, max) => {
+            object! {"type": "integer", "minimum": least, "maximum": max}
         }
         Check::OneOf(names) => object! {"type": "string", "enum": Node::texts(names)},
-        Check::Items(most, _) if parameter.name == "types" => names(EventType::NAMES, most),
-        Check::Items(most, _) if parameter.name == "actions" => names(AuditAction::NAMES, most),
-        Check::Items(most, _) if parameter.name == "groupBy" => names(UsageGroup::NAMES, most),
-        Check::Items(most, _) if parameter.name == "status" => names(AttemptStatus::NAMES, most),
-        Check::Items(most, longest) => object! {
+        Check::Items(max, _) if parameter.name == "types" => names(EventType::NAMES, max),
+        Check::Items(max, _) if parameter.name == "actions" => names(AuditAction::NAMES, max),
+        Check::Items(max, _) if parameter.name == "groupBy" => names(UsageGroup::NAMES, max),
+        Check::Items(max, _) if parameter.name == "status" => names(AttemptStatus::NAMES, max),
+        Check::Items(max, longest) => object! {
             "type": "array",
             "items": object! {"type": "string", "pattern": "^[^,]+$", "maxLength": count(longest)},
             "minItems": 1,
-            "maxItems": count(most),
+            "maxItems": count(max),
         },
-        Check::Length(most) => {
-            object! {"type": "string", "minLength": 1, "maxLength": count(most)}
+        Check::Length(max) => {
+            object! {"type": "string", "minLength": 1, "maxLength": count(max)}
         }
-        Check::Words(most) => {
-            object! {"type": "string", "minLength": 1, "maxLength": count(most), "pattern": "\\S"}
+        Check::Words(max) => {
+            object! {"type": "string", "minLength": 1, "maxLength": count(max), "pattern": "\\S"}
         }
         Check::Rule(_) if parameter.name == "platformVersion" => string_schemas::version(),
         // A name of a client can have the form of a UUID.
@@ -203,12 +203,12 @@ fn schema(parameter: Parameter) -> Node {
 }
 
 /// At most `most` of these names.
-fn names<const N: usize>(names: [&'static str; N], most: usize) -> Node {
+fn names<const N: usize>(names: [&'static str; N], max: usize) -> Node {
     object! {
         "type": "array",
         "items": object! {"type": "string", "enum": Node::texts(names)},
         "minItems": 1,
-        "maxItems": u64::try_from(most).unwrap(),
+        "maxItems": u64::try_from(max).unwrap(),
     }
 }
 
@@ -425,7 +425,7 @@ pub fn headers() -> Node {
             "name": BOOKMARK,
             "in": "header",
             "description": format!("Lets a read replica near you serve a read, if there is one: any replica with `{FIRST_UNCONSTRAINED}`, or one that is at least as recent as an earlier response with the value of this header in that response. `{FIRST_PRIMARY}` uses the primary and returns a bookmark. Without this header, reads use the primary."),
-            "schema": object! {"type": "string", "pattern": "^([0-9A-Za-z]{2}\\.)?[0-9A-Za-z-]+$", "maxLength": u64::try_from(read_replica::MAX).unwrap()},
+            "schema": object! {"type": "string", "pattern": "^([0-9A-Za-z]{2}\\.)?[0-9A-Za-z-]+$", "maxLength": u64::try_from(read_replica::MAX_BOOKMARK).unwrap()},
         },
     }
 }

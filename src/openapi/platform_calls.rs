@@ -101,7 +101,7 @@ console.log(response.status);
     }
 }
 
-pub fn answer() -> Node {
+pub fn response() -> Node {
     let text = object! {"type": "string"};
     let headers = object! {"type": "object", "additionalProperties": text};
     let properties = object! {

@@ -19,11 +19,9 @@ pub struct RecordedResponses {
     pub created: Vec<RecordedResponse>,
 }
 
-/// The recorded responses of one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointResponses {
-    /// On success.
     pub success: RecordedResponse,
     /// On success with other statuses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -31,7 +29,7 @@ pub struct EndpointResponses {
     /// To a client with a current copy; `None` when the endpoint does not support `If-None-Match`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_modified: Option<RecordedResponse>,
-    /// By problem code.
+    /// Problem responses, by problem code.
     pub problems: BTreeMap<String, RecordedResponse>,
 }
 
@@ -40,7 +38,7 @@ pub struct RecordedResponse {
     pub status: u16,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// Empty for none.
+    /// Empty if there is none.
     pub body: String,
 }
 

@@ -8,20 +8,20 @@ use crate::platform_calls::headers::SOURCE;
 use crate::storage::read_replica::BOOKMARK;
 
 /// Responses that several operations share, by name.
-pub type Shared = Vec<(String, Node)>;
+pub type SharedResponses = Vec<(String, Node)>;
 
 /// The response on success, with the words and the schema of the endpoint's documentation.
 pub fn success(
     description: &str,
     schema: Option<&str>,
-    answer: &RecordedResponse,
+    response: &RecordedResponse,
     examples: Examples,
 ) -> Node {
-    let node = object! {"description": description, "headers": headers(answer)};
-    match (answer.header("content-type"), schema) {
+    let node = object! {"description": description, "headers": headers(response)};
+    match (response.header("content-type"), schema) {
         (Some(media_type), Some(schema)) => {
             let examples = match examples {
-                Examples::Own => object! {"example": answer.document()},
+                Examples::Own => object! {"example": response.document()},
                 Examples::These(examples) => {
                     object! {"examples": Node::members(examples.into_iter().map(
                         |(name, summary, value)| (name, object! {"summary": summary, "value": value}),
@@ -36,25 +36,24 @@ pub fn success(
     }
 }
 
-/// The examples of a response.
 pub enum Examples {
-    /// The response itself.
+    /// The response is written inline.
     Own,
     /// Several responses, each with a name and a summary.
     These(Vec<(&'static str, &'static str, Node)>),
 }
 
 /// The response to a matching `If-None-Match`.
-pub fn not_modified(response: &RecordedResponse, shared: &mut Shared) -> Node {
-    let answer = object! {
+pub fn not_modified(response: &RecordedResponse, shared: &mut SharedResponses) -> Node {
+    let reply = object! {
         "description": "Not modified: `If-None-Match` names the current response. No body.",
         "headers": headers(response),
     };
-    share("NotModified".into(), answer, shared)
+    share("NotModified".into(), reply, shared)
 }
 
 /// The error response of these codes, which share a status.
-pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut Shared) -> Node {
+pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut SharedResponses) -> Node {
     let codes: Vec<Code> = problems.iter().map(|(code, _)| *code).collect();
     let described: Vec<String> =
         codes.iter().map(|code| format!("{} (`{}`)", code.describe().2, code.as_str())).collect();
@@ -81,7 +80,7 @@ pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut Shared) -> 
     };
     let (_, response) = &problems[0];
     let media_type = response.header("content-type").unwrap().to_owned();
-    let answer = object! {
+    let reply = object! {
         "description": described.join(", or ") + ".",
         "headers": headers(response),
         "content": Node::members([(media_type, content)]),
@@ -89,15 +88,15 @@ pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut Shared) -> 
     let names: Vec<_> = codes.iter().map(|code| pascal(code.as_str())).collect();
     // Responses of calls name their source.
     let of_calls = if response.header(SOURCE).is_some() { "OfCall" } else { "" };
-    share(names.join("Or") + of_calls, answer, shared)
+    share(names.join("Or") + of_calls, reply, shared)
 }
 
 /// Records a response under a name, and returns a reference to it. Of different examples, the first ones stay.
-fn share(name: String, answer: Node, shared: &mut Shared) -> Node {
+fn share(name: String, response: Node, shared: &mut SharedResponses) -> Node {
     let reference = object! {"$ref": format!("#/components/responses/{name}")};
     match shared.iter().find(|(known, _)| *known == name) {
-        Some((_, known)) => assert_eq!(known.get("headers"), answer.get("headers"), "{name}"),
-        None => shared.push((name, answer)),
+        Some((_, known)) => assert_eq!(known.get("headers"), response.get("headers"), "{name}"),
+        None => shared.push((name, response)),
     }
     reference
 }
@@ -118,7 +117,7 @@ fn headers(response: &RecordedResponse) -> Node {
 }
 
 /// The description of each header, with an example from the first of `answers` that has it.
-pub fn components(answers: &[&RecordedResponse]) -> Node {
+pub fn components(responses: &[&RecordedResponse]) -> Node {
     let headers = [
         (
             "cache-control",
@@ -175,7 +174,7 @@ pub fn components(answers: &[&RecordedResponse]) -> Node {
             _ => object! {"type": "string"},
         };
         let header = object! {"description": description, "required": required, "schema": schema};
-        let example = answers.iter().find_map(|answer| answer.header(name));
+        let example = responses.iter().find_map(|response| response.header(name));
         let header = match example {
             Some(seconds) if name == "retry-after" => {
                 header.with(object! {"example": seconds.parse::<u64>().unwrap()})

@@ -54,12 +54,12 @@ pub fn boolean(description: &str) -> Node {
     described(description, object! {"type": "boolean"})
 }
 
-/// A number of things.
+/// A non-negative integer.
 pub fn count(description: &str) -> Node {
     described(description, object! {"type": "integer", "minimum": 0})
 }
 
-/// One of these names.
+/// Must be one of these names.
 pub fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Node {
     described(description, object! {"type": "string", "enum": Node::texts(names)})
 }
@@ -70,9 +70,9 @@ pub fn strings(description: &str) -> Node {
 
 /// The serde names of an enum's variants.
 pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
-    struct Asked<'a>(&'a mut Vec<&'static str>);
+    struct NameCollector<'a>(&'a mut Vec<&'static str>);
 
-    impl<'de> Deserializer<'de> for Asked<'_> {
+    impl<'de> Deserializer<'de> for NameCollector<'_> {
         type Error = Error;
 
         fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -96,7 +96,7 @@ pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     }
 
     let mut names = Vec::new();
-    assert!(T::deserialize(Asked(&mut names)).is_err());
+    assert!(T::deserialize(NameCollector(&mut names)).is_err());
     assert!(!names.is_empty());
     names
 }

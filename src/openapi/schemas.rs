@@ -25,7 +25,7 @@ use crate::terms::{Environment, IdentityType, Method, Scope, State};
 const MAX_SAFE: u64 = (1 << 53) - 1;
 
 /// All schemas by name, compared with the recorded responses.
-pub fn all(answers: &RecordedResponses) -> Node {
+pub fn all(responses: &RecordedResponses) -> Node {
     let schemas = object! {
         "ConnectorPage": page("Connector", "connectors"),
         "Connector": connector(),
@@ -44,7 +44,7 @@ pub fn all(answers: &RecordedResponses) -> Node {
         "ListedConnection": listed_connection(),
         "PlatformAccount": credentials::platform_account(),
         "Connection": connection(),
-        "NewConnection": bodies::new_connection(answers),
+        "NewConnection": bodies::new_connection(responses),
         "ConnectionChanges": bodies::connection_changes(),
         "StateChange": bodies::state_change(),
         "NameChange": bodies::name_change(),
@@ -62,7 +62,7 @@ pub fn all(answers: &RecordedResponses) -> Node {
         "ImportResults": importing::results(),
         "ImportResult": importing::result(),
         "ActionInput": bodies::action_input(),
-        "ActionAnswer": super::platform_calls::answer(),
+        "ActionAnswer": super::platform_calls::response(),
         "OauthClientPage": page("OauthClient", "OAuth clients"),
         "OauthClient": credentials::client(),
         "StoredOauthClient": credentials::stored_client(),
@@ -110,17 +110,17 @@ pub fn all(answers: &RecordedResponses) -> Node {
                 assert_alike(
                     "Health",
                     &schemas,
-                    &answers.for_endpoint(*endpoint).success.document(),
+                    &responses.for_endpoint(*endpoint).success.document(),
                 );
             }
             // Responses that programs don't read, and a file that describes itself.
             Endpoint::Open(_) => {}
             Endpoint::Keyed(keyed) => {
                 let Some(name) = about(*keyed).schema else { continue };
-                let recorded = answers.for_endpoint(*endpoint);
-                check(*keyed, name, &schemas, &recorded.success, answers);
-                for (other, answer) in others(*keyed).iter().zip(&recorded.others) {
-                    assert_alike(other.schema, &schemas, &answer.document());
+                let recorded = responses.for_endpoint(*endpoint);
+                check(*keyed, name, &schemas, &recorded.success, responses);
+                for (other, response) in others(*keyed).iter().zip(&recorded.others) {
+                    assert_alike(other.schema, &schemas, &response.document());
                 }
             }
         }
@@ -133,15 +133,15 @@ fn check(
     endpoint: Keyed,
     name: &str,
     schemas: &Node,
-    answer: &RecordedResponse,
-    answers: &RecordedResponses,
+    response: &RecordedResponse,
+    responses: &RecordedResponses,
 ) {
-    let answer = answer.document();
+    let response = response.document();
     if endpoint == Keyed::Whoami {
         // Only a token has some members.
-        let token = answers.whoami_of_token.document();
+        let token = responses.whoami_of_token.document();
         let schema = schemas.get(name).unwrap();
-        assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
+        assert_eq!(schema.get("required"), Some(&Node::texts(response.names())));
         let mut properties = schema.get("properties").unwrap().names();
         // Of people in the console.
         properties.retain(|name| *name != "person");
@@ -151,7 +151,7 @@ fn check(
     if endpoint == Keyed::GetAction {
         // The last member is present on request, as it is here. `graphql` belongs to other actions.
         let schema = schemas.get(name).unwrap();
-        let (names, optional) = (answer.names(), 1);
+        let (names, optional) = (response.names(), 1);
         let mut properties = schema.get("properties").unwrap().names();
         properties.retain(|name| *name != "graphql");
         assert_eq!(properties, names);
@@ -160,38 +160,38 @@ fn check(
         return;
     }
     if endpoint == Keyed::GetCredentials {
-        credentials::check(schemas.get(name).unwrap(), &answer);
+        credentials::check(schemas.get(name).unwrap(), &response);
         return;
     }
     if endpoint == Keyed::RunAction {
         // One member is present only when the body is too large.
         let schema = schemas.get(name).unwrap();
-        assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
+        assert_eq!(schema.get("required"), Some(&Node::texts(response.names())));
         return;
     }
     if matches!(endpoint, Keyed::SearchActions | Keyed::CreateSession | Keyed::SetOauthClient) {
         // One member is present only when there are more matches than are counted, with a scope, or when something may
         // be wrong.
         let schema = schemas.get(name).unwrap();
-        assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
+        assert_eq!(schema.get("required"), Some(&Node::texts(response.names())));
         return;
     }
-    assert_alike(name, schemas, &answer);
-    if let Some(Node::Array(rows)) = answer.get("rows") {
+    assert_alike(name, schemas, &response);
+    if let Some(Node::Array(rows)) = response.get("rows") {
         let row = name.strip_suffix("Page").map_or_else(|| format!("{name}Row"), str::to_owned);
         assert_alike(&row, schemas, rows.first().unwrap());
     }
 }
 
 /// Asserts that the members of a schema are those of a response, in the same order, and that all of them are required.
-fn assert_alike(name: &str, schemas: &Node, answer: &Node) {
+fn assert_alike(name: &str, schemas: &Node, response: &Node) {
     let schema = schemas.get(name).unwrap();
     let properties = schema.get("properties").unwrap();
-    assert_eq!(properties.names(), answer.names(), "members of {name}");
-    assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())), "members of {name}");
-    for part in answer.names() {
+    assert_eq!(properties.names(), response.names(), "members of {name}");
+    assert_eq!(schema.get("required"), Some(&Node::texts(response.names())), "members of {name}");
+    for part in response.names() {
         if let (Some(inner @ Node::Object(_)), Some(own)) =
-            (answer.get(part), properties.get(part).and_then(|own| own.get("properties")))
+            (response.get(part), properties.get(part).and_then(|own| own.get("properties")))
         {
             assert_eq!(own.names(), inner.names(), "members of {name}, {part}");
         }
@@ -478,7 +478,7 @@ fn session() -> Node {
 
 fn problem() -> Node {
     let status = Code::ALL.map(|code| u64::from(code.describe().0));
-    let (least, most) = (status.iter().min().unwrap(), status.iter().max().unwrap());
+    let (least, limit) = (status.iter().min().unwrap(), status.iter().max().unwrap());
     let uri = object! {"type": "string", "format": "uri"};
     let id = object! {"type": "string", "format": "uuid"};
     object! {
@@ -488,7 +488,7 @@ fn problem() -> Node {
         "properties": object! {
             "type": described("The URL of a page about the code.", uri),
             "title": string("A title for the code."),
-            "status": described("The HTTP status.", object! {"type": "integer", "minimum": *least, "maximum": *most}),
+            "status": described("The HTTP status.", object! {"type": "integer", "minimum": *least, "maximum": *limit}),
             "detail": string("What went wrong in this case, for people."),
             "code": names("What went wrong, for programs.", Code::ALL.map(Code::as_str)),
             "requestId": described("Identifies the request in the service's log.", id.clone()),

@@ -24,13 +24,13 @@ pub const CREATING: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// As above.
+/// Bodies that change a webhook.
 pub const CHANGING: [(&str, &str, &str); 2] = [
     ("types", "Other types of events", r#"{"types":["connection.failed"]}"#),
     ("active", "Pause", r#"{"active":false}"#),
 ];
 
-/// As above.
+/// Bodies that replay events.
 pub const REPLAYING: [(&str, &str, &str); 2] = [
     ("from", "From an event on", r#"{"from":"evt_0000000000001"}"#),
     ("one", "One event", r#"{"from":"evt_0000000000002","to":"evt_0000000000002"}"#),
@@ -120,7 +120,7 @@ console.log(secret.length);
 ",
 };
 
-/// A test.
+/// Sends a test event.
 pub const TEST: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Test a webhook",
@@ -135,7 +135,7 @@ console.log(delivered, httpStatus ?? error);
 ",
 };
 
-/// A replay.
+/// Replays events.
 pub const REPLAY: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Replay events",
@@ -251,13 +251,13 @@ pub fn test() -> Node {
         vec![
             ("delivered", boolean("Whether the status was a 2xx.")),
             ("httpStatus", number_or_null("The status of its response.")),
-            ("error", text_or_null(NO_ANSWER)),
+            ("error", text_or_null(NO_RESPONSE)),
             ("durationMs", count("The duration in milliseconds.")),
         ],
     )
 }
 
-const NO_ANSWER: &str =
+const NO_RESPONSE: &str =
     "Why there was no response: `unreachable`, `timed_out` or `address_refused`.";
 
 pub fn deliveries() -> Node {
@@ -276,7 +276,7 @@ pub fn deliveries() -> Node {
 
 pub fn delivery() -> Node {
     let error =
-        format!("{NO_ANSWER} `webhook_inactive` if the webhook was disabled before it was sent.");
+        format!("{NO_RESPONSE} `webhook_inactive` if the webhook was disabled before it was sent.");
     record(
         "A delivery of an event to a webhook.",
         vec![

@@ -40,7 +40,7 @@ pub struct Database {
 #[derive(Debug, Clone)]
 pub struct QueryResults {
     rows: Vec<Value>,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
@@ -96,11 +96,11 @@ impl Database {
         }
     }
 
-    /// As [`Self::query`], for changes: the audit log names the operator as the actor.
+    /// Like [`Self::query`], for changes: the audit log names the operator as the actor.
     pub fn change(&self, statements: &[String]) -> Result<QueryResults> {
-        let mut answers = self.query(&by_operator(statements))?;
-        answers.rows = answers.rows.into_iter().skip(1).take(statements.len()).collect();
-        Ok(answers)
+        let mut responses = self.query(&by_operator(statements))?;
+        responses.rows = responses.rows.into_iter().skip(1).take(statements.len()).collect();
+        Ok(responses)
     }
 
     fn try_query(&self, statements: &[String]) -> Result<QueryResults> {
@@ -284,13 +284,13 @@ mod tests {
 
     #[test]
     fn parses_results_per_statement() {
-        let answers = parse_output(
+        let responses = parse_output(
             "[{\"results\":[],\"success\":true},{\"results\":[{\"a\":1}],\"meta\":{\"size_after\":8192}}]",
         )
         .unwrap();
-        assert!(answers.rows::<Value>(0).unwrap().is_empty());
-        assert_eq!(answers.rows::<Value>(1).unwrap().len(), 1);
-        assert!(answers.rows::<Value>(2).is_err());
-        assert_eq!(answers.size, 8192);
+        assert!(responses.rows::<Value>(0).unwrap().is_empty());
+        assert_eq!(responses.rows::<Value>(1).unwrap().len(), 1);
+        assert!(responses.rows::<Value>(2).is_err());
+        assert_eq!(responses.size, 8192);
     }
 }

@@ -217,7 +217,7 @@ impl Row {
     }
 }
 
-/// Whether a field is a member of the body of its own.
+/// Whether a field is a separate member of the body, outside of `fields`.
 fn is_secret(kind: CredentialType, name: &str) -> bool {
     SECRETS.iter().any(|(secret, of)| *of == kind && *secret == name)
 }

@@ -21,7 +21,7 @@ pub struct Folder {
     /// The record that serves the version.
     pub current: Vec<u8>,
     pub manifest: Manifest,
-    /// Segments that may not be in the folder, because the version was derived from the folder's.
+    /// The segments of a derived version, which the folder may lack.
     made: BTreeMap<SegmentId, Vec<u8>>,
 }
 

@@ -52,7 +52,7 @@ struct Upload<'a> {
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct ListedKey {
     name: String,
     metadata: Option<Metadata>,
 }
@@ -63,7 +63,7 @@ pub struct Kv<'a>(pub &'a Storage);
 impl Kv<'_> {
     /// All keys in order, with their metadata.
     pub fn keys(&self) -> Result<BTreeMap<String, Metadata>> {
-        let listed: Vec<Listed> = match &self.0.backend {
+        let listed: Vec<ListedKey> = match &self.0.backend {
             Backend::Local(local) => local.keys()?,
             Backend::Wrangler(wrangler) => {
                 let text = wrangler.run(["kv", "key", "list", "--binding", CATALOG])?;

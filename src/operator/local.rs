@@ -91,7 +91,7 @@ pub struct Results {
 }
 
 #[derive(Deserialize)]
-struct Listed<T> {
+struct KeyList<T> {
     keys: Vec<T>,
 }
 
@@ -144,7 +144,7 @@ impl Local {
 
     /// All keys of the namespace, in order.
     pub fn keys<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
-        let Listed { keys } = self.ask(Keys::List)?;
+        let KeyList { keys } = self.ask(Keys::List)?;
         Ok(keys)
     }
 
@@ -177,8 +177,8 @@ impl Local {
         say(&mut connection, &request)
             .and_then(|()| hear(&mut connection))
             .context("the helper for this machine's storage ended before it responded: run the command again")
-            .and_then(|answer: Response<T>| match answer {
-                Response::Done(answer) => Ok(answer),
+            .and_then(|response: Response<T>| match response {
+                Response::Done(response) => Ok(response),
                 Response::Failed { error } => bail!("the storage on this machine: {error}"),
             })
     }

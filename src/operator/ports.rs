@@ -44,8 +44,9 @@ impl Db for OperatorPorts {
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let sql: Vec<String> = statements.iter().map(interpolate).collect();
         let results = self.0.query(&sql).map_err(|error| failed(&error))?;
-        let set = |nth| {
-            let rows: Vec<serde_json::Value> = results.rows(nth).map_err(|error| failed(&error))?;
+        let set = |index| {
+            let rows: Vec<serde_json::Value> =
+                results.rows(index).map_err(|error| failed(&error))?;
             Ok(ResultSet { json: json::text(&rows), ..ResultSet::default() })
         };
         (0..sql.len()).map(set).collect()

@@ -15,7 +15,7 @@ pub struct Progress {
     total: u64,
     before: u64,
     start: Instant,
-    told: Instant,
+    last_report: Instant,
 }
 
 impl Progress {
@@ -33,7 +33,7 @@ impl Progress {
             bar
         });
         let now = Instant::now();
-        Self { bar, total, before, start: now, told: now }
+        Self { bar, total, before, start: now, last_report: now }
     }
 
     /// Reports that `done` rows are stored.
@@ -43,8 +43,8 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_position(done);
             bar.set_message(message);
-        } else if self.told.elapsed() >= REPORT_INTERVAL {
-            self.told = Instant::now();
+        } else if self.last_report.elapsed() >= REPORT_INTERVAL {
+            self.last_report = Instant::now();
             eprintln!("{} {message}", HumanCount(done));
         }
     }

@@ -170,7 +170,7 @@ fn pair(folder: &Folder, id: SegmentId) -> Result<Pair> {
 /// Checks, just before a version is served, that storage still has the segments that were found there. With
 /// `trust_upload`, segments uploaded by this run are not checked again.
 fn ensure_complete(
-    wanted: &BTreeSet<SegmentId>,
+    needed: &BTreeSet<SegmentId>,
     trust_upload: bool,
     mut keys: impl FnMut() -> Result<BTreeMap<String, Metadata>>,
     mut upload: impl FnMut(&[SegmentId]) -> Result<()>,
@@ -178,7 +178,7 @@ fn ensure_complete(
     for _ in 0..MAX_REPAIRS {
         let present = keys()?;
         let vanished: Vec<SegmentId> =
-            wanted.iter().filter(|id| !present.contains_key(&id.key())).copied().collect();
+            needed.iter().filter(|id| !present.contains_key(&id.key())).copied().collect();
         if vanished.is_empty() {
             return Ok(());
         }
@@ -223,12 +223,12 @@ mod tests {
 
     #[test]
     fn announces_what_will_be_written() {
-        for (missing, segments, is_remote, expected) in [
+        for (missing, segments, is_remote, needed) in [
             (3, 200, true, "Writes 5 values: 3 of 200 segments are new."),
             (998, 998, true, "Writes 1000 values: 998 of 998 segments are new."),
             (1_200, 1_200, false, "Writes 1202 values: 1200 of 1200 segments are new."),
         ] {
-            assert_eq!(announcement(missing, segments, is_remote), expected);
+            assert_eq!(announcement(missing, segments, is_remote), needed);
         }
         assert!(announcement(1_200, 1_200, true).ends_with("takes 2 days, with a run on each."));
         assert!(stopped(true).contains("00:00 UTC") && !stopped(false).contains("UTC"));
@@ -237,11 +237,11 @@ mod tests {
     #[test]
     fn uploads_missing_segments_before_the_switch() {
         let ids = [SegmentId([1; 16]), SegmentId([2; 16])];
-        let wanted = BTreeSet::from(ids);
+        let needed = BTreeSet::from(ids);
         let stored = std::cell::RefCell::new(BTreeMap::from([(ids[0].key(), Metadata::default())]));
         let mut uploads = Vec::new();
         ensure_complete(
-            &wanted,
+            &needed,
             false,
             || Ok(stored.borrow().clone()),
             |vanished| {
@@ -258,8 +258,8 @@ mod tests {
 
     #[test]
     fn does_not_serve_segments_that_keep_disappearing() {
-        let wanted = BTreeSet::from([SegmentId([1; 16])]);
-        assert!(ensure_complete(&wanted, false, || Ok(BTreeMap::new()), |_| Ok(())).is_err());
-        assert!(ensure_complete(&wanted, true, || Ok(BTreeMap::new()), |_| Ok(())).is_ok());
+        let needed = BTreeSet::from([SegmentId([1; 16])]);
+        assert!(ensure_complete(&needed, false, || Ok(BTreeMap::new()), |_| Ok(())).is_err());
+        assert!(ensure_complete(&needed, true, || Ok(BTreeMap::new()), |_| Ok(())).is_ok());
     }
 }

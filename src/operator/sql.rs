@@ -10,11 +10,11 @@ use crate::ports::{Param, Statement};
 pub fn interpolate(statement: &Statement) -> String {
     let mut sql = String::new();
     // Every other piece is inside quotes. A quote in a literal is doubled, which makes an empty piece outside.
-    for (nth, piece) in statement.sql.split('\'').enumerate() {
-        if nth > 0 {
+    for (index, piece) in statement.sql.split('\'').enumerate() {
+        if index > 0 {
             sql.push('\'');
         }
-        if nth % 2 == 1 {
+        if index % 2 == 1 {
             sql.push_str(piece);
             continue;
         }
@@ -94,10 +94,10 @@ mod tests {
         let statement = Statement {
             sql: "SELECT '?1', ?2, ?1 || 'it''s ?3' WHERE ?3 IS NULL AND 1 = ?12".into(),
             params: (0..12)
-                .map(|nth| match nth {
+                .map(|index| match index {
                     0 => Param::text("o'hara?2"),
                     2 => Param::Null,
-                    nth => Param::Integer(nth),
+                    index => Param::Integer(index),
                 })
                 .collect(),
         };
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_or_null() {
+    fn writes_numbers_and_null() {
         assert_eq!(Number(Some(-5)).to_string(), "-5");
         assert_eq!(Number(None).to_string(), "NULL");
     }

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn days() {
+    fn parses_days() {
         for (millis, day) in [
             (0, "1970-01-01"),
             (86_399_999, "1970-01-01"),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn overlaps() {
+    fn parses_overlaps() {
         let end = |text: &str| -> Result<_> {
             Ok(text.parse::<Overlap>()?.from(NOW)?.map(|end| end.to_string()))
         };

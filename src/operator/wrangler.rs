@@ -54,7 +54,7 @@ impl Wrangler {
         account.run(arguments)
     }
 
-    /// As [`Self::run`], for binary output.
+    /// Like [`Self::run`], for binary output.
     pub fn run_for_bytes<I, A>(&self, arguments: I) -> Result<Vec<u8>>
     where
         I: IntoIterator<Item = A>,

@@ -12,21 +12,21 @@ use crate::util::json;
 /// The default limit of a response to an agent, in bytes: about 6,000 tokens.
 pub const AGENT_BYTES: u64 = 24_000;
 /// The maximum number of parts that are listed as cut.
-const MOST_PARTS: usize = 20;
+const MAX_PARTS: usize = 20;
 /// The minimum size of a member's value, in bytes.
 const LEAST: usize = 16;
 /// The maximum number of members that a cut object keeps.
-const MOST_MEMBERS: usize = 10_000;
+const MAX_MEMBERS: usize = 10_000;
 /// The maximum depth at which values are cut. Deeper values are left out as a whole, since the stack of a Worker is
 /// small.
-const MOST_LEVELS: usize = 32;
+const MAX_LEVELS: usize = 32;
 /// The maximum work to cut a value, in bytes read, as a multiple of its length: each level and each attempt reads the
 /// levels below it again.
-const MOST_WORK: usize = 16;
+const MAX_WORK: usize = 16;
 /// The maximum number of steps of a JSON Pointer.
-pub const MOST_STEPS: usize = 16;
+pub const MAX_STEPS: usize = 16;
 /// The maximum length of a JSON Pointer, in bytes.
-pub const MOST_POINTER_BYTES: usize = 1024;
+pub const MAX_POINTER_BYTES: usize = 1024;
 
 /// A part of a response that was cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -38,18 +38,18 @@ pub struct Part {
     pub unit: &'static str,
     /// The number that was left out.
     pub omitted: usize,
-    /// The total number.
+    /// The total number of parts.
     pub total: usize,
 }
 
 /// Selects the parts of a minified JSON value that JSON Pointers address, each in its place. `*` stands for every item
-/// or member. The pointers have at most [`MOST_STEPS`] steps.
+/// or member. The pointers have at most [`MAX_STEPS`] steps.
 #[must_use]
 pub fn selected(json: &str, pointers: &[String]) -> String {
     let step = |step: &str| step.replace("~1", "/").replace("~0", "~");
     let mut paths: Vec<Vec<String>> = pointers
         .iter()
-        .map(|pointer| pointer.split('/').skip(1).take(MOST_STEPS).map(step).collect())
+        .map(|pointer| pointer.split('/').skip(1).take(MAX_STEPS).map(step).collect())
         .collect();
     paths.sort_unstable();
     paths.dedup();
@@ -77,14 +77,14 @@ fn select(cursor: &mut Cursor<'_>, paths: &[&[String]], text: &mut String) -> bo
         }
     };
     let steps: Vec<Step<'_>> = paths.iter().filter_map(|path| Step::new(path)).collect();
-    let mut nth = 0_usize;
+    let mut index = 0_usize;
     let mut below: Vec<&[String]> = Vec::new();
     cursor.parts(|cursor, name| {
         let member = (open == '{').then(|| unescaped(name));
-        let is_here = |step: &&Step<'_>| step.is_for(member.as_deref(), nth);
+        let is_here = |step: &&Step<'_>| step.is_for(member.as_deref(), index);
         below.clear();
         below.extend(steps.iter().filter(is_here).map(|step| step.rest));
-        nth = nth.saturating_add(1);
+        index = index.saturating_add(1);
         if below.is_empty() {
             cursor.value();
             return;
@@ -114,7 +114,7 @@ fn select(cursor: &mut Cursor<'_>, paths: &[&[String]], text: &mut String) -> bo
 /// The first step of a path, parsed once for all items of a list.
 struct Step<'p> {
     name: &'p str,
-    nth: Option<usize>,
+    index: Option<usize>,
     rest: &'p [String],
 }
 
@@ -122,14 +122,14 @@ impl<'p> Step<'p> {
     fn new(path: &'p [String]) -> Option<Self> {
         let (name, rest) = path.split_first()?;
         // An index has no leading zeros (RFC 6901, section 4).
-        let nth = name.parse().ok().filter(|nth: &usize| nth.to_string() == *name);
-        Some(Self { name, nth, rest })
+        let index = name.parse().ok().filter(|index: &usize| index.to_string() == *name);
+        Some(Self { name, index, rest })
     }
 
     /// Whether the step leads to a member, or to the item with this index.
-    fn is_for(&self, member: Option<&str>, nth: usize) -> bool {
+    fn is_for(&self, member: Option<&str>, index: usize) -> bool {
         self.name == "*"
-            || member.map_or_else(|| self.nth == Some(nth), |member| self.name == member)
+            || member.map_or_else(|| self.index == Some(index), |member| self.name == member)
     }
 }
 
@@ -146,7 +146,7 @@ fn unescaped(json: &str) -> Cow<'_, str> {
 /// items, strings their first characters, and objects all members as far as these can be cut. Numbers are never cut.
 #[must_use]
 pub fn cut(json: &str, budget: usize, pointer: &str, work: &mut Work) -> (String, Vec<Part>) {
-    let mut cut = Cut { parts: Vec::new(), work, levels: 0 };
+    let mut cut = CutState { parts: Vec::new(), work, levels: 0 };
     let text = cut.value(json, budget, pointer);
     (text, cut.parts)
 }
@@ -157,19 +157,18 @@ pub struct Work(usize);
 impl Work {
     #[must_use]
     pub const fn new(json: &str) -> Self {
-        Self(json.len().saturating_mul(MOST_WORK))
+        Self(json.len().saturating_mul(MAX_WORK))
     }
 }
 
-/// The state of a cut.
-struct Cut<'w> {
+struct CutState<'w> {
     parts: Vec<Part>,
     work: &'w mut Work,
     /// The depth of the current value.
     levels: usize,
 }
 
-impl Cut<'_> {
+impl CutState<'_> {
     fn value(&mut self, json: &str, budget: usize, pointer: &str) -> String {
         if json.len() <= budget {
             return json.to_owned();
@@ -178,7 +177,7 @@ impl Cut<'_> {
         if !matches!(first, Some(b'"' | b'[' | b'{')) {
             return json.to_owned();
         }
-        let Some(work) = self.work.0.checked_sub(json.len()).filter(|_| self.levels < MOST_LEVELS)
+        let Some(work) = self.work.0.checked_sub(json.len()).filter(|_| self.levels < MAX_LEVELS)
         else {
             self.note(pointer, "bytes", 0, json.len());
             return "null".to_owned();
@@ -196,7 +195,7 @@ impl Cut<'_> {
 
     fn note(&mut self, pointer: &str, unit: &'static str, kept: usize, total: usize) {
         let omitted = total.saturating_sub(kept);
-        if omitted > 0 && self.parts.len() < MOST_PARTS {
+        if omitted > 0 && self.parts.len() < MAX_PARTS {
             self.parts.push(Part { pointer: pointer.to_owned(), unit, omitted, total });
         }
     }
@@ -260,7 +259,7 @@ impl Cut<'_> {
             let more = name.len().saturating_add(2);
             let least = fixed.saturating_add(more).saturating_add(value.len().min(LEAST));
             let left = budget.saturating_sub(kept.len().saturating_mul(LEAST));
-            is_full = least > left || kept.len() == MOST_MEMBERS;
+            is_full = least > left || kept.len() == MAX_MEMBERS;
             if !is_full {
                 fixed = fixed.saturating_add(more);
                 kept.push((name, value));
@@ -271,8 +270,8 @@ impl Cut<'_> {
         lengths.sort_unstable();
         let mut left = budget.saturating_sub(fixed);
         let mut share = left;
-        for (nth, length) in lengths.iter().enumerate() {
-            share = left.checked_div(kept.len().saturating_sub(nth)).unwrap_or(left);
+        for (index, length) in lengths.iter().enumerate() {
+            share = left.checked_div(kept.len().saturating_sub(index)).unwrap_or(left);
             if *length > share {
                 break;
             }
@@ -397,7 +396,7 @@ mod tests {
     fn attempts_to_cut_share_their_work() {
         let json = format!("[{}1]", "[1],".repeat(1000));
         let mut work = Work::new(&json);
-        for _ in 0..super::MOST_WORK {
+        for _ in 0..super::MAX_WORK {
             assert!(super::cut(&json, 500, "", &mut work).0.starts_with("[[1],"));
         }
         let (text, parts) = super::cut(&json, 500, "", &mut work);
@@ -407,7 +406,7 @@ mod tests {
     #[test]
     fn the_time_to_select_does_not_grow_with_levels_and_pointers() {
         let pointers: Vec<String> =
-            (0..20).map(|nth| "/*".repeat(16) + &format!("/{nth}")).collect();
+            (0..20).map(|index| "/*".repeat(16) + &format!("/{index}")).collect();
         let fastest = |run: &dyn Fn()| {
             let times = (0..5).map(|_| {
                 let start = Instant::now();

@@ -48,7 +48,6 @@ pub struct PlatformClient<'a, 'm, P> {
     pub context: &'a Context<'a>,
     /// The authorized caller.
     pub principal: &'a Principal,
-    /// The ports.
     pub ports: &'a Metered<'m, P>,
     /// The credentials.
     pub usable: UsableCredentials,
@@ -60,9 +59,7 @@ pub struct PlatformClient<'a, 'm, P> {
     pub permit: Permit,
 }
 
-/// The response of a platform.
 pub struct PlatformResponse {
-    /// The response.
     pub incoming: StreamingResponse,
     /// The URL that was called last, without credentials.
     pub url: String,
@@ -128,7 +125,6 @@ struct CallRecord<'a> {
 
 /// A request to a platform, without credentials.
 pub struct Call<'a> {
-    /// The method.
     pub method: String,
     /// A URL below one of the platform's servers.
     pub url: String,
@@ -149,7 +145,6 @@ struct Trace {
 /// Why there is no response.
 enum CallError {
     Problem(Problem),
-    /// The caller disconnected.
     CallerDisconnected,
 }
 
@@ -173,7 +168,7 @@ impl From<CallError> for Problem {
     fn from(error: CallError) -> Self {
         match error {
             CallError::Problem(problem) => problem,
-            // The caller is gone, so this is never sent.
+            // The caller has disconnected, so this is never sent.
             CallError::CallerDisconnected => {
                 Self::new(Code::PlatformUnreachable, "The caller left.")
             }

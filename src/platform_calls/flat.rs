@@ -13,7 +13,7 @@ use crate::util::json;
 use crate::util::nearest::nearest;
 
 /// The maximum length of a name, in bytes: `^[a-zA-Z0-9_.-]{1,64}$`.
-const MOST_NAME_BYTES: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 /// The locations of parameters.
 const PARAMETERS: [&str; 4] = ["path", "query", "header", "cookie"];
 /// The location of the body, and the name of a body that is not spread.
@@ -36,7 +36,7 @@ const SPREADABLE: [&str; 14] = [
     "type",
 ];
 /// The maximum number of references to the schema of the body.
-const MOST_REFERENCES: usize = 8;
+const MAX_REFERENCES: usize = 8;
 /// The types of an unrestricted value.
 const ANY: [&str; 6] = ["string", "number", "boolean", "object", "array", "null"];
 
@@ -44,7 +44,7 @@ const ANY: [&str; 6] = ["string", "number", "boolean", "object", "array", "null"
 #[derive(Debug)]
 pub struct Flat<'s> {
     schema: &'s Value,
-    /// By their flat names.
+    /// The arguments, by flat name.
     arguments: BTreeMap<String, Argument<'s>>,
     /// Whether the members of the body are arguments and the body is required. Then it is sent even if it is empty.
     needs_body: bool,
@@ -81,7 +81,7 @@ fn requires(object: &Value, name: &str) -> bool {
 /// The object whose members replace the body, if that loses nothing.
 fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
     let mut body = body;
-    for _ in 0..MOST_REFERENCES {
+    for _ in 0..MAX_REFERENCES {
         let Some(reference) = body.get("$ref") else { break };
         if body.as_object()?.keys().any(|key| key != "$ref" && key != "description") {
             return None;
@@ -242,12 +242,12 @@ fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
         found.iter().filter(is_own).map(|one| (one.name().to_owned(), *one)).collect();
     for argument in found.iter().filter(|argument| !is_own(argument)) {
         let clean = allowed(argument.name());
-        let prefixed = cut(format!("{}_{clean}", argument.place), MOST_NAME_BYTES);
+        let prefixed = cut(format!("{}_{clean}", argument.place), MAX_NAME_BYTES);
         let occurs_once = places.get(argument.name()) == Some(&1);
         let first = if occurs_once && !clean.is_empty() { clean } else { prefixed.clone() };
         let numbered = (2_u32..).map(|number| {
             let end = format!("_{number}");
-            cut(prefixed.clone(), MOST_NAME_BYTES.saturating_sub(end.len())) + &end
+            cut(prefixed.clone(), MAX_NAME_BYTES.saturating_sub(end.len())) + &end
         });
         let mut candidates = [first, prefixed.clone()].into_iter().chain(numbered);
         if let Some(name) = candidates.find(|name| !named.contains_key(name)) {
@@ -259,7 +259,7 @@ fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
 
 fn is_allowed(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-    (1..=MOST_NAME_BYTES).contains(&name.len()) && name.bytes().all(fits)
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(fits)
 }
 
 /// Replaces the invalid characters of a name. The result may be empty.
@@ -275,12 +275,12 @@ fn allowed(name: &str) -> String {
             clean.push('_');
         }
     }
-    cut(clean.trim_matches('_').to_owned(), MOST_NAME_BYTES)
+    cut(clean.trim_matches('_').to_owned(), MAX_NAME_BYTES)
 }
 
 /// Cuts an ASCII name.
-fn cut(mut name: String, most: usize) -> String {
-    name.truncate(most);
+fn cut(mut name: String, max: usize) -> String {
+    name.truncate(max);
     name
 }
 

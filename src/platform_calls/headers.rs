@@ -60,7 +60,7 @@ const DROPPED_REQUEST_HEADERS: [&str; 22] = [
     "x-rewrite-url",
 ];
 
-/// Prefixes of such headers.
+/// Prefixes of headers that are treated in the same way.
 const DROPPED_REQUEST_PREFIXES: [&str; 5] =
     ["access-control-", "cf-", "sec-", "x-forwarded-", "x-vault-"];
 
@@ -111,7 +111,7 @@ const INTERPRETED_HEADERS: [&str; 10] = [
     "x-xss-protection",
 ];
 
-/// Prefixes of such headers.
+/// Prefixes of headers that are treated in the same way.
 const INTERPRETED_PREFIXES: [&str; 4] = ["x-accel-", "x-lighttpd-", "x-litespeed-", "x-vault-"];
 
 /// The prefix of all other response headers.

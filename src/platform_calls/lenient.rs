@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 /// The maximum number of schemas that a value is compared with.
-const MOST_SCHEMAS: usize = 200;
+const MAX_SCHEMAS: usize = 200;
 
 /// Replaces strings by the values that the schema expects. A string that matches nothing is kept.
 #[must_use]
@@ -47,7 +47,7 @@ impl<'s> Lenient<'s> {
                 Value::Object(members.into_iter().filter_map(member).collect())
             }
             Value::Array(items) => {
-                let item = |(nth, item)| self.value(&of_item(&leaves, nth), item);
+                let item = |(index, item)| self.value(&of_item(&leaves, index), item);
                 Value::Array(items.into_iter().enumerate().map(item).collect())
             }
             other => other,
@@ -72,7 +72,7 @@ impl<'s> Lenient<'s> {
     }
 
     fn gather(&self, schema: &'s Value, is_alternative: bool, leaves: &mut Leaves<'s>) {
-        if leaves.schemas.len() >= MOST_SCHEMAS {
+        if leaves.schemas.len() >= MAX_SCHEMAS {
             return;
         }
         let Value::Object(map) = schema else {
@@ -162,10 +162,10 @@ fn of_member<'s>(leaves: &Leaves<'s>, name: &str) -> Vec<&'s Value> {
     leaves.schemas.iter().filter_map(|schema| schema.get("additionalProperties")).collect()
 }
 
-fn of_item<'s>(leaves: &Leaves<'s>, nth: usize) -> Vec<&'s Value> {
+fn of_item<'s>(leaves: &Leaves<'s>, index: usize) -> Vec<&'s Value> {
     let one = |schema: &&'s Map<String, Value>| {
         let first = schema.get("prefixItems").and_then(Value::as_array);
-        first.and_then(|first| first.get(nth)).or_else(|| schema.get("items"))
+        first.and_then(|first| first.get(index)).or_else(|| schema.get("items"))
     };
     leaves.schemas.iter().filter_map(one).collect()
 }

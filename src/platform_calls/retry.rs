@@ -19,7 +19,7 @@ const RESETS: [&str; 7] = [
 const MOMENT: f64 = 1e9;
 const MILLISECONDS: f64 = 1e12;
 /// The maximum plausible wait, in milliseconds.
-const MOST_MS: f64 = 7.0 * 24.0 * 3600.0 * 1000.0;
+const MAX_MS: f64 = 7.0 * 24.0 * 3600.0 * 1000.0;
 
 /// The milliseconds until the request can be retried. Returns `None` unless the response is a temporary rejection that
 /// names the time.
@@ -47,8 +47,8 @@ fn reset(text: &str, now_ms: u64) -> Option<u64> {
     match number {
         Some(number) if number >= MILLISECONDS => Some(whole(number)?.saturating_sub(now_ms)),
         Some(number) if number >= MOMENT => Some(whole(number * 1000.0)?.saturating_sub(now_ms)),
-        Some(seconds) => whole((seconds * 1000.0).min(MOST_MS)),
-        None => whole(duration(text)?.min(MOST_MS)),
+        Some(seconds) => whole((seconds * 1000.0).min(MAX_MS)),
+        None => whole(duration(text)?.min(MAX_MS)),
     }
 }
 

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_sent_as_it_is_signed() {
+    fn the_sent_url_equals_the_signed_url() {
         for (url, expected) in [
             ("https://b.example", "https://b.example"),
             ("http://b.example:8080/a//b/", "http://b.example:8080/a//b/"),

@@ -22,7 +22,7 @@ const BUSY: &str = "SQLITE_BUSY";
 /// The message of the triggers that refuse to change an account that is being moved.
 const MOVED: &str = "the account is being moved to another database";
 
-/// A failure of storage.
+/// An error of storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageError {
     /// For the log; never leaves the Worker.
@@ -127,7 +127,6 @@ pub struct Statement {
     pub params: Vec<Param>,
 }
 
-/// The result of one statement.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResultSet {
     /// The rows as a JSON array of objects, one member per column.
@@ -181,7 +180,7 @@ pub trait Db {
         statements: Vec<Statement>,
     ) -> impl Future<Output = Result<Vec<ResultSet>, StorageError>>;
 
-    /// As [`Self::batch`], in a session that starts at `since`, a bookmark or one of D1's constraints. A read replica may
+    /// Like [`Self::batch`], in a session that starts at `since`, a bookmark or one of D1's constraints. A read replica may
     /// run statements that only read. Also returns the bookmark at which the session is then; `None` from storage without
     /// replicas.
     fn batch_since(

@@ -11,7 +11,6 @@ use crate::terms::Method;
 /// A request to another service. `Debug` shows no header values, no body and no query, because they carry secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpRequest {
-    /// The method.
     pub method: Method,
     /// An absolute URL.
     pub url: String,
@@ -32,11 +31,9 @@ impl fmt::Debug for HttpRequest {
 /// The whole response of another service. `Debug` shows its status only.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct HttpResponse {
-    /// The HTTP status.
     pub status: u16,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -79,12 +76,11 @@ pub enum HttpError {
 }
 
 /// The maximum size of another service's response.
-pub const MAX_ANSWER: usize = 1 << 20;
+pub const MAX_RESPONSE: usize = 1 << 20;
 
 /// A request to another service whose response is streamed.
 #[derive(Clone, Copy)]
 pub struct StreamingRequest<'a> {
-    /// The method.
     pub method: &'a str,
     /// An absolute URL.
     pub url: &'a str,
@@ -106,7 +102,6 @@ pub enum Payload<'a> {
 /// A response of another service whose body may still be on its way.
 #[derive(Debug)]
 pub struct StreamingResponse {
-    /// The HTTP status.
     pub status: u16,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
@@ -148,7 +143,7 @@ pub trait Http {
     fn read(
         &self,
         body: Rc<dyn Any>,
-        most: usize,
+        max: usize,
     ) -> impl Future<Output = Result<Vec<u8>, HttpError>>;
 
     /// A copy of a streamed body, so that it can be read and also forwarded. Returns `None` when the platform has none.

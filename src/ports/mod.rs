@@ -19,14 +19,14 @@ pub use db::{
     Background, Db, Param, ResultSet, Retry, Statement, StorageError, all_rows, first_row,
 };
 pub use http::{
-    Http, HttpError, HttpRequest, HttpResponse, MAX_ANSWER, Payload, StreamingRequest,
+    Http, HttpError, HttpRequest, HttpResponse, MAX_RESPONSE, Payload, StreamingRequest,
     StreamingResponse, user_agent,
 };
 
 /// A value of the catalog's store, or the body of a response. It may live outside the core's memory, so reading from it
 /// copies.
 pub trait Blob: fmt::Debug {
-    /// Number of bytes.
+    /// The size in bytes.
     fn size(&self) -> usize;
 
     /// The bytes of a range. Returns `None` when the range reaches past the end.
@@ -67,7 +67,7 @@ pub trait Blobs {
     }
 }
 
-/// The time.
+/// The clock of the service.
 pub trait Clock {
     /// Milliseconds since 1970-01-01 UTC.
     fn now(&self) -> u64;
@@ -87,7 +87,6 @@ pub trait Random {
     /// Fills `bytes`.
     fn fill(&self, bytes: &mut [u8]);
 
-    /// A random byte.
     fn byte(&self) -> u8 {
         let mut bytes = [0];
         self.fill(&mut bytes);
@@ -202,7 +201,7 @@ pub trait Queue {
     ) -> impl Future<Output = Result<bool, StorageError>>;
 }
 
-/// All ports together.
+/// All ports of the service.
 pub trait Ports:
     Db + Background + Blobs + Http + Clock + Random + RateLimit + Patterns + Signatures
 {

@@ -17,20 +17,20 @@ const SILENCE_MS: u64 = 60 * 60 * 1000;
 /// The sizes of the databases, as far as an isolate has seen them.
 #[derive(Debug)]
 pub struct DatabaseCapacity {
-    most: u64,
-    known: RefCell<BTreeMap<u16, Known>>,
+    max: u64,
+    known: RefCell<BTreeMap<u16, SizeReport>>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct SizeReport {
     bytes: u64,
     warned_at: Option<u64>,
 }
 
 impl DatabaseCapacity {
-    /// Starts without any known size. `most` is the maximum size of a database in bytes.
-    pub const fn new(most: u64) -> Self {
-        Self { most, known: RefCell::new(BTreeMap::new()) }
+    /// Starts without any known size. `max` is the maximum size of a database in bytes.
+    pub const fn new(max: u64) -> Self {
+        Self { max, known: RefCell::new(BTreeMap::new()) }
     }
 
     /// Records the size of a shard; 0 for unknown.
@@ -43,7 +43,7 @@ impl DatabaseCapacity {
     }
 
     fn reaches(&self, bytes: u64, percent: u64) -> bool {
-        bytes.saturating_mul(100) >= self.most.saturating_mul(percent)
+        bytes.saturating_mul(100) >= self.max.saturating_mul(percent)
     }
 
     /// The problem for additions to this shard. Returns `None` when it has capacity, as far as is known.
@@ -64,9 +64,9 @@ impl DatabaseCapacity {
     }
 
     fn words(&self, bytes: u64) -> String {
-        let (most, percent) = (self.most, bytes.saturating_mul(100).checked_div(self.most));
+        let (max, percent) = (self.max, bytes.saturating_mul(100).checked_div(self.max));
         format!(
-            "the database has {bytes} of {most} bytes ({} %), and additions are refused from {FULL} % on: delete unused connections, and add a database for new accounts (docs/scaling.md)",
+            "the database has {bytes} of {max} bytes ({} %), and additions are refused from {FULL} % on: delete unused connections, and add a database for new accounts (docs/scaling.md)",
             percent.unwrap_or_default()
         )
     }

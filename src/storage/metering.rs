@@ -122,7 +122,7 @@ impl<P: Ports> Db for Metered<'_, P> {
         // Writes may create events, so check for due deliveries in the same batch.
         let writes = |sql: &str| !sql.starts_with("SELECT") && !audit::is_read(sql);
         let writes = statements.iter().any(|statement| writes(&statement.sql));
-        let asked = writes.then_some(statements.len());
+        let due_index = writes.then_some(statements.len());
         if writes {
             statements.push(is_due(self.now()));
         }
@@ -156,7 +156,8 @@ impl<P: Ports> Db for Metered<'_, P> {
                     if used.is_some() {
                         self.settled.set(used);
                     }
-                    let due = asked.and_then(|at| sets.get(at)).is_some_and(|set| set.json != "[]");
+                    let due =
+                        due_index.and_then(|at| sets.get(at)).is_some_and(|set| set.json != "[]");
                     self.has_deliveries.set(self.has_deliveries.get() || due);
                     if has_actor {
                         sets.remove(0);
@@ -232,7 +233,6 @@ impl<P: Ports> Metered<'_, P> {
         self.counted.replace(Some(counted));
     }
 
-    /// Takes it.
     pub fn take_counted(&self) -> Option<Counted> {
         self.counted.take()
     }
@@ -405,8 +405,8 @@ impl<P: Http> Http for Metered<'_, P> {
         self.ports.open(request, deadline_ms).await
     }
 
-    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
-        self.ports.read(body, most).await
+    async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {
+        self.ports.read(body, max).await
     }
 
     fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {

@@ -14,7 +14,7 @@ pub const FIRST_UNCONSTRAINED: &str = "first-unconstrained";
 /// D1's constraint that starts at the primary.
 pub const FIRST_PRIMARY: &str = "first-primary";
 /// The maximum length of a bookmark with its shard, in characters; D1's have 59.
-pub const MAX: usize = 200;
+pub const MAX_BOOKMARK: usize = 200;
 
 /// The D1 session in which a request's batches run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn session(
     let is_prefix =
         |digits: &str| digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_bookmark = !bookmark.is_empty()
-        && sent.len() <= MAX
+        && sent.len() <= MAX_BOOKMARK
         && digits.is_none_or(is_prefix)
         && bookmark.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if !is_bookmark {
@@ -78,14 +78,14 @@ fn malformed() -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::{BOOKMARK, FIRST_PRIMARY, FIRST_UNCONSTRAINED, MAX, session};
+    use super::{BOOKMARK, FIRST_PRIMARY, FIRST_UNCONSTRAINED, MAX_BOOKMARK, session};
     use crate::http::endpoint::Keyed;
     use crate::http::message::Request;
 
     #[test]
     fn bookmark_is_valid_only_in_its_own_database() {
-        let longest = "a".repeat(MAX);
-        let too_long = "a".repeat(MAX + 1);
+        let longest = "a".repeat(MAX_BOOKMARK);
+        let too_long = "a".repeat(MAX_BOOKMARK + 1);
         for (sent, shard, since) in [
             ("abc-1", 0, Some("abc-1")),
             ("abc-1", 1, Some(FIRST_PRIMARY)),

@@ -106,7 +106,7 @@ mod tests {
     use super::{is_label, is_name};
 
     #[test]
-    fn names_and_labels_have_a_longest() {
+    fn names_and_labels_have_a_maximum_length() {
         let label = "a".repeat(63);
         assert!(is_label(&label) && !is_label(&format!("{label}a")));
         let longest = [label.clone(), label.clone(), label, "a".repeat(61)].join(".");

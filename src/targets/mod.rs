@@ -45,7 +45,6 @@ pub enum TargetError {
     PrivateName,
     /// Its port is not the default one.
     Port,
-    /// It has a fragment.
     Fragment,
 }
 
@@ -328,14 +327,14 @@ mod tests {
             ("https://expyuzz4wqqyqhjn.onion", PrivateName),
         ] {
             assert_eq!(PUBLIC.check(url), Err(error), "{url}");
-            // If `http` is accepted too, the error says so.
+            // The error mentions `http` if it is accepted, too.
             let local = if error == Scheme { AnyScheme } else { error };
             assert_eq!(LOCAL.check(url), Err(local), "{url}");
         }
     }
 
     #[test]
-    fn a_filled_template_has_no_port_but_its_own() {
+    fn values_cannot_add_a_port() {
         let fill = |template: &str| {
             PUBLIC.fill(template, |name| match name {
                 "host" => Some("Acme.example"),

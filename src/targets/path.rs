@@ -24,7 +24,7 @@ pub fn leaves(path: &str) -> bool {
     }
 }
 
-/// As [`leaves`], for a path with an escape that is broken or not UTF-8: servers may decode the others.
+/// Like [`leaves`], for a path with an escape that is broken or not UTF-8: servers may decode the others.
 fn half_decoded_climbs(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let plain = lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");

@@ -30,8 +30,8 @@ impl TraceContext {
     /// Reads the headers of a request, whose names are in lower case. Returns `None` without a valid `traceparent`; then
     /// `tracestate` has no meaning either.
     pub fn read(headers: &[(String, String)]) -> Option<Self> {
-        let of = |wanted: &'static str| {
-            headers.iter().filter(move |(name, _)| name == wanted).map(|(_, value)| value.as_str())
+        let of = |header: &'static str| {
+            headers.iter().filter(move |(name, _)| name == header).map(|(_, value)| value.as_str())
         };
         let mut parents = of(TRACEPARENT);
         let traceparent = parents.next().filter(|_| parents.next().is_none())?.trim();
@@ -46,7 +46,7 @@ impl TraceContext {
         })
     }
 
-    /// Whether the sender asks for the trace to be recorded.
+    /// Whether the sender requests that the trace be recorded.
     pub const fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }

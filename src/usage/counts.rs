@@ -31,7 +31,6 @@ pub struct Counted {
     pub identity: Option<String>,
 }
 
-/// A row of counts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Row {
     pub caller: String,
@@ -40,9 +39,9 @@ pub struct Row {
     pub endpoint: EndpointGroup,
     /// The first digit of the status.
     pub status: u16,
-    /// Empty for none.
+    /// Empty if there is none.
     pub platform: String,
-    /// Empty for none.
+    /// Empty if there is none.
     pub identity: String,
 }
 

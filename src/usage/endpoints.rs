@@ -36,7 +36,6 @@ struct RowView<'a> {
     requests: u64,
 }
 
-/// Plans the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let mut group_by: Vec<UsageGroup> = query.names("groupBy", &UsageGroup::NAMES);

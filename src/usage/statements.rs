@@ -58,7 +58,7 @@ ON CONFLICT (account, environment, id) DO UPDATE SET requests = requests + exclu
     }
 }
 
-/// What to return.
+/// Which counts to return, and how to group them.
 #[derive(Debug, Clone)]
 pub struct UsageFilter {
     /// The first day, as a number of days since 1970-01-01 UTC.
@@ -67,7 +67,7 @@ pub struct UsageFilter {
     pub to: u64,
     pub platform: Option<String>,
     pub identity: Option<String>,
-    /// At least one.
+    /// The columns to group by; at least one.
     pub group_by: Vec<UsageGroup>,
 }
 

@@ -66,7 +66,7 @@ impl Value {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// As [`Self::into_string`], borrowed.
+    /// Like [`Self::into_string`], but borrows.
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
@@ -76,8 +76,8 @@ impl Value {
     pub fn each_repeated(&self, place: &[&str], note: &mut dyn FnMut(&[&str])) {
         match self {
             Self::Array(items) => {
-                for (nth, item) in items.iter().enumerate() {
-                    item.each_repeated(&[place, &[&nth.to_string()]].concat(), note);
+                for (index, item) in items.iter().enumerate() {
+                    item.each_repeated(&[place, &[&index.to_string()]].concat(), note);
                 }
             }
             Self::Object(members) => {

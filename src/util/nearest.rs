@@ -38,7 +38,7 @@ fn nearest_of<'a>(
 ) -> Vec<String> {
     let name = Name::new(&truncated(name));
     // `limit` is small: inserting each name in place is faster than sorting all of them.
-    let mut best: Vec<(Likeness, &str)> = Vec::with_capacity(limit.saturating_add(1));
+    let mut best: Vec<(Similarity, &str)> = Vec::with_capacity(limit.saturating_add(1));
     while let Some(known) = next() {
         let Some(likeness) = name.likeness(known) else { continue };
         let at = best.partition_point(|(other, other_name)| {
@@ -54,11 +54,11 @@ fn nearest_of<'a>(
 
 /// How two names resemble each other, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Resemblance {
+enum MatchKind {
     /// A part of the known name equals the requested name except for typos.
     MistypedPart,
     /// A part of the requested name equals the known name.
-    Holds,
+    PlatformPredicate,
     /// The names are equal except for typos.
     Mistyped,
     /// Each of several parts of the requested name begins a part of the known one.
@@ -72,7 +72,7 @@ enum Resemblance {
 }
 
 /// The kind, then, in thousandths, the ratio of the lengths or of correct letters.
-type Likeness = (Resemblance, usize);
+type Similarity = (MatchKind, usize);
 
 /// A name in lower case, whole and in parts: `identity_type` and `identityType` give the same name.
 struct Name {
@@ -101,7 +101,7 @@ impl Name {
     }
 
     /// How much a known name resembles this one. Returns `None` when it does not.
-    fn likeness(&self, known: &str) -> Option<Likeness> {
+    fn likeness(&self, known: &str) -> Option<Similarity> {
         let known = Self::new(known);
         let (sent, other) = (self.whole.as_str(), known.whole.as_str());
         if sent.is_empty() || other.is_empty() {
@@ -109,30 +109,30 @@ impl Name {
         }
         let per_mille = per_mille(sent.len().min(other.len()), sent.len().max(other.len()));
         if sent == other {
-            return Some((Resemblance::Same, per_mille));
+            return Some((MatchKind::Same, per_mille));
         }
         let is_part = |part: &str, of: &Self| of.parts.iter().any(|one| one == part);
         if is_part(sent, &known) {
-            return Some((Resemblance::Part, per_mille));
+            return Some((MatchKind::Part, per_mille));
         }
         let part_begins = || known.parts.iter().any(|part| begins(part, sent));
         if begins(other, sent) || begins(sent, other) || part_begins() {
-            return Some((Resemblance::Begins, per_mille));
+            return Some((MatchKind::Begins, per_mille));
         }
         let begins_part =
             |part: &String| known.parts.iter().any(|one| one == part || begins(one, part));
         if self.parts.len() > 1 && self.parts.iter().all(begins_part) {
-            return Some((Resemblance::Parts, per_mille));
+            return Some((MatchKind::Parts, per_mille));
         }
         if let Some(right) = mistyped(sent, other) {
-            return Some((Resemblance::Mistyped, right));
+            return Some((MatchKind::Mistyped, right));
         }
         if is_part(other, self) {
-            return Some((Resemblance::Holds, per_mille));
+            return Some((MatchKind::PlatformPredicate, per_mille));
         }
         let right = known.parts.iter().filter_map(|part| mistyped(sent, part)).max();
         // Among equally close names, the shorter one is more likely.
-        right.map(|right| (Resemblance::MistypedPart, right.saturating_mul(per_mille) / 1000))
+        right.map(|right| (MatchKind::MistypedPart, right.saturating_mul(per_mille) / 1000))
     }
 }
 

@@ -240,13 +240,13 @@ mod tests {
     use super::{BUDGET, Cost, Matcher};
     use crate::ports::Patterns;
 
-    /// Counts the strings that it is asked about, and matches none.
+    /// Counts the strings that it is given, and matches none.
     #[derive(Default)]
     struct Counting(Cell<u32>);
 
     impl Patterns for Counting {
         fn is_match(&self, _: &str, _: &str) -> bool {
-            self.0.update(|asked| asked.saturating_add(1));
+            self.0.update(|count| count.saturating_add(1));
             false
         }
     }
@@ -337,8 +337,8 @@ mod tests {
         let matcher = Matcher::new(&patterns);
         let text = "a".repeat(99);
         let affordable = BUDGET / Cost::new("^(a+)+$", text.len()).linear;
-        for nth in 1..=affordable {
-            assert_eq!(matcher.contains_match("^(a+)+$", &text), Some(true), "{nth}");
+        for index in 1..=affordable {
+            assert_eq!(matcher.contains_match("^(a+)+$", &text), Some(true), "{index}");
         }
         assert_eq!(matcher.contains_match("^(a+)+$", &text), None);
         assert_eq!(matcher.contains_match("^a$", "a"), Some(false));

@@ -11,7 +11,7 @@ pub fn decode(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// As [`decode`], for a query's name or value, where `+` stands for a space.
+/// Like [`decode`], for a query's name or value, where `+` stands for a space.
 pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     if text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         decoded(text, b' ')
@@ -20,7 +20,7 @@ pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// As [`decode_form`], for text that only people read. What is invalid becomes U+FFFD, or stays as it is.
+/// Like [`decode_form`], for text that only people read. What is invalid becomes U+FFFD, or stays as it is.
 pub fn decode_form_lossy(text: &str) -> String {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();

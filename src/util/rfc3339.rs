@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Option<u64> {
     u64::try_from(utc.checked_sub(minutes_ahead.checked_mul(60_000)?)?).ok()
 }
 
-/// As [`parse`], with milliseconds. Further digits are truncated.
+/// Like [`parse`], with milliseconds. Further digits are truncated.
 pub fn parse_to_millisecond(text: &str) -> Option<u64> {
     let seconds = parse(text)?;
     let fraction = text.get(19..)?.strip_prefix('.').unwrap_or_default();

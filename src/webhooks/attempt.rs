@@ -14,7 +14,6 @@ const MAX_BACKOFF_MS: u64 = 86_400_000;
 /// How long a webhook may fail before it is disabled, in milliseconds: 5 days.
 pub const GRACE_PERIOD_MS: u64 = 5 * 86_400_000;
 
-/// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
     /// A response with this status, and the pause that it requests, in milliseconds.
@@ -49,7 +48,6 @@ impl DeliveryError {
 /// The next state of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Delivered.
     Delivered,
     /// It is retried at this time, in milliseconds since 1970-01-01 UTC.
     At(u64),

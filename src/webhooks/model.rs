@@ -12,15 +12,11 @@ use crate::util::rfc3339::rfc3339;
 /// A webhook. `Debug` shows only its id, since a URL may contain a secret.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct Webhook {
-    /// The account.
     pub account: String,
-    /// Its environment.
     pub environment: Environment,
-    /// Its id.
     pub id: String,
     /// The URL that events are sent to.
     pub url: String,
-    /// The description.
     pub description: Option<String>,
     /// The types of events that are sent, a JSON array; empty for all.
     pub types: String,
@@ -51,7 +47,7 @@ impl fmt::Debug for Webhook {
 /// The JSON document of a webhook.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct WebhookView<'a> {
     id: &'a str,
     url: &'a str,
     description: Option<&'a str>,
@@ -77,7 +73,7 @@ impl Webhook {
     /// Renders the webhook, with a secret that was just generated.
     pub fn to_json(&self, secret: Option<&str>) -> serde_json::Result<Vec<u8>> {
         let http_status = self.disabled_status;
-        serde_json::to_vec(&Shown {
+        serde_json::to_vec(&WebhookView {
             id: &self.id,
             url: &self.url,
             description: self.description.as_deref(),
@@ -95,14 +91,12 @@ impl Webhook {
 /// The delivery of an event to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Delivery {
-    /// The event.
     pub event_id: EventId,
-    /// Its type.
+    /// The event's type.
     #[serde(rename = "type")]
     pub kind: String,
     /// When it happened, in milliseconds since 1970-01-01 UTC.
     pub occurred_at: u64,
-    /// The state of the delivery.
     pub state: DeliveryState,
     /// The number of attempts.
     pub attempts: u64,
@@ -120,7 +114,7 @@ pub struct Delivery {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownDelivery<'a> {
+struct DeliveryView<'a> {
     event: EventId,
     #[serde(rename = "type")]
     kind: &'a str,
@@ -135,9 +129,9 @@ struct ShownDelivery<'a> {
 }
 
 impl Delivery {
-    /// The document.
+    /// Renders the delivery as the API returns it.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(&ShownDelivery {
+        serde_json::to_vec(&DeliveryView {
             event: self.event_id,
             kind: &self.kind,
             occurred_at: rfc3339(self.occurred_at),

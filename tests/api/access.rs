@@ -44,20 +44,16 @@ fn keys_without_the_scope_read_and_write_nothing() {
         vec![Scope::ConnectionsRead],
         vec![Scope::ConnectionsWrite, Scope::CatalogRead],
     ] {
-        let key = api.world.key("acme", Environment::Test, &scopes, None);
+        let key = api.env.key("acme", Environment::Test, &scopes, None);
         api.use_key(&key);
-        let before = api.world.dump();
+        let before = api.env.dump();
         for (request, scope) in requests(&key, &id) {
             if scopes.contains(&scope) {
                 continue;
             }
-            let calls = api.world.db_calls.get();
+            let calls = api.env.db_calls.get();
             let response = api.send(&request);
-            assert_eq!(
-                (response.status, api.world.db_calls.get() - calls),
-                (403, 1),
-                "{request:?}"
-            );
+            assert_eq!((response.status, api.env.db_calls.get() - calls), (403, 1), "{request:?}");
             if request.method != "HEAD" {
                 let detail = format!("This API key lacks the scope `{}`.", scope.as_str());
                 assert_eq!(
@@ -69,16 +65,16 @@ fn keys_without_the_scope_read_and_write_nothing() {
             let unknown =
                 Request { path: request.path.replace(&id, UNKNOWN_ID), ..request.clone() };
             assert_eq!(comparable(&response), comparable(&api.send(&unknown)));
-            assert_eq!(api.world.dump(), before, "{request:?}");
+            assert_eq!(api.env.dump(), before, "{request:?}");
         }
     }
     // Each scope is enough for the requests that it covers.
-    for (nth, _) in requests(&api.key, "").iter().enumerate() {
-        let id = api.create(&minimal(&format!("id-{nth}")))["id"].as_str().unwrap().to_owned();
-        let scope = requests(&api.key, &id)[nth].1;
-        let key = api.world.key("acme", Environment::Test, &[scope], None);
-        let response = api.send(&requests(&key, &id)[nth].0);
-        assert!(response.status < 300, "{nth} {}", response.status);
+    for (index, _) in requests(&api.key, "").iter().enumerate() {
+        let id = api.create(&minimal(&format!("id-{index}")))["id"].as_str().unwrap().to_owned();
+        let scope = requests(&api.key, &id)[index].1;
+        let key = api.env.key("acme", Environment::Test, &[scope], None);
+        let response = api.send(&requests(&key, &id)[index].0);
+        assert!(response.status < 300, "{index} {}", response.status);
     }
 }
 
@@ -86,30 +82,26 @@ fn keys_without_the_scope_read_and_write_nothing() {
 fn invalid_keys_read_and_write_nothing() {
     let api = Api::with_catalog();
     let id = id_of(&api);
-    let expired = api.world.key("acme", Environment::Test, &Scope::ALL, Some(api.world.now.get()));
-    let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
-    api.world.revoke(&revoked);
-    let unknown = api.world.unknown_key(Environment::Test);
-    let misfiled = api.world.key("acme", Environment::Live, &Scope::ALL, None);
-    api.world
+    let expired = api.env.key("acme", Environment::Test, &Scope::ALL, Some(api.env.now.get()));
+    let revoked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
+    api.env.revoke(&revoked);
+    let unknown = api.env.unknown_key(Environment::Test);
+    let misfiled = api.env.key("acme", Environment::Live, &Scope::ALL, None);
+    api.env
         .database
         .execute(
             "UPDATE api_keys SET environment = 'test' WHERE hash = ?1",
             [misfiled.hash().to_string()],
         )
         .unwrap();
-    let before = api.world.dump();
-    let answers = |key: &ApiKey| -> Vec<_> {
-        let answer = |(request, _): &(Request, Scope)| {
-            let calls = api.world.db_calls.get();
+    let before = api.env.dump();
+    let responses = |key: &ApiKey| -> Vec<_> {
+        let reply = |(request, _): &(Request, Scope)| {
+            let calls = api.env.db_calls.get();
             let response = api.send(request);
-            assert_eq!(
-                (response.status, api.world.db_calls.get() - calls),
-                (401, 1),
-                "{request:?}"
-            );
+            assert_eq!((response.status, api.env.db_calls.get() - calls), (401, 1), "{request:?}");
             assert_eq!(response.header("www-authenticate"), Some("ApiKey"));
-            assert_eq!(api.world.dump(), before, "{request:?}");
+            assert_eq!(api.env.dump(), before, "{request:?}");
             // Only the rows that were read for the key differ.
             let (status, headers, text) = comparable(&response);
             (
@@ -121,11 +113,11 @@ fn invalid_keys_read_and_write_nothing() {
                 text,
             )
         };
-        requests(key, &id).iter().map(answer).collect()
+        requests(key, &id).iter().map(reply).collect()
     };
-    let expected = answers(&unknown);
+    let expected = responses(&unknown);
     for key in [&expired, &revoked, &misfiled] {
-        assert_eq!(answers(key), expected);
+        assert_eq!(responses(key), expected);
     }
     assert!(expected[0].2.contains("\"code\":\"invalid_key\""));
 }
@@ -134,32 +126,32 @@ fn invalid_keys_read_and_write_nothing() {
 fn revocation_and_expiry_hold_in_the_same_batch() {
     let api = Api::with_catalog();
     let id = id_of(&api);
-    let end = api.world.now.get() + 1000;
-    let expiring = api.world.key("acme", Environment::Test, &Scope::ALL, Some(end));
-    let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let end = api.env.now.get() + 1000;
+    let expiring = api.env.key("acme", Environment::Test, &Scope::ALL, Some(end));
+    let revoked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let ask = |key: &ApiKey| api.send(&requests(key, &id)[3].0).status;
     assert_eq!((ask(&expiring), ask(&revoked)), (200, 200));
     // This must hold regardless of what another path of this isolate has cached about the keys.
     for key in [&expiring, &revoked] {
         assert_eq!(api.send(&as_key(key, "GET", "/v1/available-connectors")).status, 200);
     }
-    api.world.revoke(&revoked);
-    api.world.wait(999);
+    api.env.revoke(&revoked);
+    api.env.wait(999);
     assert_eq!((ask(&expiring), ask(&revoked)), (200, 401));
-    api.world.wait(1);
+    api.env.wait(1);
     assert_eq!(ask(&expiring), 401);
-    let before = api.world.dump();
+    let before = api.env.dump();
     for (request, _) in requests(&expiring, &id).into_iter().chain(requests(&revoked, &id)) {
         assert_eq!(api.send(&request).status, 401, "{request:?}");
     }
-    assert_eq!(api.world.dump(), before);
+    assert_eq!(api.env.dump(), before);
 }
 
 #[test]
 fn malformed_keys_never_reach_storage() {
     let api = Api::with_catalog();
     let good = api.key.reveal().to_owned();
-    api.world.db_fails.set(true);
+    api.env.db_fails.set(true);
     for secret in
         [good.get(1..).unwrap(), &good.replace("test", "live"), "x", "", &format!("{good}0")]
     {
@@ -171,14 +163,14 @@ fn malformed_keys_never_reach_storage() {
             assert_eq!(response.header("server-timing"), Some(cost));
         }
     }
-    assert_eq!((api.world.db_calls.get(), api.world.blob_reads.borrow().len()), (0, 0));
+    assert_eq!((api.env.db_calls.get(), api.env.blob_reads.borrow().len()), (0, 0));
 }
 
 #[test]
-fn methods() {
+fn rejects_unsupported_methods() {
     let api = Api::with_catalog();
     let id = id_of(&api);
-    let before = api.world.dump();
+    let before = api.env.dump();
     for (path, allow) in [
         (CONNECTIONS.to_owned(), "GET, HEAD, POST, OPTIONS"),
         (at(&id), "GET, HEAD, PATCH, DELETE, OPTIONS"),
@@ -209,7 +201,7 @@ fn methods() {
     }
     let overridden = with_header(api.request("GET", &at(&id)), "x-http-method-override", "DELETE");
     assert_eq!(api.send(&overridden).status, 200);
-    assert_eq!(api.world.dump(), before);
+    assert_eq!(api.env.dump(), before);
 }
 
 #[test]
@@ -255,11 +247,11 @@ fn id_of_another(api: &Api) -> String {
 fn checks_have_a_fixed_order() {
     let api = Api::with_catalog();
     let id = id_of(&api);
-    let foreign = api.world.key("beta", Environment::Test, &Scope::ALL, None);
+    let foreign = api.env.key("beta", Environment::Test, &Scope::ALL, None);
     let foreign = api.create_as(&foreign, &minimal("ann"))["id"].as_str().unwrap().to_owned();
-    let powerless = api.world.key("acme", Environment::Test, &[Scope::CatalogRead], None);
+    let powerless = api.env.key("acme", Environment::Test, &[Scope::CatalogRead], None);
     api.use_key(&powerless);
-    let before = api.world.dump();
+    let before = api.env.dump();
     let stale = |request: Request| with_header(request, "if-match", "\"x\"");
     let typed = |request: Request| with_header(request, "content-type", "application/json");
     let large = |request: Request| Request { body: Body::TooLarge, ..request };
@@ -312,16 +304,16 @@ fn checks_have_a_fixed_order() {
         (stale(with_body(patch(&at(&id)), "{}")), false, 412, "precondition_failed"),
         (stale(api.request("DELETE", &at(&id))), false, 412, "precondition_failed"),
     ] {
-        api.world.limited.set(limited);
-        let calls = api.world.db_calls.get();
+        api.env.limited.set(limited);
+        let calls = api.env.db_calls.get();
         let response = api.send(&request);
         assert_eq!((response.status, code(&response).as_str()), (status, expected), "{request:?}");
         assert_eq!(response.header("retry-after"), (status == 429).then_some("60"), "{request:?}");
-        let asked = api.world.db_calls.get() - calls;
+        let call_count = api.env.db_calls.get() - calls;
         assert!(
-            asked == 1 || (asked == 0 && (status == 401 || status == 404)),
-            "{request:?} {asked}"
+            call_count == 1 || (call_count == 0 && (status == 401 || status == 404)),
+            "{request:?} {call_count}"
         );
-        assert_eq!(api.world.dump(), before, "{request:?}");
+        assert_eq!(api.env.dump(), before, "{request:?}");
     }
 }

@@ -75,7 +75,7 @@ fn api(sizes: Sizes) -> Api {
     let first = units(json!({}), &[plain("Alpha"), plain("beta/gamma")], &[]);
     let second = units(json!({}), &[plain("delta"), plain("echo")], &[]);
     let both = Units { units: [first.units, second.units].concat(), ..Units::default() };
-    api.world.publish_platforms(
+    api.env.publish_platforms(
         sizes,
         &[
             platform(
@@ -102,7 +102,7 @@ fn get(path: &str) -> Value {
 
 #[test]
 fn response_is_the_row_with_its_detail() {
-    let answer = get("/gmail/send");
+    let response = get("/gmail/send");
     let expected = json!({
         "title": "Send a message", "key": "send", "method": "POST", "platform": "gmail", "modelName": "Messages",
         "path": "/users/{userId}/send", "server": "https://mail.example", "description": "Sends it.",
@@ -145,17 +145,17 @@ fn response_is_the_row_with_its_detail() {
             },
         },
     });
-    assert_eq!(answer, expected);
+    assert_eq!(response, expected);
 }
 
 #[test]
 fn responses_are_included_on_request() {
-    let answer = get("/gmail/send?include=responses");
-    let schema = &answer["responses"][0]["schema"];
+    let response = get("/gmail/send?include=responses");
+    let schema = &response["responses"][0]["schema"];
     assert_eq!(schema["$ref"], "#/$defs/Message");
     assert_eq!(schema["$defs"].as_object().unwrap().keys().collect::<Vec<_>>(), ["Message", "Raw"]);
     let bare = json!({"status": "204", "description": "", "contentType": null, "schema": null});
-    assert_eq!(answer["responses"][1], bare);
+    assert_eq!(response["responses"][1], bare);
     for (query, code) in [("include=all", "invalid_parameter"), ("fields=a", "unknown_parameter")] {
         assert_eq!(get(&format!("/gmail/send?{query}"))["code"], code, "{query}");
     }
@@ -170,9 +170,9 @@ fn finds_every_unit_by_its_keys() {
             ("ACME/beta%2Fgamma", "beta/gamma"),
             ("old-acme/delta", "delta"),
         ] {
-            let answer = body(&api.get(&format!("{PATH}/{path}")));
-            assert_eq!((&answer["key"], &answer["platform"]), (&json!(key), &json!("acme")));
-            assert_eq!(answer["path"], format!("/{key}"));
+            let response = body(&api.get(&format!("{PATH}/{path}")));
+            assert_eq!((&response["key"], &response["platform"]), (&json!(key), &json!("acme")));
+            assert_eq!(response["path"], format!("/{key}"));
         }
         assert_eq!(body(&api.get(&format!("{PATH}/mail/send")))["platform"], "gmail");
     }
@@ -195,13 +195,13 @@ fn suggests_similar_actions() {
         ("/empty/send", "action_not_found", Value::Null),
         ("/gmial/send", "platform_not_found", json!(["gmail"])),
     ] {
-        let answer = get(path);
+        let response = get(path);
         assert_eq!(
-            (&answer["code"], &answer["suggestions"]),
+            (&response["code"], &response["suggestions"]),
             (&json!(code), &suggestions),
             "{path}"
         );
-        assert_eq!(answer["status"], 404);
+        assert_eq!(response["status"], 404);
     }
     assert_eq!(get("/gmail/")["code"], "route_not_found");
     assert_eq!(get("/gmail/send/more")["code"], "route_not_found");
@@ -211,11 +211,11 @@ fn suggests_similar_actions() {
 fn current_copy_gets_304() {
     let api = api(Sizes::PUBLISHED);
     let tag = api.get(&format!("{PATH}/gmail/send")).header("etag").unwrap().to_owned();
-    let asked = |path: &str| {
+    let requested = |path: &str| {
         let request = api.request("GET", &format!("{PATH}{path}"));
         api.send(&with_header(request, "if-none-match", &tag)).status
     };
-    let statuses = ["/gmail/send", "/gmail/send?include=responses", "/acme/delta"].map(asked);
+    let statuses = ["/gmail/send", "/gmail/send?include=responses", "/acme/delta"].map(requested);
     assert_eq!(statuses, [304, 200, 200]);
 }
 
@@ -224,12 +224,12 @@ fn current_copy_gets_304() {
 fn detail_costs_one_read_more_than_its_connector() {
     let api = api(Sizes::PUBLISHED);
     api.get(&format!("{PATH}/gmail/send"));
-    assert_eq!(api.world.blob_reads.borrow().len(), 3);
-    assert_eq!(api.world.db_calls.get(), 1, "for the key");
+    assert_eq!(api.env.blob_reads.borrow().len(), 3);
+    assert_eq!(api.env.db_calls.get(), 1, "for the key");
     for path in ["/gmail/send", "/gmail/send?include=responses", "/gmail/sand"] {
         api.get(&format!("{PATH}{path}"));
     }
-    assert_eq!((api.world.blob_reads.borrow().len(), api.world.db_calls.get()), (3, 1));
+    assert_eq!((api.env.blob_reads.borrow().len(), api.env.db_calls.get()), (3, 1));
 }
 
 #[test]
@@ -237,15 +237,15 @@ fn damaged_values_are_never_served() {
     let mut api = api(Sizes::PUBLISHED);
     let path = format!("{PATH}/gmail/send?include=responses");
     let right = api.get(&path).body;
-    let values = api.world.blobs.borrow().clone();
+    let values = api.env.blobs.borrow().clone();
     for (key, value) in values.iter().filter(|(key, _)| *key != CURRENT_KEY) {
         for at in (0..value.len()).step_by(7) {
-            api.world.blobs.borrow_mut().get_mut(key).unwrap()[at] ^= 1;
+            api.env.blobs.borrow_mut().get_mut(key).unwrap()[at] ^= 1;
             // A new service has an empty cache.
             api.service = Service::new(Config::default());
             let response = api.get(&path);
             assert!(response.status == 503 || response.body == right, "{key} {at}");
-            api.world.blobs.borrow_mut().get_mut(key).unwrap()[at] ^= 1;
+            api.env.blobs.borrow_mut().get_mut(key).unwrap()[at] ^= 1;
         }
     }
 }

@@ -42,25 +42,24 @@ fn whoami(api: &Api, key: &ApiKey) -> u16 {
     api.send(&as_key(key, "GET", "/v1/whoami")).status
 }
 
-/// The id of a key.
 fn id_of(api: &Api, key: &ApiKey) -> Value {
     let hash = key.hash().to_string();
     let start = hash.get(..8).unwrap();
     let id = format!("{start}-0000-4000-8000-000000000000");
     let sql = format!("UPDATE api_keys SET id = '{id}' WHERE hash = '{hash}' AND id LIKE 'key-%'");
-    api.world.database.execute(&sql, []).unwrap();
-    json!(api.world.texts(&format!("SELECT id FROM api_keys WHERE hash = '{hash}'"))[0])
+    api.env.database.execute(&sql, []).unwrap();
+    json!(api.env.texts(&format!("SELECT id FROM api_keys WHERE hash = '{hash}'"))[0])
 }
 
 fn after(api: &Api, milliseconds: u64) -> String {
-    connector_vault::util::rfc3339::rfc3339(api.world.now.get() + milliseconds).unwrap()
+    connector_vault::util::rfc3339::rfc3339(api.env.now.get() + milliseconds).unwrap()
 }
 
 /// A service, and a key that expires in 10 days.
 fn expiring() -> (Api, ApiKey) {
     let api = Api::with_catalog();
-    let end = api.world.now.get() + 10 * DAY_MS;
-    let key = api.world.key("acme", Environment::Test, &READS, Some(end));
+    let end = api.env.now.get() + 10 * DAY_MS;
+    let key = api.env.key("acme", Environment::Test, &READS, Some(end));
     (api, key)
 }
 
@@ -96,12 +95,12 @@ fn a_key_grants_no_scope_that_it_lacks() {
         assert_eq!((refused.status, code(&refused).as_str()), (403, "insufficient_scope"));
         let detail = body(&refused)["detail"].as_str().unwrap().to_owned();
         assert!(detail.contains(lacked.as_str()), "{detail}");
-        let other = api.world.key("acme", Environment::Test, &[lacked], None);
+        let other = api.env.key("acme", Environment::Test, &[lacked], None);
         let refused = rotate(&api, &key, &id_of(&api, &other));
         assert_eq!((refused.status, code(&refused).as_str()), (403, "insufficient_scope"));
         assert_eq!(whoami(&api, &other), 200);
     }
-    assert_eq!(api.world.texts("SELECT id FROM api_keys WHERE created_by IS NOT NULL"), [""; 0]);
+    assert_eq!(api.env.texts("SELECT id FROM api_keys WHERE created_by IS NOT NULL"), [""; 0]);
 }
 
 #[test]
@@ -120,12 +119,12 @@ fn a_new_key_expires_no_later_than_its_creator() {
     let (api, key) = expiring();
     let end = after(&api, 10 * DAY_MS);
     let of = |expires_at: Value| json!({"scopes": ["connections:read"], "expiresAt": expires_at});
-    for (asked, expected) in [
+    for (requested, expected) in [
         (json!(after(&api, DAY_MS)), after(&api, DAY_MS)),
         (json!(end), end.clone()),
         (Value::Null, end.clone()),
     ] {
-        assert_eq!(create(&api, &key, &of(asked)).0["expiresAt"], json!(expected));
+        assert_eq!(create(&api, &key, &of(requested)).0["expiresAt"], json!(expected));
     }
     for wrong in [after(&api, 10 * DAY_MS + 1000), after(&api, 0), "2030-01-31".into()] {
         let refused = post(&api, &key, KEYS, &of(json!(wrong)));
@@ -146,14 +145,14 @@ fn rotation_never_extends_a_key() {
         create(&api, &successor, &json!({"scopes": ["connections:read"], "expiresAt": end}));
     let (shown, _) = revealed(&rotate(&api, &successor, &early["id"]));
     assert_eq!(shown["expiresAt"], json!(end));
-    let endless = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let endless = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     let (shown, _) = revealed(&rotate(&api, &successor, &id_of(&api, &endless)));
     assert_eq!(shown["expiresAt"], json!(api_end));
     // A replaced key expires after a day at most, and can't be replaced twice.
     let again = rotate(&api, &successor, &early["id"]);
     assert_eq!((again.status, code(&again).as_str()), (409, "key_inactive"));
     assert_eq!((whoami(&api, &key), whoami(&api, &endless)), (200, 200));
-    api.world.wait(DAY_MS);
+    api.env.wait(DAY_MS);
     assert_eq!((whoami(&api, &key), whoami(&api, &endless)), (401, 401));
     assert_eq!(whoami(&api, &successor), 200);
 }
@@ -196,7 +195,7 @@ fn keys_of_a_rotated_key_belong_to_its_successor() {
 fn keys_of_other_accounts_are_not_found() {
     let api = Api::with_catalog();
     let others = [("acme", Environment::Live), ("globex", Environment::Test)];
-    for key in others.map(|(account, at)| api.world.key(account, at, &Scope::ALL, None)) {
+    for key in others.map(|(account, at)| api.env.key(account, at, &Scope::ALL, None)) {
         let id = id_of(&api, &key);
         let text = String::from_utf8(api.get(KEYS).body).unwrap();
         assert!(!text.contains(id.as_str().unwrap()), "{text}");
@@ -214,9 +213,9 @@ fn keys_of_other_accounts_are_not_found() {
 fn pages_of_keys_neither_repeat_nor_skip() {
     let api = Api::with_catalog();
     // Several keys are created in the same millisecond.
-    for nth in 0..7 {
+    for index in 0..7 {
         create(&api, &api.key, &json!({"scopes": ["connections:read"]}));
-        api.world.wait(nth % 2);
+        api.env.wait(index % 2);
     }
     let whole = body(&api.get(KEYS))["rows"].as_array().unwrap().clone();
     assert_eq!(whole.len(), 8);
@@ -232,17 +231,17 @@ fn pages_of_keys_neither_repeat_nor_skip() {
 
 /// The effect of the operator's command, which needs no key.
 fn operator_revokes(api: &Api, id: &Value) {
-    let now = api.world.now.get();
+    let now = api.env.now.get();
     let id = id.as_str().unwrap();
     let sql =
         format!("UPDATE api_keys SET revoked_at = {now} WHERE id = '{id}' AND revoked_at IS NULL");
-    api.world.database.execute(&sql, []).unwrap();
+    api.env.database.execute(&sql, []).unwrap();
 }
 
 #[test]
 fn rotating_a_parent_key_keeps_the_revocation_chain() {
     let api = Api::with_catalog();
-    let leaked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let leaked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let id = id_of(&api, &leaked);
     let all = json!({"scopes": ["connections:read", "keys:read", "keys:write"]});
     let (child, key) = create(&api, &leaked, &all);
@@ -276,13 +275,13 @@ fn revoking_a_leaked_key_and_its_successor_removes_all_access() {
         assert_eq!(whoami(&api, key), 200);
     }
     // The key itself is already revoked, and names its replacement.
-    let listed = |id: &Value| {
+    let replacement_of = |id: &Value| {
         let page = body(&api.send(&as_key(&second, "GET", KEYS)));
         let row = page["rows"].as_array().unwrap().iter().find(|row| row["id"] == *id).cloned();
         row.unwrap()["replacedBy"].clone()
     };
     assert_eq!(
-        (listed(&id), listed(&first_shown["id"])),
+        (replacement_of(&id), replacement_of(&first_shown["id"])),
         (first_shown["id"].clone(), second_shown["id"].clone())
     );
     for id in [&id, &first_shown["id"], &second_shown["id"]] {
@@ -302,6 +301,6 @@ fn a_replaced_key_can_neither_be_replaced_again_nor_last_longer() {
     assert_eq!((again.status, code(&again)), (409, "key_inactive".into()));
     // While both work, the holder of the old key can still revoke the new one.
     assert_eq!(revoke(&api, &leaked, &shown["id"]), 204);
-    api.world.now.set(api.world.now.get() + DAY_MS);
+    api.env.now.set(api.env.now.get() + DAY_MS);
     assert_eq!(whoami(&api, &leaked), 401);
 }

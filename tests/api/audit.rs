@@ -11,28 +11,28 @@ use serde_json::{Value, json};
 
 use crate::agents;
 use crate::connect::{self, agree, begin, connected, of_ann, script, send, set_client};
-use crate::openapi::samples::Scene;
-use crate::support::{Api, Loss, anonymous, as_key, body, column, with_body};
+use crate::openapi::samples::Fixture;
+use crate::support::{Api, DbFault, anonymous, as_key, body, column, with_body};
 use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, minimal};
 
 const AUDIT: &str = "/v1/audit";
 
 /// The id of a key.
 fn id_of(api: &Api, key: &ApiKey) -> String {
-    api.world.texts(&format!("SELECT id FROM api_keys WHERE hash = '{}'", key.hash())).remove(0)
+    api.env.texts(&format!("SELECT id FROM api_keys WHERE hash = '{}'", key.hash())).remove(0)
 }
 
 /// The entries of the request that got this response: action, type of actor, actor and target.
 fn entries_of(api: &Api, response: &Response) -> Vec<String> {
     let request = response.header("x-request-id").unwrap();
-    api.world.texts(&format!(
+    api.env.texts(&format!(
         "SELECT concat_ws(' ', action, actor_type, actor, target) FROM audit WHERE request_id = '{request}' ORDER BY seq"
     ))
 }
 
 /// The action, actor type and actor of all entries, oldest first.
 fn all(api: &Api) -> Vec<String> {
-    api.world.texts("SELECT concat_ws(' ', action, actor_type, actor) FROM audit ORDER BY seq")
+    api.env.texts("SELECT concat_ws(' ', action, actor_type, actor) FROM audit ORDER BY seq")
 }
 
 /// The actions in the audit for an endpoint that may change something, or the reason why there are none.
@@ -80,15 +80,15 @@ fn expected(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
 fn every_endpoint_that_changes_something_writes_an_entry() {
     for endpoint in Endpoint::ALL {
         let Endpoint::Keyed(endpoint) = *endpoint else { continue };
-        let scene = Scene::new();
-        let request = scene.request(endpoint);
-        let response = scene.api.send(&request);
+        let fixture = Fixture::new();
+        let request = fixture.request(endpoint);
+        let response = fixture.api.send(&request);
         assert!(response.status < 300, "{endpoint:?}");
         let actor = match endpoint {
             Keyed::SignOut => "person ann@example.com".to_owned(),
-            _ => format!("key {}", id_of(&scene.api, &scene.api.key)),
+            _ => format!("key {}", id_of(&fixture.api, &fixture.api.key)),
         };
-        let entries = entries_of(&scene.api, &response);
+        let entries = entries_of(&fixture.api, &response);
         let by_actor = |entry: &String| entry.contains(&format!(" {actor} "));
         assert!(entries.iter().all(by_actor), "{endpoint:?}: {entries:?}");
         let mut actions: Vec<&str> =
@@ -96,7 +96,7 @@ fn every_endpoint_that_changes_something_writes_an_entry() {
         actions.sort_unstable();
         let expected = expected(endpoint).unwrap_or_default();
         assert_eq!(actions, expected, "{endpoint:?}");
-        let left = scene.api.world.texts("SELECT request_id FROM audit_context");
+        let left = fixture.api.env.texts("SELECT request_id FROM audit_context");
         assert_eq!(left, [""; 0], "{endpoint:?}");
     }
 }
@@ -108,24 +108,24 @@ fn a_request_that_changes_nothing_writes_no_entry() {
         if expected(endpoint).is_err() {
             continue;
         }
-        let scene = Scene::new();
-        let request = scene.request(endpoint);
-        let none = scene.api.world.key("acme", Environment::Test, &[], None);
-        let other = scene.api.world.key("other", Environment::Test, &Scope::ALL, None);
-        let revoked = scene.api.world.key("acme", Environment::Test, &Scope::ALL, None);
-        scene.api.world.revoke(&revoked);
-        let before = all(&scene.api);
+        let fixture = Fixture::new();
+        let request = fixture.request(endpoint);
+        let none = fixture.api.env.key("acme", Environment::Test, &[], None);
+        let other = fixture.api.env.key("other", Environment::Test, &Scope::ALL, None);
+        let revoked = fixture.api.env.key("acme", Environment::Test, &Scope::ALL, None);
+        fixture.api.env.revoke(&revoked);
+        let before = all(&fixture.api);
         for key in [&none, &revoked] {
             let headers = as_key(key, "GET", "/").headers;
             let mut refused = Request { ..request.clone() };
             refused.headers.retain(|(name, _)| name != "x-service-secret");
             refused.headers.extend(headers);
-            assert!(scene.api.send(&refused).status >= 400, "{endpoint:?}");
+            assert!(fixture.api.send(&refused).status >= 400, "{endpoint:?}");
         }
-        assert_eq!(all(&scene.api), before, "{endpoint:?}");
+        assert_eq!(all(&fixture.api), before, "{endpoint:?}");
         // Entries of another account are not listed.
         let theirs = as_key(&other, "GET", AUDIT);
-        let theirs = column(&scene.api.send(&theirs), "action");
+        let theirs = column(&fixture.api.send(&theirs), "action");
         assert_eq!(theirs, ["key.created"], "{endpoint:?}");
     }
 }
@@ -161,20 +161,20 @@ fn reads_of_credentials_are_counted_by_key_connection_and_minute() {
         let response = connect::connect(&api, &sent);
         body(&response)["id"].as_str().unwrap_or_else(|| panic!("{}", body(&response))).to_owned()
     });
-    let other = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let other = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let read = |key: &ApiKey, id: &str| {
         let response = api.send(&as_key(key, "GET", &format!("{}/credentials", at(id))));
         assert_eq!(response.status, 200, "{}", body(&response));
         response.header("x-request-id").unwrap().to_owned()
     };
-    let to_minute = 60_000 - api.world.now.get() % 60_000;
+    let to_minute = 60_000 - api.env.now.get() % 60_000;
     for _ in 0..3 {
         read(&api.key, &one);
     }
     let last = read(&api.key, &one);
     read(&api.key, &two);
     read(&other, &one);
-    api.world.wait(to_minute);
+    api.env.wait(to_minute);
     read(&api.key, &one);
     let page = body(&api.get(&format!("{AUDIT}?actions=credentials.read")));
     let rows: Vec<(&str, &str, u64)> = page["rows"]
@@ -218,7 +218,7 @@ fn a_batch_that_runs_twice_writes_one_entry() {
         ("GET", &format!("{}/credentials", at(&id)), Value::Null, "credentials.read"),
         ("DELETE", &at(&id), Value::Null, "connection.deleted"),
     ] {
-        *api.world.losses.borrow_mut() = [Loss::After].into();
+        *api.env.db_faults.borrow_mut() = [DbFault::After].into();
         let request = api.request(method, path);
         let request = if sent.is_null() { request } else { with_body(request, &sent.to_string()) };
         let response = api.send(&request);
@@ -226,9 +226,9 @@ fn a_batch_that_runs_twice_writes_one_entry() {
         let entries = entries_of(&api, &response);
         assert_eq!(entries.len(), 1, "{method} {path}: {entries:?}");
         assert!(entries[0].starts_with(expected), "{entries:?}");
-        assert!(api.world.losses.borrow().is_empty());
+        assert!(api.env.db_faults.borrow().is_empty());
     }
-    let counts = api.world.texts("SELECT action FROM audit WHERE count <> 1");
+    let counts = api.env.texts("SELECT action FROM audit WHERE count <> 1");
     assert_eq!(counts, [""; 0]);
 }
 
@@ -243,12 +243,12 @@ fn actors_are_people_tokens_and_agents() {
     // The holder of a token changes the connection.
     let session = json!({"identity": "ann", "scopes": ["connections:read", "connections:write"]});
     let token = connect::token(&api, &session);
-    let id = api.world.texts("SELECT id FROM connections").remove(0);
+    let id = api.env.texts("SELECT id FROM connections").remove(0);
     let patch = connect::as_token(&token, "PATCH", &at(&id), &json!({"tags": ["x"]}));
     assert_eq!(api.send(&patch).status, 200);
     // A user consents to an agent, which then revokes its own token.
     let agent = agents::Agent::new(&api, &endpoint, &agents::ALL);
-    let grant = api.world.texts("SELECT id FROM agent_grants").remove(0);
+    let grant = api.env.texts("SELECT id FROM agent_grants").remove(0);
     let revoke = anonymous("POST", &format!("/mcp/{endpoint}/revoke"));
     let revoke = agents::with_form(revoke, &agents::form(&[("token", &agent.refresh)]));
     assert_eq!(api.send(&revoke).status, 200);
@@ -271,7 +271,7 @@ fn actors_are_people_tokens_and_agents() {
     ];
     assert_eq!(all(&api), expected);
     // All of these act through the key: filters by the key and by each actor find them.
-    let keys = api.world.texts("SELECT DISTINCT key_id FROM audit WHERE key_id IS NOT NULL");
+    let keys = api.env.texts("SELECT DISTINCT key_id FROM audit WHERE key_id IS NOT NULL");
     assert_eq!(keys, [key.as_str()]);
     for (actor, count) in [("ann", 4), (grant.as_str(), 1), (key.as_str(), 4)] {
         let found = column(&api.get(&format!("{AUDIT}?actor={actor}")), "id");
@@ -302,11 +302,11 @@ fn keys_revoked_with_another_have_their_own_entries() {
 
 #[test]
 fn background_jobs_have_no_actor() {
-    let api = connect::upkeep::api_of_now();
+    let api = connect::maintenance::api_of_now();
     set_client(&api, "acme");
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 1});
     let id = connected(&api, &of_ann("acme"), &tokens);
-    api.world.wait(10_000);
+    api.env.wait(10_000);
     script(
         &api,
         &[(400, json!({"error": "invalid_grant"})), (400, json!({"error": "invalid_grant"}))],
@@ -314,7 +314,7 @@ fn background_jobs_have_no_actor() {
     // The caller is the actor of the read. It is not the actor of the failure, since the platform ended the grant.
     for _ in 0..2 {
         api.get(&format!("{}/credentials", at(&id)));
-        api.world.wait(120_000);
+        api.env.wait(120_000);
     }
     let changes: Vec<String> = all(&api)
         .into_iter()
@@ -327,17 +327,17 @@ fn background_jobs_have_no_actor() {
 #[test]
 fn filters_combine_with_paging() {
     let api = Api::with_catalog();
-    let other = api.world.key("acme", Environment::Test, &Scope::ALL, None);
-    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    let other = api.env.key("acme", Environment::Test, &Scope::ALL, None);
+    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
     let (own, others) = (id_of(&api, &api.key), id_of(&api, &other));
     let mut ids = Vec::new();
-    for nth in 0..30 {
-        api.world.wait(1000);
-        let key = if nth % 3 == 0 { &other } else { &api.key };
-        let created = api.send(&crate::vault::post_as(key, &minimal(&format!("id-{nth}"))));
+    for index in 0..30 {
+        api.env.wait(1000);
+        let key = if index % 3 == 0 { &other } else { &api.key };
+        let created = api.send(&crate::vault::post_as(key, &minimal(&format!("id-{index}"))));
         ids.push(body(&created)["id"].as_str().unwrap().to_owned());
-        if nth % 5 == 0 {
-            let patch = crate::vault::patch_as(key, &ids[nth], &json!({"tags": ["x"]}));
+        if index % 5 == 0 {
+            let patch = crate::vault::patch_as(key, &ids[index], &json!({"tags": ["x"]}));
             assert_eq!(api.send(&patch).status, 200);
         }
     }
@@ -386,7 +386,7 @@ fn filters_combine_with_paging() {
 fn selective_filters_scan_a_bounded_number_of_entries() {
     let api = Api::with_catalog();
     let insert = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2500) INSERT INTO audit (account, environment, id, at, action, actor_type, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%014x', 1800000000000, n), 1800000000000, iif(n = 1, 'key.revoked', 'key.created'), 'operator', 'key', 'k' FROM n";
-    api.world.database.execute_batch(insert).unwrap();
+    api.env.database.execute_batch(insert).unwrap();
     let (mut pages, mut before, mut found) = (0, String::new(), 0);
     loop {
         let response = api.get(&format!("{AUDIT}?actions=key.revoked{before}"));
@@ -417,7 +417,7 @@ fn reports_errors_of_a_query() {
         let response = api.get(&format!("{AUDIT}?{query}"));
         assert_eq!(response.status, 400, "{query}");
     }
-    let none = api.world.key("acme", Environment::Test, &[Scope::EventsRead], None);
+    let none = api.env.key("acme", Environment::Test, &[Scope::EventsRead], None);
     assert_eq!(api.send(&as_key(&none, "GET", AUDIT)).status, 403);
 }
 
@@ -425,14 +425,14 @@ fn reports_errors_of_a_query() {
 fn old_entries_are_hidden_and_then_deleted_in_bounded_steps() {
     let api = Api::with_catalog();
     let insert = "DELETE FROM audit; WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 4500) INSERT INTO audit (account, environment, id, at, action, actor_type, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%014x', 1800000000000, n), 1800000000000, 'key.created', 'operator', 'key', 'k' FROM n";
-    api.world.database.execute_batch(insert).unwrap();
-    let left = || api.world.texts("SELECT concat(count(*)) FROM audit").remove(0);
+    api.env.database.execute_batch(insert).unwrap();
+    let left = || api.env.texts("SELECT concat(count(*)) FROM audit").remove(0);
     let day = 24 * 60 * 60 * 1000;
-    let run = || pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
-    api.world.wait(89 * day);
+    let run = || pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
+    api.env.wait(89 * day);
     run();
     assert_eq!((left().as_str(), column(&api.get(AUDIT), "id").len()), ("4500", 20));
-    api.world.wait(day + 1);
+    api.env.wait(day + 1);
     assert_eq!((left().as_str(), column(&api.get(AUDIT), "id").len()), ("4500", 0));
     for expected in ["2500", "500", "0", "0"] {
         run();

@@ -182,10 +182,10 @@ fn filters_match_exactly_and_combine_with_and() {
             None => part.to_owned(),
         });
         let encoded = encoded.collect::<String>();
-        let wanted: Vec<&str> = labels.split_whitespace().collect();
+        let requested: Vec<&str> = labels.split_whitespace().collect();
         let expected: Vec<Value> =
-            rows.iter().filter(|row| wanted.contains(&label(row).as_str())).cloned().collect();
-        assert_eq!(expected.len(), wanted.len());
+            rows.iter().filter(|row| requested.contains(&label(row).as_str())).cloned().collect();
+        assert_eq!(expected.len(), requested.len());
         let response = api.get(&format!("{CONNECTIONS}?{encoded}"));
         let got = body(&response);
         let shown: Vec<String> = got["rows"].as_array().into_iter().flatten().map(label).collect();
@@ -241,9 +241,9 @@ fn every_list_sends_one_batch() {
         "tags=red,blue&tagsMatch=any",
         "limit=2&page=3",
     ] {
-        let before = api.world.db_calls.get();
+        let before = api.env.db_calls.get();
         let response = api.get(&format!("{CONNECTIONS}?{query}"));
-        assert_eq!((response.status, api.world.db_calls.get() - before), (200, 1), "{query}");
+        assert_eq!((response.status, api.env.db_calls.get() - before), (200, 1), "{query}");
         let cost = response.header("server-timing").unwrap();
         assert!(
             cost.starts_with("d1;desc=\"calls=1 ") && cost.ends_with("kv;desc=\"reads=0\""),
@@ -258,9 +258,9 @@ fn every_list_sends_one_batch() {
 fn accepts_up_to_a_hundred_keys_and_twenty_tags() {
     let api = Api::with_catalog();
     let many: Vec<Value> = (0..120)
-        .map(|nth| {
-            let tags: Vec<String> = (0..=nth % 25).map(|tag| format!("t{tag}")).collect();
-            let mut document = minimal(&format!("id-{nth}"));
+        .map(|index| {
+            let tags: Vec<String> = (0..=index % 25).map(|tag| format!("t{tag}")).collect();
+            let mut document = minimal(&format!("id-{index}"));
             document["tags"] = json!(tags);
             api.create(&document)
         })
@@ -300,15 +300,15 @@ fn a_list_shows_its_account_and_environment_only() {
     let api = Api::with_catalog();
     let rows = fixture(&api);
     let others = [
-        api.world.key("acme", Environment::Live, &Scope::ALL, None),
-        api.world.key("beta", Environment::Test, &Scope::ALL, None),
+        api.env.key("acme", Environment::Live, &Scope::ALL, None),
+        api.env.key("beta", Environment::Test, &Scope::ALL, None),
     ];
-    for (nth, key) in others.iter().enumerate() {
+    for (index, key) in others.iter().enumerate() {
         let path = format!("{CONNECTIONS}?limit=500");
         let list = || body(&api.send(&crate::support::as_key(key, "GET", &path)));
         assert_eq!(list()["total"], 0);
         let mine = api.create_as(key, &minimal("ann"));
-        assert_eq!(mine["environment"], if nth == 0 { "live" } else { "test" });
+        assert_eq!(mine["environment"], if index == 0 { "live" } else { "test" });
         assert_eq!(list(), json!({"rows": [mine], "total": 1, "pages": 1, "page": 1}));
     }
     assert_eq!(body(&api.get(CONNECTIONS))["total"], rows.len() - 2);

@@ -35,7 +35,7 @@ fn api(sizes: Sizes) -> Api {
         units: Units::default(),
     };
     let actions = vec![action("gmail", "Send a message", "send", Method::Post)];
-    api.world.publish_platforms(
+    api.env.publish_platforms(
         sizes,
         &[
             platform("gmail", detail(), &["googleapis-gmail", "mail"], actions),
@@ -53,16 +53,12 @@ fn detail_contains_the_row() {
     let row = body(&api.get(&format!("{PATH}?platform=gmail")))["rows"][0].clone();
     let response = api.get(&format!("{PATH}/gmail"));
     assert_eq!(response.status, 200);
-    let answer = body(&response);
+    let reply = body(&response);
     for (name, value) in row.as_object().unwrap() {
-        assert_eq!(&answer[name], value, "{name}");
+        assert_eq!(&reply[name], value, "{name}");
     }
-    let more: Vec<&String> = answer
-        .as_object()
-        .unwrap()
-        .keys()
-        .filter(|name| row.get(name.as_str()).is_none())
-        .collect();
+    let more: Vec<&String> =
+        reply.as_object().unwrap().keys().filter(|name| row.get(name.as_str()).is_none()).collect();
     let mut expected = [
         "authMethods",
         "servers",
@@ -77,8 +73,8 @@ fn detail_contains_the_row() {
     let mut more: Vec<&str> = more.into_iter().map(String::as_str).collect();
     more.sort_unstable();
     assert_eq!(more, expected);
-    assert_eq!(answer["authMethods"][0]["in"], "header");
-    assert_eq!(answer["authMethods"][0]["fields"][0]["pattern"], Value::Null);
+    assert_eq!(reply["authMethods"][0]["in"], "header");
+    assert_eq!(reply["authMethods"][0]["fields"][0]["pattern"], Value::Null);
     let bare = body(&api.get(&format!("{PATH}/acme")));
     assert_eq!((&bare["authMethods"], &bare["servers"]), (&json!([]), &json!([])));
     // The database is not asked, and two values are read: the record and the pack.
@@ -130,10 +126,11 @@ fn current_copy_gets_304_until_the_detail_changes() {
     let api = api(Sizes::PUBLISHED);
     let first = api.get(&format!("{PATH}/gmail"));
     let tag = first.header("etag").unwrap().to_owned();
-    let asked = with_header(api.request("GET", &format!("{PATH}/gmail")), "if-none-match", &tag);
-    assert_eq!(api.send(&asked).status, 304);
-    let asked = with_header(api.request("GET", &format!("{PATH}/acme")), "if-none-match", &tag);
-    assert_eq!(api.send(&asked).status, 200, "another connector's");
+    let requested =
+        with_header(api.request("GET", &format!("{PATH}/gmail")), "if-none-match", &tag);
+    assert_eq!(api.send(&requested).status, 304);
+    let requested = with_header(api.request("GET", &format!("{PATH}/acme")), "if-none-match", &tag);
+    assert_eq!(api.send(&requested).status, 200, "another connector's");
 }
 
 #[test]
@@ -146,10 +143,10 @@ fn rejects_a_query() {
 #[test]
 fn damaged_values_are_never_served() {
     let api = api(Sizes::PUBLISHED);
-    let keys: Vec<String> = api.world.blobs.borrow().keys().cloned().collect();
+    let keys: Vec<String> = api.env.blobs.borrow().keys().cloned().collect();
     for key in keys.iter().filter(|key| *key != CURRENT_KEY) {
         let fresh = self::api(Sizes::PUBLISHED);
-        if let Some(value) = fresh.world.blobs.borrow_mut().get_mut(key) {
+        if let Some(value) = fresh.env.blobs.borrow_mut().get_mut(key) {
             let last = value.len() / 2;
             value[last] ^= 1;
         }

@@ -67,7 +67,7 @@ fn search_ranks_by_place_then_field_then_list_order() {
         (row.description, row.tags) = (description.into(), vec![tag.into(), "Other tag".into()]);
         (row, false, Vec::new())
     };
-    api.world.publish(vec![
+    api.env.publish(vec![
         with("p1", "Pay", "x", "x", "x"),
         with("p2", "A", "pay", "x", "x"),
         with("p3", "Aa", "x", "x", "PAY"),

@@ -1,6 +1,6 @@
 //! Checks the counters and the table of tags against the connections.
 
-use crate::support::World;
+use crate::support::TestEnv;
 
 /// The correct contents of `connection_counts`, counted from the connections.
 const COUNTS: &str = "
@@ -22,15 +22,15 @@ const COUNTS: &str = "
 const TAGS: &str = "SELECT DISTINCT account, environment, active, j.value, created_at, c.id, seq FROM connections c, json_each(tags) j";
 
 /// The sorted rows of several queries, which run one at a time because D1 accepts only a few in one statement.
-fn rows(world: &World, queries: &str) -> Vec<String> {
+fn rows(env: &TestEnv, queries: &str) -> Vec<String> {
     let mut rows: Vec<String> =
-        queries.split("UNION ALL").flat_map(|sql| rows_of(world, sql)).collect();
+        queries.split("UNION ALL").flat_map(|sql| rows_of(env, sql)).collect();
     rows.sort();
     rows
 }
 
-fn rows_of(world: &World, sql: &str) -> Vec<String> {
-    let mut statement = world.database.prepare_cached(sql).unwrap();
+fn rows_of(env: &TestEnv, sql: &str) -> Vec<String> {
+    let mut statement = env.database.prepare_cached(sql).unwrap();
     let columns = statement.column_count();
     let text = |value: rusqlite::types::Value| format!("{value:?}");
     let row = |row: &rusqlite::Row<'_>| {
@@ -43,7 +43,7 @@ fn rows_of(world: &World, sql: &str) -> Vec<String> {
 }
 
 /// The wrong rows of the counters and tags, each with its actual and its correct contents.
-pub fn miscounts(world: &World) -> Vec<String> {
+pub fn miscounts(env: &TestEnv) -> Vec<String> {
     let tables = [
         ("SELECT account, environment, active, dimension, value, n FROM connection_counts", COUNTS),
         (
@@ -52,7 +52,7 @@ pub fn miscounts(world: &World) -> Vec<String> {
         ),
     ];
     let difference = |(there, expected)| {
-        let (there, expected) = (rows(world, there), rows(world, expected));
+        let (there, expected) = (rows(env, there), rows(env, expected));
         let surplus =
             there.iter().filter(|row| !expected.contains(row)).map(|row| format!("+ {row}"));
         let missing =

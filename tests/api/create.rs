@@ -30,7 +30,7 @@ fn create_stores_the_body_and_defaults() {
     );
     assert_eq!(uuid_version(id), '4');
 
-    api.world.wait(61_042);
+    api.env.wait(61_042);
     let all = json!({
         "platform": "zeta", "platformVersion": "v2024", "identity": "a::b %_*\"'\\ é", "identityType": "project", "name": "Ann, Bob\u{a0}Carol",
         "label": "l-1", "tags": ["b", "a", "b", "B"], "state": "failed", "active": false,
@@ -71,8 +71,8 @@ fn uuid_version(id: &str) -> char {
 fn create_accepts_every_valid_value() {
     let api = Api::with_catalog();
     let x = |count: usize| "x".repeat(count);
-    let tags: Vec<String> = (0..50).map(|nth| format!("{nth}{}", "🦀".repeat(126))).collect();
-    for (nth, (member, value)) in [
+    let tags: Vec<String> = (0..50).map(|index| format!("{index}{}", "🦀".repeat(126))).collect();
+    for (index, (member, value)) in [
         ("name", json!(x(128))),
         ("name", json!("é".repeat(128))),
         ("name", json!("a\u{a0}b 👩\u{200d}👧")),
@@ -100,7 +100,7 @@ fn create_accepts_every_valid_value() {
     .into_iter()
     .enumerate()
     {
-        let mut document = minimal(&format!("id-{nth}"));
+        let mut document = minimal(&format!("id-{index}"));
         document[member] = value.clone();
         let created = api.create(&document);
         if member == "label" {
@@ -115,7 +115,7 @@ fn create_accepts_every_valid_value() {
 fn create_reports_all_faults_and_writes_nothing() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
-    let before = api.world.dump();
+    let before = api.env.dump();
     let with = |member: &str, value: Value| {
         let mut document = minimal("ann");
         document[member] = value;
@@ -183,13 +183,13 @@ fn create_reports_all_faults_and_writes_nothing() {
         ),
         (r#"{"platform":"alpha","platform":"zeta","identity":"a","identity":"a","identityType":"user"}"#.to_owned(), vec!["/identity", "/platform"]),
     ] {
-        let calls = api.world.db_calls.get();
+        let calls = api.env.db_calls.get();
         let response = api.send(&with_body(api.request("POST", CONNECTIONS), &sent));
         assert_eq!((response.status, code(&response).as_str()), (400, "invalid_body"), "{sent}");
         let expected: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(faults(&response), expected, "{sent}");
-        assert_eq!(api.world.db_calls.get() - calls, 1, "{sent}");
-        assert_eq!(api.world.dump(), before, "{sent}");
+        assert_eq!(api.env.db_calls.get() - calls, 1, "{sent}");
+        assert_eq!(api.env.dump(), before, "{sent}");
     }
 }
 
@@ -197,7 +197,7 @@ fn create_reports_all_faults_and_writes_nothing() {
 fn rejects_bodies_other_than_json_objects() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
-    let before = api.world.dump();
+    let before = api.env.dump();
     let post = |media_type: Option<&str>, sent: Body| {
         let mut request = api.request("POST", CONNECTIONS);
         request.headers.extend(media_type.map(|value| ("content-type".into(), value.into())));
@@ -215,7 +215,7 @@ fn rejects_bodies_other_than_json_objects() {
         let response = post(media_type, sent);
         assert_eq!((response.status, code(&response).as_str()), expected, "{media_type:?}");
     }
-    assert_eq!(api.world.dump(), before);
+    assert_eq!(api.env.dump(), before);
     assert_eq!(post(Some("Application/JSON ; charset=utf-8"), Body::Whole(good)).status, 201);
 }
 
@@ -226,7 +226,7 @@ fn rejects_a_key_that_exists() {
         let mut document = minimal(&format!("ann {active}"));
         document["active"] = json!(active);
         let first = api.create(&document);
-        let before = api.world.dump();
+        let before = api.env.dump();
         document["tags"] = json!(["other"]);
         document["platformVersion"] = json!("v7");
         let response = api.send(&post_as(&api.key, &document));
@@ -234,11 +234,11 @@ fn rejects_a_key_that_exists() {
         assert_eq!((response.status, &problem["code"]), (409, &json!("connection_exists")));
         assert_eq!(problem["connectionId"], first["id"]);
         assert_eq!((response.header("etag"), response.header("location")), (None, None));
-        assert_eq!(api.world.dump(), before);
+        assert_eq!(api.env.dump(), before);
         // The key is free in another environment or account, and for other labels, platforms and identities.
         for key in [
-            api.world.key("acme", Environment::Live, &Scope::ALL, None),
-            api.world.key(&format!("beta {active}"), Environment::Test, &Scope::ALL, None),
+            api.env.key("acme", Environment::Live, &Scope::ALL, None),
+            api.env.key(&format!("beta {active}"), Environment::Test, &Scope::ALL, None),
         ] {
             let other = api.create_as(&key, &document);
             assert_ne!(other["id"], first["id"]);
@@ -256,7 +256,7 @@ fn rejects_a_key_that_exists() {
         api.create(&document);
     }
     // Another API key of the same account and environment sees the same connections.
-    let second = api.world.key("acme", Environment::Test, &[Scope::ConnectionsWrite], None);
+    let second = api.env.key("acme", Environment::Test, &[Scope::ConnectionsWrite], None);
     let response = api.send(&post_as(&second, &minimal("ann true")));
     assert_eq!((response.status, code(&response).as_str()), (409, "connection_exists"));
 }
@@ -265,16 +265,16 @@ fn rejects_a_key_that_exists() {
 fn creates_nothing_without_the_catalog() {
     for api in [Api::with_catalog(), Api::new(Config::default())] {
         api.use_key(&api.key);
-        let before = api.world.dump();
-        api.world.blob_failures.set(3);
+        let before = api.env.dump();
+        api.env.blob_failures.set(3);
         let response = api.send(&post_as(&api.key, &minimal("ann")));
         assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"));
-        assert_eq!(api.world.dump(), before);
+        assert_eq!(api.env.dump(), before);
         // A caller without a valid key does not see the failure.
-        api.world.blob_failures.set(3);
-        let reader = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+        api.env.blob_failures.set(3);
+        let reader = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
         assert_eq!(api.send(&post_as(&reader, &minimal("ann"))).status, 403);
-        api.world.revoke(&reader);
+        api.env.revoke(&reader);
         assert_eq!(api.send(&post_as(&reader, &minimal("ann"))).status, 401);
     }
 }
@@ -283,9 +283,9 @@ fn creates_nothing_without_the_catalog() {
 fn rejects_query_parameters() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
-    let before = api.world.dump();
+    let before = api.env.dump();
     let request = with_body(api.request("POST", &format!("{CONNECTIONS}?platform=alpha")), "{");
     let response = api.send(&with_header(request, "if-match", "*"));
     assert_eq!((response.status, code(&response).as_str()), (400, "unknown_parameter"));
-    assert_eq!(api.world.dump(), before);
+    assert_eq!(api.env.dump(), before);
 }

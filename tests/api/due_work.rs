@@ -9,7 +9,7 @@ use connector_vault::credentials::lifecycle::machine::{
 use connector_vault::credentials::lifecycle::timing::{is_due, next_check};
 use connector_vault::terms::State;
 
-use crate::chance::Chance;
+use crate::rng::TestRng;
 
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
@@ -48,12 +48,12 @@ impl Calendar {
 }
 
 /// A number below `end`.
-fn below(chance: &mut Chance, end: u64) -> u64 {
-    chance.next() % end
+fn below(rng: &mut TestRng, end: u64) -> u64 {
+    rng.next() % end
 }
 
-fn byte(chance: &mut Chance) -> u8 {
-    chance.next().to_le_bytes()[0]
+fn byte(rng: &mut TestRng) -> u8 {
+    rng.next().to_le_bytes()[0]
 }
 
 #[expect(clippy::cast_precision_loss, reason = "small enough")]
@@ -63,8 +63,8 @@ fn ratio(one: usize, other: usize) -> f64 {
 
 /// The maximum of a minute, and its ratio to the mean.
 fn unevenness(minutes: &[usize]) -> (usize, f64) {
-    let most = minutes.iter().copied().max().unwrap();
-    (most, ratio(most * minutes.len(), minutes.iter().sum()))
+    let limit = minutes.iter().copied().max().unwrap();
+    (limit, ratio(limit * minutes.len(), minutes.iter().sum()))
 }
 
 /// A connection whose platform responds.
@@ -77,41 +77,46 @@ struct Working {
 
 /// The work of a minute: refreshes on use, by the token's lifetime, and checks by the schedule.
 #[derive(Debug, Clone, Default)]
-struct Done {
+struct MinuteWork {
     refreshes: [usize; LIVES.len()],
     checks: usize,
 }
 
 /// Simulates days of connections, each used this many times a day at random. The schedule pauses for hours from `rests`
 /// on.
-fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)>) -> Vec<Done> {
-    let mut chance = Chance(1);
+fn days(
+    connections: usize,
+    uses: u64,
+    days: usize,
+    rests: Option<(usize, usize)>,
+) -> Vec<MinuteWork> {
+    let mut rng = TestRng(1);
     let minutes = days * A_DAY;
     let (mut next_use, mut next_check_of) = (Calendar::new(minutes), Calendar::new(minutes));
-    let gap = |chance: &mut Chance| below(chance, 2 * DAY / uses.max(1));
+    let gap = |rng: &mut TestRng| below(rng, 2 * DAY / uses.max(1));
     let mut all: Vec<Working> = Vec::with_capacity(connections);
     for one in 0..connections {
-        let (nth, mut sum) = (below(&mut chance, 100), 0);
+        let (index, mut sum) = (below(&mut rng, 100), 0);
         let kind = LIVES.iter().position(|(share, ..)| {
             sum += share;
-            nth < sum
+            index < sum
         });
-        let check_at = below(&mut chance, DAY);
+        let check_at = below(&mut rng, DAY);
         next_check_of.add(check_at, one);
         if uses > 0 {
-            next_use.add(gap(&mut chance), one);
+            next_use.add(gap(&mut rng), one);
         }
         all.push(Working { kind, issued: 0, check_at });
     }
     let mut waiting = VecDeque::new();
     let mut run = |minute: usize| {
-        let (now, mut done) = (minute as u64 * MINUTE, Done::default());
+        let (now, mut done) = (minute as u64 * MINUTE, MinuteWork::default());
         for one in next_use.take(minute) {
-            next_use.add(now + gap(&mut chance), one);
+            next_use.add(now + gap(&mut rng), one);
             let Some(kind) = all[one].kind else { continue };
             let issued = all[one].issued;
             if is_due(Some(issued), Some(issued + LIVES[kind].2), now) {
-                let check_at = next_check(now, DAY, byte(&mut chance));
+                let check_at = next_check(now, DAY, byte(&mut rng));
                 all[one] = Working { issued: now, check_at, ..all[one] };
                 next_check_of.add(check_at, one);
                 done.refreshes[kind] += 1;
@@ -124,7 +129,7 @@ fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)
             let Some(one) = waiting.pop_front() else { break };
             // A refresh may have postponed the check.
             if all[one].check_at <= now {
-                let check_at = next_check(now, DAY, byte(&mut chance));
+                let check_at = next_check(now, DAY, byte(&mut rng));
                 all[one] = Working { issued: now, check_at, ..all[one] };
                 next_check_of.add(check_at, one);
                 done.checks += 1;
@@ -138,12 +143,12 @@ fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)
 /// The attempts, by minute, of connections whose platform is down for four days, and the minutes until all work again.
 /// `together`: all fail first in the same minute instead of over a day.
 fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
-    let mut chance = Chance(1);
+    let mut rng = TestRng(1);
     let down = 4 * A_DAY;
     let mut due = Calendar::new(5 * A_DAY);
     let mut all = vec![FailureHistory::default(); connections];
     for one in 0..connections {
-        due.add(if together { 0 } else { below(&mut chance, DAY) }, one);
+        due.add(if together { 0 } else { below(&mut rng, DAY) }, one);
     }
     let (mut waiting, mut tries, mut broken) = (VecDeque::new(), Vec::new(), connections);
     for minute in 0..5 * A_DAY {
@@ -160,7 +165,7 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
         tries.push(some.len());
         for one in some {
             let after =
-                after_failure(all[one], HealthFailure::Unavailable, None, now, byte(&mut chance));
+                after_failure(all[one], HealthFailure::Unavailable, None, now, byte(&mut rng));
             assert_eq!(after.state, State::Degraded);
             all[one].attempts = after.attempts;
             let [at, alternative_at] =
@@ -174,7 +179,7 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
 }
 
 /// The evenness of the last day, and of the whole time.
-fn told(tries: &[usize]) -> [(usize, f64); 2] {
+fn summary(tries: &[usize]) -> [(usize, f64); 2] {
     [unevenness(&tries[tries.len() - A_DAY..]), unevenness(tries)]
 }
 
@@ -190,10 +195,10 @@ fn checks_and_refreshes_are_spread_evenly() {
 }
 
 #[test]
-fn retries_after_an_outage_are_spread() {
+fn retries_after_an_outage_are_spread_evenly() {
     for (connections, together) in [(1000, false), (20_000, false), (20_000, true)] {
         let (tries, recovered) = outage(connections, together);
-        let [(_, last_day), (_, ever)] = told(&tries);
+        let [(_, last_day), (_, ever)] = summary(&tries);
         assert!(last_day <= 3.0 && (together || ever <= 3.0), "{last_day} {ever}");
         assert!(recovered <= PAUSE + 1, "{recovered} minutes");
     }
@@ -201,20 +206,20 @@ fn retries_after_an_outage_are_spread() {
 
 #[test]
 #[ignore = "prints the tables of the documentation"]
-fn tables() {
+fn prints_the_tables_of_the_documentation() {
     const MILLION: usize = 1_000_000;
     println!(
         "| a million connections | refreshes a second | checks a second | busiest minute, refreshes | busiest minute, checks |"
     );
     println!("|---|---|---|---|---|");
-    let line = |name: &str, minutes: &[Done]| {
+    let line = |name: &str, minutes: &[MinuteWork]| {
         let seconds = minutes.len() * 60;
         let checks: Vec<usize> = minutes.iter().map(|done| done.checks).collect();
         let refreshes: Vec<usize> =
             minutes.iter().map(|done| done.refreshes.iter().sum()).collect();
         let busiest = |all: &[usize]| {
-            let (most, times) = unevenness(all);
-            if most == 0 { "–".to_owned() } else { format!("{most}, {times:.2} × the mean") }
+            let (max, times) = unevenness(all);
+            if max == 0 { "–".to_owned() } else { format!("{max}, {times:.2} × the mean") }
         };
         let [refresh_rate, check_rate] =
             [&refreshes, &checks].map(|all| ratio(all.iter().sum(), seconds));
@@ -228,9 +233,9 @@ fn tables() {
         let minutes = days(MILLION, uses, 6, None);
         line(&format!("each used {uses} times a day"), &minutes[3 * A_DAY..]);
         if uses == 5 {
-            for (nth, (share, life, _)) in LIVES.iter().enumerate() {
+            for (index, (share, life, _)) in LIVES.iter().enumerate() {
                 let of_kind: usize =
-                    minutes[3 * A_DAY..].iter().map(|done| done.refreshes[nth]).sum();
+                    minutes[3 * A_DAY..].iter().map(|done| done.refreshes[index]).sum();
                 let a_second = ratio(of_kind, 3 * A_DAY * 60);
                 println!("| of these, {share} % whose tokens live {life} | {a_second:.1} | | | |");
             }
@@ -253,10 +258,10 @@ fn tables() {
     ] {
         let (tries, recovered) = outage(connections, together);
         let mean = ratio(tries[3 * A_DAY..].iter().sum(), A_DAY);
-        let [(most, times), (ever, ever_times)] = told(&tries);
+        let [(max, times), (ever, ever_times)] = summary(&tries);
         let how = if together { ", all failing in the same minute" } else { "" };
         println!(
-            "| {connections}{how} | {mean:.1} | {most}, {times:.2} × the mean | {ever}, {ever_times:.2} × | {recovered} min |"
+            "| {connections}{how} | {mean:.1} | {max}, {times:.2} × the mean | {ever}, {ever_times:.2} × | {recovered} min |"
         );
     }
 }

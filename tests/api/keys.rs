@@ -47,52 +47,51 @@ fn malformed_keys_never_reach_storage() {
     assert_eq!(outcome(&api, &[], CONNECTORS), (401, "missing_key".into()));
     assert_eq!(outcome(&api, &[("x-service-secret", "")], CONNECTORS), (401, "missing_key".into()));
     assert_eq!(outcome(&api, &[("authorization", &good)], CONNECTORS), (401, "missing_key".into()));
-    assert_eq!(api.world.db_calls.get(), 0);
+    assert_eq!(api.env.db_calls.get(), 0);
 }
 
 #[test]
 fn unknown_revoked_and_expired_keys_get_the_same_response() {
     let api = Api::with_catalog();
-    let unknown = api.world.unknown_key(Environment::Live);
-    let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
-    api.world.revoke(&revoked);
-    let expired = api.world.key("acme", Environment::Test, &Scope::ALL, Some(api.world.now.get()));
-    let mut answers = [unknown, revoked, expired].map(|key| {
+    let unknown = api.env.unknown_key(Environment::Live);
+    let revoked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
+    api.env.revoke(&revoked);
+    let expired = api.env.key("acme", Environment::Test, &Scope::ALL, Some(api.env.now.get()));
+    let mut responses = [unknown, revoked, expired].map(|key| {
         let response =
             api.send(&with_header(anonymous("GET", WHOAMI), "x-service-secret", key.reveal()));
         let mut document = body(&response);
         document["requestId"] = json!(null);
         (response.status, document)
     });
-    assert_eq!((answers[0].0, &answers[0].1["code"]), (401, &json!("invalid_key")));
-    answers.sort_by_key(|(_, document)| document.to_string());
-    assert_eq!(answers[0], answers[2]);
+    assert_eq!((responses[0].0, &responses[0].1["code"]), (401, &json!("invalid_key")));
+    responses.sort_by_key(|(_, document)| document.to_string());
+    assert_eq!(responses[0], responses[2]);
 }
 
 #[test]
 fn revocation_and_expiry_hold_at_once_or_within_a_minute() {
     let api = Api::with_catalog();
-    let key =
-        api.world.key("acme", Environment::Live, &Scope::ALL, Some(api.world.now.get() + 50_000));
+    let key = api.env.key("acme", Environment::Live, &Scope::ALL, Some(api.env.now.get() + 50_000));
     let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
     assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
     // Storage is not needed to detect the expiry.
-    api.world.wait(49_999);
+    api.env.wait(49_999);
     assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
-    api.world.wait(1);
+    api.env.wait(1);
     assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (401, 401));
 
     let key = &api.key;
     let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
     assert_eq!(ask(CONNECTORS), 200);
-    api.world.revoke(key);
-    api.world.wait(59_999);
+    api.env.revoke(key);
+    api.env.wait(59_999);
     assert_eq!(ask(CONNECTORS), 401, "within 60 s on catalog reads");
 
-    let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
     assert_eq!(ask(CONNECTORS), 200);
-    api.world.revoke(&key);
+    api.env.revoke(&key);
     assert_eq!(ask(CONNECTORS), 200, "trusted for a short while");
     assert_eq!(ask(WHOAMI), 401, "at once elsewhere");
     assert_eq!(ask(CONNECTORS), 401, "and from then on everywhere in this isolate");
@@ -104,15 +103,15 @@ fn warm_catalog_reads_need_no_storage() {
     for _ in 0..10 {
         assert_eq!(api.get(CONNECTORS).status, 200);
     }
-    assert_eq!((api.world.db_calls.get(), api.world.blob_reads.borrow().len()), (1, 2));
+    assert_eq!((api.env.db_calls.get(), api.env.blob_reads.borrow().len()), (1, 2));
 }
 
 #[test]
 fn one_key_in_one_header() {
     let mut api = Api::new(config(&[("SECRET_HEADERS", "X-Pica-Secret,x-key")]));
-    api.world.publish(crate::support::small_catalog());
-    let second = api.world.key("beta", Environment::Test, &Scope::ALL, None);
-    api.key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    api.env.publish(crate::support::small_catalog());
+    let second = api.env.key("beta", Environment::Test, &Scope::ALL, None);
+    api.key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let (a, b) = (api.key.reveal().to_owned(), second.reveal().to_owned());
     for (secrets, expected) in [
         (vec![("x-service-secret", &a)], (200, "")),
@@ -132,7 +131,7 @@ fn one_key_in_one_header() {
 }
 
 #[test]
-fn scopes() {
+fn each_endpoint_requires_its_scope() {
     let api = Api::with_catalog();
     for (scopes, status) in [
         (vec![Scope::CatalogRead], 200),
@@ -140,7 +139,7 @@ fn scopes() {
         (vec![Scope::ConnectionsRead, Scope::ConnectionsWrite], 403),
         (vec![], 403),
     ] {
-        let key = api.world.key("acme", Environment::Test, &scopes, None);
+        let key = api.env.key("acme", Environment::Test, &scopes, None);
         for path in [CONNECTORS, "/v1/available-actions/alpha"] {
             let response =
                 api.send(&with_header(anonymous("GET", path), "x-service-secret", key.reveal()));
@@ -165,7 +164,7 @@ fn scopes() {
 #[test]
 fn whoami_shows_everything_but_the_key() {
     let api = Api::with_catalog();
-    let key = api.world.key(
+    let key = api.env.key(
         "Größe.Inc",
         Environment::Live,
         &[Scope::ConnectionsWrite, Scope::CatalogRead],
@@ -187,7 +186,7 @@ fn keys_are_never_shown() {
     let api = Api::with_catalog();
     for path in [CONNECTORS, WHOAMI, "/v1/nope", "/v1/available-connectors?x=1"] {
         for fails in [false, true] {
-            api.world.db_fails.set(fails);
+            api.env.db_fails.set(fails);
             let shown =
                 format!("{:?} {:?} {:?}", api.request("GET", path), api.get(path), api.service);
             assert!(!shown.contains(api.key.reveal().trim_start_matches("sk_test_")), "{path}");

@@ -5,7 +5,7 @@ use connector_vault::http::{Config, Request, Response, Service};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
-use crate::support::{Api, Loss, World, as_key, body};
+use crate::support::{Api, DbFault, TestEnv, as_key, body};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, minimal, patch_as, post_as};
 
 const CONNECTORS: &str = "/v1/available-connectors";
@@ -13,22 +13,22 @@ const WHOAMI: &str = "/v1/whoami";
 const DAY_MS: u64 = 86_400_000;
 
 /// The day of a key's last use, as stored.
-fn last_used(world: &World, key: &ApiKey) -> Option<u64> {
+fn last_used(env: &TestEnv, key: &ApiKey) -> Option<u64> {
     let sql = "SELECT last_used_day FROM api_keys WHERE hash = ?1";
     let day: Option<i64> =
-        world.database.query_row(sql, [key.hash().to_string()], |row| row.get(0)).unwrap();
+        env.database.query_row(sql, [key.hash().to_string()], |row| row.get(0)).unwrap();
     day.map(|day| u64::try_from(day).unwrap())
 }
 
-fn today(world: &World) -> u64 {
-    world.now.get() / DAY_MS
+fn today(env: &TestEnv) -> u64 {
+    env.now.get() / DAY_MS
 }
 
 /// The number of database calls, and of rows written.
 fn cost(response: &Response) -> (u32, u32) {
-    let told = response.header("server-timing").unwrap();
+    let timing = response.header("server-timing").unwrap();
     let number = |name: &str| {
-        let (_, rest) = told.split_once(name).unwrap();
+        let (_, rest) = timing.split_once(name).unwrap();
         rest.split([' ', '"']).next().unwrap().parse().unwrap()
     };
     (number("calls="), number("rows_written="))
@@ -47,9 +47,9 @@ fn another_isolate(api: Api) -> Api {
 }
 
 fn misfiled(api: &Api) -> ApiKey {
-    let key = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    let key = api.env.key("acme", Environment::Live, &Scope::ALL, None);
     let sql = "UPDATE api_keys SET environment = 'test' WHERE hash = ?1";
-    api.world.database.execute(sql, [key.hash().to_string()]).unwrap();
+    api.env.database.execute(sql, [key.hash().to_string()]).unwrap();
     key
 }
 
@@ -57,19 +57,22 @@ fn misfiled(api: &Api) -> ApiKey {
 fn a_use_is_written_once_a_day() {
     let api = Api::with_catalog();
     let get = |path: &str| ask(&api, &api.request("GET", path));
-    assert_eq!(last_used(&api.world, &api.key), None);
+    assert_eq!(last_used(&api.env, &api.key), None);
     for day in 0..3 {
-        let until_midnight = DAY_MS - api.world.now.get() % DAY_MS;
+        let until_midnight = DAY_MS - api.env.now.get() % DAY_MS;
         assert_eq!(get(CONNECTIONS), (1, 1), "the first request of day {day}");
-        assert_eq!(last_used(&api.world, &api.key), Some(today(&api.world)));
+        assert_eq!(last_used(&api.env, &api.key), Some(today(&api.env)));
         assert_eq!((get(CONNECTIONS), get(SUMMARY), get(WHOAMI)), ((1, 0), (1, 0), (1, 0)));
         // The other requests only read, so they need no write access.
-        let asked = api.world.asked.borrow();
-        assert!(asked.iter().all(|statement| statement.sql.starts_with("SELECT")), "{asked:?}");
-        drop(asked);
-        api.world.wait(until_midnight - 1);
+        let statements = api.env.statements.borrow();
+        assert!(
+            statements.iter().all(|statement| statement.sql.starts_with("SELECT")),
+            "{statements:?}"
+        );
+        drop(statements);
+        api.env.wait(until_midnight - 1);
         assert_eq!(get(CONNECTIONS), (1, 0), "the last millisecond of day {day}");
-        api.world.wait(1);
+        api.env.wait(1);
     }
 }
 
@@ -77,7 +80,7 @@ fn a_use_is_written_once_a_day() {
 fn every_kind_of_request_is_a_use() {
     let api = Api::with_catalog();
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
-    let key = |scopes: &[Scope]| api.world.key("acme", Environment::Test, scopes, None);
+    let key = |scopes: &[Scope]| api.env.key("acme", Environment::Test, scopes, None);
     let full = || key(&Scope::ALL);
     let patch = json!({"tags": ["x"]});
     for (key, status, request) in [
@@ -93,13 +96,13 @@ fn every_kind_of_request_is_a_use() {
     ] {
         let response = api.send(&as_key(&key, request.0, &request.1));
         assert_eq!((response.status, cost(&response)), (status, (1, 1)), "{request:?}");
-        assert_eq!(last_used(&api.world, &key), Some(today(&api.world)), "{request:?}");
+        assert_eq!(last_used(&api.env, &key), Some(today(&api.env)), "{request:?}");
     }
     // A deletion writes its actor first and erases it at the end, even if there is nothing to delete.
     let key = full();
     let unknown = api.send(&as_key(&key, "DELETE", &at(UNKNOWN_ID)));
     assert_eq!((unknown.status, cost(&unknown)), (404, (1, 3)));
-    assert_eq!(last_used(&api.world, &key), Some(today(&api.world)));
+    assert_eq!(last_used(&api.env, &key), Some(today(&api.env)));
     // The request's own writes are added, and its actor.
     for make in [
         |key: &ApiKey, _: &str| post_as(key, &minimal("new")),
@@ -107,96 +110,96 @@ fn every_kind_of_request_is_a_use() {
     ] {
         let key = full();
         assert_eq!(ask(&api, &make(&key, &id)), (1, 4));
-        assert_eq!(last_used(&api.world, &key), Some(today(&api.world)));
+        assert_eq!(last_used(&api.env, &key), Some(today(&api.env)));
     }
     assert_eq!(ask(&api, &patch_as(&full(), &id, &patch)), (1, 4));
 }
 
 #[test]
-fn a_warm_catalog_read_still_asks_nothing() {
+fn a_warm_catalog_read_makes_no_query() {
     let api = Api::with_catalog();
     let get = || ask(&api, &api.request("GET", CONNECTORS));
     assert_eq!((get(), get()), ((1, 1), (0, 0)));
-    let until_midnight = DAY_MS - api.world.now.get() % DAY_MS;
-    api.world.wait(until_midnight - 1);
+    let until_midnight = DAY_MS - api.env.now.get() % DAY_MS;
+    api.env.wait(until_midnight - 1);
     assert_eq!((get(), get()), ((1, 0), (0, 0)));
     // The key remains cached past midnight; the day is written with the next request that asks the database anyway.
-    api.world.wait(1);
-    let yesterday = today(&api.world) - 1;
-    assert_eq!((get(), last_used(&api.world, &api.key)), ((0, 0), Some(yesterday)));
-    api.world.wait(30_000);
-    assert_eq!((get(), last_used(&api.world, &api.key)), ((1, 1), Some(yesterday + 1)));
+    api.env.wait(1);
+    let yesterday = today(&api.env) - 1;
+    assert_eq!((get(), last_used(&api.env, &api.key)), ((0, 0), Some(yesterday)));
+    api.env.wait(30_000);
+    assert_eq!((get(), last_used(&api.env, &api.key)), ((1, 1), Some(yesterday + 1)));
 }
 
 #[test]
 fn a_key_that_is_not_valid_is_not_used() {
     let api = Api::with_catalog();
-    let end = api.world.now.get() + 1000;
-    let expiring = api.world.key("acme", Environment::Test, &Scope::ALL, Some(end));
-    let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let end = api.env.now.get() + 1000;
+    let expiring = api.env.key("acme", Environment::Test, &Scope::ALL, Some(end));
+    let revoked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     api.use_key(&expiring);
     api.use_key(&revoked);
-    let used = Some(today(&api.world));
-    api.world.revoke(&revoked);
-    api.world.wait(DAY_MS);
-    let unknown = api.world.unknown_key(Environment::Test);
+    let used = Some(today(&api.env));
+    api.env.revoke(&revoked);
+    api.env.wait(DAY_MS);
+    let unknown = api.env.unknown_key(Environment::Test);
     let misfiled = misfiled(&api);
-    let before = api.world.dump();
-    let answers = [&unknown, &revoked, &expiring, &misfiled].map(|key| {
+    let before = api.env.dump();
+    let responses = [&unknown, &revoked, &expiring, &misfiled].map(|key| {
         let again = [CONNECTIONS, WHOAMI, CONNECTORS, CONNECTIONS].map(|path| {
             let response = api.send(&as_key(key, "GET", path));
-            let asked = api.world.asked.borrow().len();
-            (response.status, response.header("server-timing").map(str::to_owned), asked)
+            let statements = api.env.statements.borrow().len();
+            (response.status, response.header("server-timing").map(str::to_owned), statements)
         });
         assert!(again.iter().all(|(status, ..)| *status == 401));
         again
     });
     // Neither the response nor its cost reveals which case it is, the first time or later.
-    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
-    assert_eq!(api.world.dump(), before);
-    assert_eq!((last_used(&api.world, &expiring), last_used(&api.world, &revoked)), (used, used));
+    assert!(responses.iter().all(|reply| *reply == responses[0]), "{responses:?}");
+    assert_eq!(api.env.dump(), before);
+    assert_eq!((last_used(&api.env, &expiring), last_used(&api.env, &revoked)), (used, used));
 }
 
 #[test]
 fn a_key_is_used_until_its_last_millisecond() {
     let api = Api::with_catalog();
-    let midnight = (today(&api.world) + 1) * DAY_MS;
-    let key = api.world.key("acme", Environment::Test, &Scope::ALL, Some(midnight + 1));
+    let midnight = (today(&api.env) + 1) * DAY_MS;
+    let key = api.env.key("acme", Environment::Test, &Scope::ALL, Some(midnight + 1));
     api.use_key(&key);
-    api.world.now.set(midnight);
+    api.env.now.set(midnight);
     assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, 1));
-    let used = last_used(&api.world, &key);
-    assert_eq!(used, Some(today(&api.world)));
-    api.world.wait(DAY_MS);
+    let used = last_used(&api.env, &key);
+    assert_eq!(used, Some(today(&api.env)));
+    api.env.wait(DAY_MS);
     assert_eq!(api.send(&as_key(&key, "GET", CONNECTIONS)).status, 401);
-    assert_eq!(last_used(&api.world, &key), used);
+    assert_eq!(last_used(&api.env, &key), used);
 }
 
 #[test]
 fn isolates_write_one_use_between_them() {
     let mut api = Api::with_catalog();
-    let other = api.world.key("beta", Environment::Test, &Scope::ALL, None);
-    for nth in 0..3 {
-        let written = u32::from(nth == 0);
+    let other = api.env.key("beta", Environment::Test, &Scope::ALL, None);
+    for index in 0..3 {
+        let written = u32::from(index == 0);
         for key in [api.key.clone(), other.clone()] {
-            assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, written), "{nth}");
-            assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, 0), "{nth}");
-            assert_eq!(api.world.asked.borrow().last().unwrap().sql.get(..6), Some("SELECT"));
+            assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, written), "{index}");
+            assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, 0), "{index}");
+            assert_eq!(api.env.statements.borrow().last().unwrap().sql.get(..6), Some("SELECT"));
         }
         api = another_isolate(api);
     }
     // An isolate whose clock is behind does not set the day back.
-    let used = last_used(&api.world, &api.key);
-    api.world.now.set(api.world.now.get() - DAY_MS);
+    let used = last_used(&api.env, &api.key);
+    api.env.now.set(api.env.now.get() - DAY_MS);
     assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 0));
-    assert_eq!(last_used(&api.world, &api.key), used);
+    assert_eq!(last_used(&api.env, &api.key), used);
 }
 
 #[test]
-fn more_keys_than_an_isolate_remembers() {
+fn an_evicted_key_is_written_again() {
     let api = Api::with_catalog();
     let keys: Vec<ApiKey> =
-        (0..1100).map(|_| api.world.key("acme", Environment::Test, &Scope::ALL, None)).collect();
+        (0..1100).map(|_| api.env.key("acme", Environment::Test, &Scope::ALL, None)).collect();
     for written in [1, 0] {
         for key in &keys {
             assert_eq!(ask(&api, &as_key(key, "GET", WHOAMI)), (1, written));
@@ -206,44 +209,44 @@ fn more_keys_than_an_isolate_remembers() {
 
 #[test]
 fn a_use_survives_lost_connections() {
-    for loss in [Loss::Before, Loss::After] {
+    for db_fault in [DbFault::Before, DbFault::After] {
         for lost in 1..=2 {
             let api = Api::with_catalog();
-            *api.world.losses.borrow_mut() = vec![loss; lost].into();
+            *api.env.db_faults.borrow_mut() = vec![db_fault; lost].into();
             let (calls, _) = ask(&api, &api.request("GET", CONNECTIONS));
-            assert_eq!((calls as usize, api.world.slept.borrow().len()), (lost + 1, lost));
-            assert_eq!(last_used(&api.world, &api.key), Some(today(&api.world)));
+            assert_eq!((calls as usize, api.env.pauses.borrow().len()), (lost + 1, lost));
+            assert_eq!(last_used(&api.env, &api.key), Some(today(&api.env)));
             assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 0));
         }
     }
     // After a failed request, the next one writes the use.
     let api = Api::with_catalog();
-    *api.world.losses.borrow_mut() = [Loss::Before; 3].into();
+    *api.env.db_faults.borrow_mut() = [DbFault::Before; 3].into();
     assert_eq!(api.get(CONNECTIONS).status, 503);
-    assert_eq!(last_used(&api.world, &api.key), None);
+    assert_eq!(last_used(&api.env, &api.key), None);
     assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 1));
 }
 
 #[test]
-fn a_database_that_takes_no_use_still_answers() {
+fn a_failed_write_of_a_use_does_not_fail_the_request() {
     let api = Api::with_catalog();
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
     let calm = [CONNECTIONS.to_owned(), at(&id), SUMMARY.into(), WHOAMI.into()];
     let calm = calm.map(|path| (body(&api.get(&path)), path));
     // The write fails, as if the database were full or lacked the column.
-    api.world.database.execute_batch("CREATE TEMP TRIGGER full BEFORE UPDATE OF last_used_day ON main.api_keys BEGIN SELECT RAISE(ABORT, 'D1_ERROR: full at /secret/path'); END").unwrap();
+    api.env.database.execute_batch("CREATE TEMP TRIGGER full BEFORE UPDATE OF last_used_day ON main.api_keys BEGIN SELECT RAISE(ABORT, 'D1_ERROR: full at /secret/path'); END").unwrap();
     for (expected, path) in &calm {
         let api = &api;
-        let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+        let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
         let response = api.send(&as_key(&key, "GET", path));
         assert_eq!((response.status, cost(&response)), (200, (2, 0)), "{path}");
         assert_eq!(&body(&response), expected);
         // The write is not retried on this day.
         assert_eq!(ask(api, &as_key(&key, "GET", path)), (1, 0));
-        assert_eq!(last_used(&api.world, &key), None);
+        assert_eq!(last_used(&api.env, &key), None);
     }
     // Writes happen once, and an unknown connection is not mistaken for one that an earlier attempt deleted.
-    let key = || api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let key = || api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let unknown = api.send(&as_key(&key(), "DELETE", &at(UNKNOWN_ID)));
     // A deletion writes its actor first and erases it at the end, even if there is nothing to delete.
     assert_eq!((unknown.status, cost(&unknown)), (404, (2, 2)));
@@ -253,17 +256,17 @@ fn a_database_that_takes_no_use_still_answers() {
     assert_eq!(api.send(&as_key(&key(), "DELETE", &at(&id))).status, 204);
     // A read-only database.
     let reader = key();
-    api.world.database.execute_batch("PRAGMA query_only = ON").unwrap();
+    api.env.database.execute_batch("PRAGMA query_only = ON").unwrap();
     assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (2, 0));
     assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (1, 0));
-    let unknown = api.world.unknown_key(Environment::Test);
+    let unknown = api.env.unknown_key(Environment::Test);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 401);
 }
 
 #[test]
 fn an_unreachable_database_is_reported_as_unavailable() {
     let api = Api::with_catalog();
-    api.world.db_fails.set(true);
+    api.env.db_fails.set(true);
     let response = api.get(CONNECTIONS);
     assert_eq!((response.status, cost(&response)), (503, (2, 0)));
     assert_eq!(cost(&api.get(CONNECTIONS)), (1, 0), "what is in trouble is not asked twice again");

@@ -24,7 +24,7 @@ fn api() -> Api {
         r#"{"image":"/logos/x.svg"}"#.clone_into(&mut row.description);
         (row, false, Vec::new())
     };
-    api.world.publish(rows.map(row).into());
+    api.env.publish(rows.map(row).into());
     api
 }
 
@@ -67,8 +67,8 @@ fn entity_tags_differ_by_origin() {
         let [own, other] = [ORIGIN, OTHER].map(|origin| {
             let tag = api.send(&at(&api, origin, path)).header("etag").unwrap().to_owned();
             let status = |origin| {
-                let asked = with_header(at(&api, origin, path), "if-none-match", &tag);
-                api.send(&asked).status
+                let requested = with_header(at(&api, origin, path), "if-none-match", &tag);
+                api.send(&requested).status
             };
             (status(ORIGIN), status(OTHER))
         });
@@ -80,8 +80,8 @@ fn entity_tags_differ_by_origin() {
 fn odd_host_keeps_the_response_valid_json() {
     let api = api();
     for path in [format!("{LIST}?platform=slack"), DETAIL.to_owned()] {
-        let answer = body(&api.send(&at(&api, r#"http://a"b"#, &path)));
-        let row = answer.get("rows").map_or(&answer, |rows| &rows[0]);
+        let response = body(&api.send(&at(&api, r#"http://a"b"#, &path)));
+        let row = response.get("rows").map_or(&response, |rows| &rows[0]);
         assert_eq!(row["image"], Value::from(r#"http://a"b/logos/slack.svg"#));
     }
 }

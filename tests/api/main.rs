@@ -11,13 +11,12 @@ mod access;
 mod action_detail;
 mod actions;
 mod agents;
-mod answers;
 mod api_keys;
 #[cfg(feature = "cli")]
 mod audit;
-mod broad;
+mod broad_lists;
 mod call;
-mod chance;
+mod capacity;
 mod connect;
 mod connections;
 mod connector_detail;
@@ -29,7 +28,6 @@ mod derived;
 mod due_work;
 #[cfg(feature = "cli")]
 mod faults;
-mod full;
 mod keys;
 mod last_use;
 mod logos;
@@ -39,17 +37,19 @@ mod migrations;
 mod model;
 #[cfg(feature = "cli")]
 mod moves;
-mod near;
 #[cfg(feature = "cli")]
 mod openapi;
 mod pages;
 mod parameters;
 mod plans;
 mod properties;
+mod read_replica;
 mod reads;
+mod recorded_responses;
 mod rehearsal;
 mod requests;
 mod resilience;
+mod rng;
 mod search;
 mod sessions;
 mod shards;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::connect;
 use crate::counted::miscounts;
-use crate::support::{self, Api, World, body, config};
+use crate::support::{self, Api, TestEnv, body, config};
 use crate::vault::{CONNECTIONS, at, minimal};
 
 /// Synthetic migrations of the kinds that a release may add, applied after those of `schema/`, so that the rules are
@@ -32,12 +32,12 @@ fn migrations() -> Vec<String> {
 }
 
 /// A database to which only the first `applied` migrations were applied.
-fn at_schema(applied: usize) -> World {
-    let world = World::empty();
+fn at_schema(applied: usize) -> TestEnv {
+    let env = TestEnv::empty();
     for migration in &migrations()[..applied] {
-        world.database.execute_batch(migration).unwrap();
+        env.database.execute_batch(migration).unwrap();
     }
-    world
+    env
 }
 
 /// Tables that triggers write: their rows follow from the connections, and are recounted.
@@ -52,17 +52,17 @@ const EMPTY: [&str; 5] =
 const AUDIT: &str = "audit";
 
 /// The tables of a database, or the columns of a table that can be written.
-fn names(world: &World, table: Option<&str>) -> Vec<String> {
+fn names(env: &TestEnv, table: Option<&str>) -> Vec<String> {
     match table {
-        None => world.texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"),
-        Some(table) => world.texts(&format!("SELECT name FROM pragma_table_info('{table}')")),
+        None => env.texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"),
+        Some(table) => env.texts(&format!("SELECT name FROM pragma_table_info('{table}')")),
     }
 }
 
 /// The rows of a table, in these columns.
-fn rows(world: &World, table: &str, columns: &[String]) -> Vec<String> {
+fn rows(env: &TestEnv, table: &str, columns: &[String]) -> Vec<String> {
     let row: Vec<String> = columns.iter().map(|column| format!("quote({column})")).collect();
-    world.texts(&format!("SELECT {} AS row FROM {table} ORDER BY row", row.join(" || ', ' || ")))
+    env.texts(&format!("SELECT {} AS row FROM {table} ORDER BY row", row.join(" || ', ' || ")))
 }
 
 /// A call that waits for the approval of that grant's user.
@@ -77,13 +77,13 @@ const CONSOLE: &str = "INSERT INTO console_sign_ins (id, account, environment, t
 /// A service with rows in every table but those of moves: connected accounts, a deleted connection that is not revoked
 /// yet, a pending attempt, a webhook with a delivery.
 fn in_use() -> Api {
-    let api = connect::upkeep::api_of_now();
-    api.world.database.execute_batch(AGENTS).unwrap();
-    api.world.database.execute_batch(APPROVAL).unwrap();
-    api.world.database.execute_batch(CONSOLE).unwrap();
+    let api = connect::maintenance::api_of_now();
+    api.env.database.execute_batch(AGENTS).unwrap();
+    api.env.database.execute_batch(APPROVAL).unwrap();
+    api.env.database.execute_batch(CONSOLE).unwrap();
     connect::set_client(&api, "acme");
     connect::set_client(&api, "revoked");
-    let tokens = |nth: u8| json!({"access_token": format!("at-{nth}"), "refresh_token": format!("rt-{nth}")});
+    let tokens = |index: u8| json!({"access_token": format!("at-{index}"), "refresh_token": format!("rt-{index}")});
     connect::connected(&api, &connect::of_ann("acme"), &tokens(1));
     let id = connect::connected(&api, &connect::of_ann("revoked"), &tokens(2));
     let webhook = json!({"url": "https://hooks.example/in"});
@@ -100,23 +100,23 @@ fn in_use() -> Api {
     assert_eq!(api.send(&connect::exchange(&connect::code(&api, &session))).status, 200);
     let report =
         "INSERT INTO vault_key_reports (keys, first_at, last_at) VALUES ('[\"new:0f\"]', 1, 2)";
-    api.world.database.execute_batch(report).unwrap();
+    api.env.database.execute_batch(report).unwrap();
     api.flush_usage();
     for migration in SYNTHETIC {
-        api.world.database.execute_batch(migration).unwrap();
+        api.env.database.execute_batch(migration).unwrap();
     }
     api
 }
 
 /// Copies the columns of an earlier schema for each row.
-fn fill(world: &World, from: &World, schema: &World) {
+fn fill(env: &TestEnv, from: &TestEnv, schema: &TestEnv) {
     let tables = names(schema, None);
     let is_plain = |table: &&String| !DERIVED.contains(&table.as_str());
     let copy = |table: &str| {
         let columns = names(schema, Some(table));
         for row in rows(from, table, &columns) {
             let sql = format!("INSERT INTO {table} ({}) VALUES ({row})", columns.join(", "));
-            world.database.execute(&sql, []).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            env.database.execute(&sql, []).unwrap_or_else(|error| panic!("{sql}: {error}"));
         }
     };
     copy("connections");
@@ -124,39 +124,39 @@ fn fill(world: &World, from: &World, schema: &World) {
         tables.iter().filter(is_plain).filter(|table| *table != "connections").collect();
     // The copied rows replace those that the triggers derived from the connections.
     for table in &others {
-        world.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
+        env.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
     }
     // Webhooks are copied after events, since their triggers would otherwise create deliveries for these events.
     for table in others.iter().filter(|table| **table != AUDIT) {
         copy(table);
     }
     // Triggers of the other tables wrote to it.
-    world.database.execute(&format!("DELETE FROM {AUDIT}"), []).unwrap();
+    env.database.execute(&format!("DELETE FROM {AUDIT}"), []).unwrap();
     copy(AUDIT);
 }
 
 /// The rows of a database in the tables and columns of an earlier schema.
-fn held(world: &World, schema: &World) -> Vec<(String, Vec<String>, Vec<String>)> {
+fn contents(env: &TestEnv, schema: &TestEnv) -> Vec<(String, Vec<String>, Vec<String>)> {
     names(schema, None)
         .into_iter()
         .filter(|table| !DERIVED.contains(&table.as_str()))
         .map(|table| {
             let columns = names(schema, Some(&table));
-            let rows = rows(world, &table, &columns);
+            let rows = rows(env, &table, &columns);
             (table, columns, rows)
         })
         .collect()
 }
 
 /// Asserts that the service returns the same from a database of the latest schema as from `old`.
-fn expect_served(world: World, old: &Api, applied: usize) {
-    world.blobs.borrow_mut().clone_from(&old.world.blobs.borrow());
-    world.now.set(old.world.now.get());
+fn expect_served(env: TestEnv, old: &Api, applied: usize) {
+    env.blobs.borrow_mut().clone_from(&old.env.blobs.borrow());
+    env.now.set(old.env.now.get());
     let service = Service::new(config(&connect::SETTINGS));
-    let api = Api { world, service, key: old.key.clone() };
+    let api = Api { env, service, key: old.key.clone() };
     let listed = body(&api.get(CONNECTIONS));
     assert_eq!(listed, body(&old.get(CONNECTIONS)), "from schema {applied}");
-    let id = api.world.texts("SELECT id FROM connections WHERE identity = 'ann'").remove(0);
+    let id = api.env.texts("SELECT id FROM connections WHERE identity = 'ann'").remove(0);
     let credentials = body(&api.get(&format!("{}/credentials", at(&id))));
     assert_eq!(credentials["accessToken"], "at-1", "from schema {applied}");
     assert_eq!(body(&api.get("/v1/oauth-clients"))["total"], 2);
@@ -165,60 +165,60 @@ fn expect_served(world: World, old: &Api, applied: usize) {
 #[test]
 fn every_row_survives_every_migration() {
     let old = in_use();
-    let old_tables = names(&old.world, None);
+    let old_tables = names(&old.env, None);
     for table in &old_tables {
         assert!(
-            rows(&old.world, table, &names(&old.world, Some(table))).is_empty()
+            rows(&old.env, table, &names(&old.env, Some(table))).is_empty()
                 == EMPTY.contains(&table.as_str()),
             "{table} is empty, or should be"
         );
     }
     for applied in 1..=migrations().len() {
-        let world = at_schema(applied);
-        fill(&world, &old.world, &world);
-        let there = held(&world, &world);
+        let env = at_schema(applied);
+        fill(&env, &old.env, &env);
+        let there = contents(&env, &env);
         for migration in &migrations()[applied..] {
-            world.database.execute_batch(migration).unwrap();
+            env.database.execute_batch(migration).unwrap();
         }
         for (table, columns, before) in &there {
-            assert_eq!(&rows(&world, table, columns), before, "{table}, from schema {applied}");
-            assert_eq!(before, &rows(&old.world, table, columns), "{table}, in schema {applied}");
+            assert_eq!(&rows(&env, table, columns), before, "{table}, from schema {applied}");
+            assert_eq!(before, &rows(&old.env, table, columns), "{table}, in schema {applied}");
         }
-        assert_eq!(miscounts(&world), [""; 0], "from schema {applied}");
-        expect_served(world, &old, applied);
+        assert_eq!(miscounts(&env), [""; 0], "from schema {applied}");
+        expect_served(env, &old, applied);
     }
 }
 
 #[test]
-fn a_worker_of_an_earlier_schema_writes_todays() {
+fn an_older_worker_can_write_to_the_current_schema() {
     let old = in_use();
     let latest = migrations().len();
     for applied in 1..=latest {
-        let (world, schema) = (at_schema(latest), at_schema(applied));
-        fill(&world, &old.world, &schema);
+        let (env, schema) = (at_schema(latest), at_schema(applied));
+        fill(&env, &old.env, &schema);
         let expect_there = |what: &str| {
-            for (table, columns, rows) in held(&world, &schema) {
-                let expected = self::rows(&old.world, &table, &columns);
+            for (table, columns, rows) in contents(&env, &schema) {
+                let expected = self::rows(&old.env, &table, &columns);
                 assert_eq!(rows, expected, "{table}, {what} by a Worker of schema {applied}");
             }
-            assert_eq!(miscounts(&world), [""; 0], "{what} by a Worker of schema {applied}");
+            assert_eq!(miscounts(&env), [""; 0], "{what} by a Worker of schema {applied}");
         };
         expect_there("inserted");
-        let tables = held(&world, &schema);
+        let tables = contents(&env, &schema);
         for (table, columns, _) in &tables {
             let same: Vec<String> =
                 columns.iter().map(|column| format!("{column} = {column}")).collect();
             let sql = format!("UPDATE {table} SET {}", same.join(", "));
-            world.database.execute(&sql, []).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            env.database.execute(&sql, []).unwrap_or_else(|error| panic!("{sql}: {error}"));
         }
         expect_there("updated");
         for (table, ..) in &tables {
-            world.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
+            env.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
         }
-        assert_eq!(miscounts(&world), [""; 0], "deleted by a Worker of schema {applied}");
+        assert_eq!(miscounts(&env), [""; 0], "deleted by a Worker of schema {applied}");
         // After another upgrade, the service reads the rows that the earlier Worker wrote.
-        fill(&world, &old.world, &schema);
-        expect_served(world, &old, applied);
+        fill(&env, &old.env, &schema);
+        expect_served(env, &old, applied);
     }
 }
 
@@ -229,21 +229,21 @@ fn marked(row: &str, mark: &str) -> (String, bool) {
 }
 
 /// Each readable column of each table and view, on which a Worker may rely, and whether a row requires a value for it.
-fn columns(world: &World) -> BTreeMap<String, bool> {
+fn columns(env: &TestEnv) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', iif(c.\"notnull\" AND c.dflt_value IS NULL AND c.hidden = 0, '!', '?'), s.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk, c.hidden) FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')";
-    let found = world.texts(sql);
+    let found = env.texts(sql);
     found.iter().map(|row| marked(row, "!")).collect()
 }
 
 /// The indexes that statements name, and whether each is unique.
-fn indexes(world: &World) -> BTreeMap<String, bool> {
+fn indexes(env: &TestEnv) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', i.\"unique\", s.name, i.name, (SELECT group_concat(coalesce(x.name, '?')) FROM pragma_index_info(i.name) x), (SELECT d.sql FROM sqlite_schema d WHERE d.name = i.name)) FROM sqlite_schema s, pragma_index_list(s.name) i WHERE s.type = 'table'";
-    let found = world.texts(sql);
+    let found = env.texts(sql);
     found.iter().map(|row| marked(row, "1")).collect()
 }
 
 /// The removals since a schema, and the new requirements for rows of its tables.
-fn taken_or_asked(before: &World, after: &World) -> Vec<String> {
+fn removed_or_required(before: &TestEnv, after: &TestEnv) -> Vec<String> {
     let mut found = Vec::new();
     for list in [columns, indexes] {
         let (before, after) = (list(before), list(after));
@@ -252,8 +252,8 @@ fn taken_or_asked(before: &World, after: &World) -> Vec<String> {
         let gone = before.iter().filter(|(named, asks)| after.get(*named) != Some(*asks));
         found.extend(gone.map(|(named, _)| format!("gone: {named}")));
         let new = after.iter().filter(|(named, _)| !before.contains_key(*named));
-        let asked = new.filter(|(named, asks)| **asks && tables.contains(&table(named)));
-        found.extend(asked.map(|(named, _)| format!("asked: {named}")));
+        let requested = new.filter(|(named, asks)| **asks && tables.contains(&table(named)));
+        found.extend(requested.map(|(named, _)| format!("asked: {named}")));
     }
     found
 }
@@ -263,7 +263,7 @@ fn migrations_only_add() {
     let latest = migrations().len();
     for applied in 2..=latest {
         let (before, after) = (at_schema(applied - 1), at_schema(applied));
-        assert_eq!(taken_or_asked(&before, &after), [""; 0], "by migration {applied}");
+        assert_eq!(removed_or_required(&before, &after), [""; 0], "by migration {applied}");
     }
     // Each of these changes is detected.
     for change in [
@@ -279,28 +279,28 @@ fn migrations_only_add() {
     ] {
         let (before, after) = (at_schema(latest), at_schema(latest));
         after.database.execute_batch(change).unwrap();
-        assert_ne!(taken_or_asked(&before, &after), [""; 0], "{change}");
+        assert_ne!(removed_or_required(&before, &after), [""; 0], "{change}");
     }
 }
 
 #[test]
 fn a_migration_fails_when_applied_twice() {
-    let world = World::new();
+    let env = TestEnv::new();
     for migration in support::migrations() {
         assert!(
-            world.database.execute_batch(&migration).is_err(),
+            env.database.execute_batch(&migration).is_err(),
             "the tables must not be created again"
         );
     }
-    let integrity = world.texts("SELECT integrity_check FROM pragma_integrity_check");
+    let integrity = env.texts("SELECT integrity_check FROM pragma_integrity_check");
     assert_eq!(integrity, ["ok"]);
 }
 
 #[test]
-fn the_database_itself_refuses_what_no_connection_can_be() {
+fn the_database_rejects_invalid_connections() {
     let api = Api::with_catalog();
     api.create(&minimal("ann"));
-    let before = api.world.dump();
+    let before = api.env.dump();
     for change in [
         "active = 2",
         "active = NULL",
@@ -320,7 +320,7 @@ fn the_database_itself_refuses_what_no_connection_can_be() {
         "platform = NULL",
     ] {
         let sql = format!("UPDATE connections SET {change}");
-        assert!(api.world.database.execute(&sql, []).is_err(), "{change}");
-        assert_eq!(api.world.dump(), before, "{change}");
+        assert!(api.env.database.execute(&sql, []).is_err(), "{change}");
+        assert_eq!(api.env.dump(), before, "{change}");
     }
 }

@@ -15,9 +15,9 @@ use connector_vault::ports::{Db as _, Statement};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::chance::repetitions;
 use crate::connect::{self, Browser, begin, connected, of_ann, send, set_client, token};
-use crate::support::{Api, HOME, World, anonymous, as_key, as_secret, body, with_body};
+use crate::rng::repetitions;
+use crate::support::{Api, HOME, TestEnv, anonymous, as_key, as_secret, body, with_body};
 use crate::vault::CONNECTIONS;
 
 const TOKENS: &str = "{\"access_token\": \"at\", \"refresh_token\": \"rt\", \"expires_in\": 3600}";
@@ -63,10 +63,9 @@ impl MoveDatabase for In<'_> {
             bail!("killed");
         }
         let statement = |sql: &String| Statement { sql: sql.clone().into(), params: Vec::new() };
-        self.api.world.within(self.shard, || sql.iter().for_each(|sql| look(&self.api.world, sql)));
+        self.api.env.within(self.shard, || sql.iter().for_each(|sql| look(&self.api.env, sql)));
         let all = sql.iter().map(statement).collect();
-        let sets =
-            self.api.world.within(self.shard, || pollster::block_on(self.api.world.batch(all)));
+        let sets = self.api.env.within(self.shard, || pollster::block_on(self.api.env.batch(all)));
         let sets = sets?;
         if self.calls.dies == Some((call, false)) {
             bail!("killed");
@@ -81,7 +80,7 @@ impl MoveDatabase for In<'_> {
 
 /// Rows that are looked up by key, and pages after the first, use an index over the key: otherwise an account with N
 /// pages would be read N times.
-fn look(world: &World, sql: &str) {
+fn look(env: &TestEnv, sql: &str) {
     let looks_up = sql.starts_with("DELETE FROM") || sql.contains("json_each('");
     let is_next = sql.contains("UNION ALL SELECT * FROM");
     if !(looks_up || is_next) || sql.contains("_moves)") || sql.starts_with("DELETE FROM forwards")
@@ -89,7 +88,7 @@ fn look(world: &World, sql: &str) {
         return;
     }
     let explained = format!("EXPLAIN QUERY PLAN {sql}");
-    let mut prepared = world.here().prepare(&explained).unwrap();
+    let mut prepared = env.here().prepare(&explained).unwrap();
     let step = |row: &rusqlite::Row<'_>| Ok((row.get("parent")?, row.get("detail")?));
     let steps = prepared.query_map([], step).unwrap();
     for step in steps {
@@ -116,12 +115,15 @@ fn with<T>(
 
 fn moved(api: &Api) -> MoveResult {
     with(api, (*HOME, other()), &Calls::quiet(), |step| {
-        let mut told = Vec::new();
-        let moved = step.run(|phase, done, all| told.push((phase, done, all))).unwrap();
+        let mut reports = Vec::new();
+        let moved = step.run(|phase, done, all| reports.push((phase, done, all))).unwrap();
         // The keys are copied last, while the account is fenced.
-        assert!(told.is_sorted() && told.iter().all(|(_, done, all)| done < all), "{told:?}");
-        let (copied, compared) =
-            told.split_at(told.iter().take_while(|(phase, ..)| *phase == Phase::Copy).count());
+        assert!(
+            reports.is_sorted() && reports.iter().all(|(_, done, all)| done < all),
+            "{reports:?}"
+        );
+        let (copied, compared) = reports
+            .split_at(reports.iter().take_while(|(phase, ..)| *phase == Phase::Copy).count());
         assert_eq!(copied.last().map(|last| last.1), compared.last().map(|last| last.1));
         moved
     })
@@ -136,11 +138,11 @@ fn clean_up(api: &Api, shard: Shard) -> bool {
 fn damage(api: &Api, sql: &str) -> usize {
     let writing = |what: &str| {
         let sql = format!("UPDATE account_moves SET writing = {what} WHERE account = 'acme'");
-        api.world.here().execute(&sql, []).unwrap()
+        api.env.here().execute(&sql, []).unwrap()
     };
-    api.world.within(other(), || {
+    api.env.within(other(), || {
         let is_moving = writing("''") == 1;
-        let changed = if is_moving { api.world.here().execute(sql, []).unwrap() } else { 0 };
+        let changed = if is_moving { api.env.here().execute(sql, []).unwrap() } else { 0 };
         writing("NULL");
         changed
     })
@@ -149,9 +151,9 @@ fn damage(api: &Api, sql: &str) -> usize {
 /// An account with rows in every table, and other accounts in both databases.
 fn api() -> Api {
     let mut api = connect::api();
-    api.world.add(other());
+    api.env.add(other());
     for shard in [*HOME, other()] {
-        let key = api.world.key_in(shard, "zoo", Environment::Test, &Scope::ALL, None);
+        let key = api.env.key_in(shard, "zoo", Environment::Test, &Scope::ALL, None);
         for name in ["a", "b", "c"] {
             // Uses another platform, since `acme` is the name of the account that moves.
             let sent = json!({"platform": "revoked", "identity": name, "identityType": "user"});
@@ -175,8 +177,8 @@ fn api() -> Api {
 
 /// Every row of the account, without the numbers that each database assigns.
 fn rows_of(api: &Api, shard: Shard) -> Vec<String> {
-    let read = |sql: &str| api.world.texts(sql);
-    api.world.within(shard, || {
+    let read = |sql: &str| api.env.texts(sql);
+    api.env.within(shard, || {
         let mut all = Vec::new();
         for table in [
             "api_keys", "connections", "connection_tags", "connection_counts", "oauth_clients", "credentials",
@@ -225,7 +227,7 @@ fn moves_all_rows_and_forwards_secrets() {
     let (_, link) =
         begin(&api, &json!({"platform": "acme", "identity": "kim", "identityType": "user"}));
     let browser = Browser::default();
-    let (_, asked) = browser.follow(&api, &link);
+    let (_, query) = browser.follow(&api, &link);
     let (seen, next) = events(&api, "");
     assert!(!seen.is_empty());
     let with_kim = rows_of(&api, *HOME);
@@ -238,7 +240,7 @@ fn moves_all_rows_and_forwards_secrets() {
     assert_eq!(total(&api), json!(4));
     assert_eq!(api.send(&as_secret(&session, "GET", "/v1/whoami")).status, 200);
     assert_eq!(api.send(&browser.request("GET", &link)).status, 303);
-    let state = connect::value_of(&asked, "state").unwrap();
+    let state = connect::value_of(&query, "state").unwrap();
     connect::script(&api, &[(200, serde_json::from_str(TOKENS).unwrap()), (404, json!({}))]);
     let back =
         api.send(&browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
@@ -246,8 +248,8 @@ fn moves_all_rows_and_forwards_secrets() {
     assert_eq!(total(&api), json!(5));
     // Its credentials can be decrypted in the other database.
     let ann = body(&api.get(&format!("{CONNECTIONS}?identity=ann")))["rows"][0]["id"].clone();
-    let held = api.get(&format!("{CONNECTIONS}/{}/credentials", ann.as_str().unwrap()));
-    assert_eq!(held.status, 200, "{}", body(&held));
+    let credentials = api.get(&format!("{CONNECTIONS}/{}/credentials", ann.as_str().unwrap()));
+    assert_eq!(credentials.status, 200, "{}", body(&credentials));
     // A reader of the feed gets the later events, and none twice.
     let (after, _) = events(&api, &next);
     let kinds: Vec<&str> = after.iter().map(|(_, kind)| kind.as_str()).collect();
@@ -256,7 +258,7 @@ fn moves_all_rows_and_forwards_secrets() {
     assert_eq!(shard_of(&token(&api, &json!({"identity": "ann"}))), other());
     // Nothing was written into the old copy.
     let old = "SELECT id FROM connections WHERE account = 'acme'";
-    assert_eq!(api.world.within(*HOME, || api.world.texts(old)).len(), 4);
+    assert_eq!(api.env.within(*HOME, || api.env.texts(old)).len(), 4);
 }
 
 #[test]
@@ -270,9 +272,9 @@ fn large_accounts_move_page_by_page() {
         SELECT printf('%08x-0000-4000-8000-%012x', i * 2654435761 % 4294967296, i), 'acme', iif(i % 3, 'test', 'live'), 1, 'alpha', 'v1', 'default',
           'user-' || i, 'user-' || i, 'user', 'What it does.', 'operational', '[\"x\"]', 1, 1700000000000 + i / 7, 'seed'
         FROM n";
-    assert_eq!(api.world.database.execute(sql, [size.to_string()]).unwrap(), size);
+    assert_eq!(api.env.database.execute(sql, [size.to_string()]).unwrap(), size);
     let count =
-        |table: &str| api.world.texts(&format!("SELECT '' || count(*) FROM {table}"))[0].clone();
+        |table: &str| api.env.texts(&format!("SELECT '' || count(*) FROM {table}"))[0].clone();
     assert!(["connections", "events", "deliveries"].iter().all(|table| count(table).len() == 4));
     let before = rows_of(&api, *HOME);
     // A row of a page that is neither the first nor the last.
@@ -282,9 +284,9 @@ fn large_accounts_move_page_by_page() {
     with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
     moved(&api);
     assert_eq!(rows_of(&api, other()), before);
-    api.world.wait(DAY_MS + 1);
+    api.env.wait(DAY_MS + 1);
     assert!(clean_up(&api, *HOME));
-    let dump = api.world.within(*HOME, || api.world.dump());
+    let dump = api.env.within(*HOME, || api.env.dump());
     assert!(dump.iter().all(|row| !row.contains("'acme'") || row.starts_with("forwards: ")));
 }
 
@@ -302,12 +304,12 @@ fn move_damaged(api: &Api, sql: &str) -> Result<MoveResult> {
 #[test]
 fn reports_damaged_row_and_does_not_switch() {
     let api = api();
-    let hook = api.world.texts("SELECT id FROM webhooks WHERE account = 'acme'").concat();
-    let event = api.world.texts("SELECT '' || min(id) FROM events WHERE account = 'acme'").concat();
-    let bob = api.world.texts("SELECT id FROM connections WHERE identity = 'bob'").concat();
-    let ann = api.world.texts("SELECT id FROM connections WHERE identity = 'ann'").concat();
-    let eve = api.world.texts("SELECT id FROM connections WHERE identity = 'eve'").concat();
-    let attempt = api.world.texts("SELECT max(id) FROM connect_attempts").concat();
+    let hook = api.env.texts("SELECT id FROM webhooks WHERE account = 'acme'").concat();
+    let event = api.env.texts("SELECT '' || min(id) FROM events WHERE account = 'acme'").concat();
+    let bob = api.env.texts("SELECT id FROM connections WHERE identity = 'bob'").concat();
+    let ann = api.env.texts("SELECT id FROM connections WHERE identity = 'ann'").concat();
+    let eve = api.env.texts("SELECT id FROM connections WHERE identity = 'eve'").concat();
+    let attempt = api.env.texts("SELECT max(id) FROM connect_attempts").concat();
     let of_bob = json!(["test", bob]).to_string();
     let shifted =
         format!("id = {event} + (SELECT event_shift FROM account_moves WHERE account = 'acme')");
@@ -344,7 +346,7 @@ fn reports_damaged_row_and_does_not_switch() {
         "UPDATE connection_counts SET n = n + 1 WHERE account = 'acme' AND dimension = 'all'";
     let error = format!("{:#}", move_damaged(&api, counter).unwrap_err());
     assert!(error.starts_with("the databases have different numbers of rows: "), "{error}");
-    api.world.wait(5_001);
+    api.env.wait(5_001);
     with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
     // Then the account moves.
     let before = rows_of(&api, *HOME);
@@ -357,9 +359,9 @@ fn only_the_command_can_change_the_copy() {
     let api = api();
     let refused = Cell::new(0);
     let meanwhile = || {
-        api.world.within(other(), || {
+        api.env.within(other(), || {
             // The damage has no effect once the account has arrived.
-            if api.world.texts("SELECT step FROM account_moves WHERE account = 'acme'").is_empty() {
+            if api.env.texts("SELECT step FROM account_moves WHERE account = 'acme'").is_empty() {
                 return;
             }
             for sql in [
@@ -367,7 +369,7 @@ fn only_the_command_can_change_the_copy() {
                 "DELETE FROM credentials WHERE account = 'acme'",
                 "UPDATE events SET reason = '{}' WHERE account = 'acme'",
             ] {
-                match api.world.here().execute(sql, []) {
+                match api.env.here().execute(sql, []) {
                     Ok(changed) => assert_eq!(changed, 0, "{sql}"),
                     Err(error) => {
                         assert!(error.to_string().contains("being moved"), "{error}");
@@ -387,21 +389,20 @@ fn only_the_command_can_change_the_copy() {
 fn only_one_of_both_databases_acts() {
     let api = api();
     moved(&api);
-    let sent = || api.world.sent.borrow().len();
+    let sent = || api.env.sent.borrow().len();
     connect::script(&api, &[]);
-    let (before, old) = (sent(), api.world.dump());
-    api.world.wait(2 * 60 * 60 * 1000);
-    api.world
-        .within(*HOME, || pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap());
+    let (before, old) = (sent(), api.env.dump());
+    api.env.wait(2 * 60 * 60 * 1000);
+    api.env.within(*HOME, || pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap());
     assert_eq!(sent(), before);
     let of = |rows: Vec<String>| {
         rows.into_iter().filter(|row| row.contains("'acme'")).collect::<Vec<_>>()
     };
-    assert_eq!(of(api.world.dump()), of(old));
+    assert_eq!(of(api.env.dump()), of(old));
     // The other database delivers what is due at the webhook.
-    *api.world.platform.borrow_mut() = Box::new(|_| connect::answer(200, &json!({})));
-    let run = || pollster::block_on(jobs::run_minute(&api.service, &api.world));
-    api.world.within(other(), run).unwrap();
+    *api.env.platform.borrow_mut() = Box::new(|_| connect::response(200, &json!({})));
+    let run = || pollster::block_on(jobs::run_minute(&api.service, &api.env));
+    api.env.within(other(), run).unwrap();
     assert!(sent() > before);
 }
 
@@ -409,11 +410,11 @@ fn only_one_of_both_databases_acts() {
 fn old_copy_stays_for_a_day_and_forwards_forever() {
     let api = api();
     moved(&api);
-    api.world.wait(DAY_MS - 1);
+    api.env.wait(DAY_MS - 1);
     assert!(!clean_up(&api, *HOME));
-    api.world.wait(2);
+    api.env.wait(2);
     assert!(clean_up(&api, *HOME));
-    let dump = api.world.within(*HOME, || api.world.dump());
+    let dump = api.env.within(*HOME, || api.env.dump());
     let left: Vec<&String> = dump.iter().filter(|row| row.contains("'acme'")).collect();
     // Only the hashes and ids of its keys remain.
     assert!(!left.is_empty() && left.iter().all(|row| row.starts_with("forwards: ")), "{left:?}");
@@ -449,7 +450,7 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
         }
         // It is read throughout, and changed as soon as the fence is gone.
         assert_eq!(total(&api), json!(4), "{dies:?}");
-        api.world.wait(5_001);
+        api.env.wait(5_001);
         let name = with_body(api.request("POST", CONNECTIONS), &minimal("later").to_string());
         let made = api.send(&name);
         assert_eq!(made.status, 201, "{dies:?} {}", body(&made));
@@ -467,7 +468,7 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
             let undone = with(&api, (*HOME, other()), &quiet, |step| step.undo());
             assert_eq!(undone.is_err(), left, "{dies:?}");
             if !left {
-                let there = api.world.within(other(), || api.world.dump());
+                let there = api.env.within(other(), || api.env.dump());
                 assert!(!there.iter().any(|row| row.contains("'acme'")), "{dies:?} {there:?}");
             }
         }
@@ -489,7 +490,7 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
 #[test]
 fn an_account_is_used_while_it_moves() {
     let api = api();
-    let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let (made, refused, turn) = (RefCell::new(Vec::new()), Cell::new(0), Cell::new(0_u32));
     let created = Cell::new(0);
     let (seen, next) = (RefCell::new(Vec::new()), RefCell::new(String::new()));
@@ -503,7 +504,7 @@ fn an_account_is_used_while_it_moves() {
         // Eight writers in turn. Some calls have no writes between them, so that the switch can happen.
         if turn.get() % 3 == 0 {
             let name = format!("w{}-{}", turn.get() / 3 % 8, turn.get());
-            let asked = |method: &str, path: &str, sent: &Value| {
+            let query = |method: &str, path: &str, sent: &Value| {
                 let response = api.send(&with_body(as_key(&key, method, path), &sent.to_string()));
                 if response.status == 503 {
                     assert_eq!(response.header("retry-after"), Some("5"));
@@ -512,7 +513,7 @@ fn an_account_is_used_while_it_moves() {
                 }
                 response
             };
-            let response = asked("POST", CONNECTIONS, &minimal(&name));
+            let response = query("POST", CONNECTIONS, &minimal(&name));
             if response.status == 201 {
                 created.set(created.get() + 1);
                 made.borrow_mut().push(body(&response)["id"].as_str().unwrap().to_owned());
@@ -522,7 +523,7 @@ fn an_account_is_used_while_it_moves() {
             let first = made.borrow().first().cloned();
             if let Some(id) = first {
                 let path = format!("{CONNECTIONS}/{id}");
-                let changed = asked("PATCH", &path, &json!({"tags": [name]}));
+                let changed = query("PATCH", &path, &json!({"tags": [name]}));
                 assert!([200, 503].contains(&changed.status), "{}", body(&changed));
                 if turn.get() % 2 == 0 {
                     let deleted = api.send(&as_key(&key, "DELETE", &path)).status;
@@ -547,8 +548,8 @@ fn an_account_is_used_while_it_moves() {
     assert_eq!(total(&api), json!(4 + made.borrow().len()));
     read_events();
     // The number of events is unchanged: each is there once, although their ids have changed.
-    let count = || api.world.texts("SELECT type FROM events WHERE account = 'acme' ORDER BY id");
-    let all = api.world.within(other(), count);
+    let count = || api.env.texts("SELECT type FROM events WHERE account = 'acme' ORDER BY id");
+    let all = api.env.within(other(), count);
     let kinds: Vec<String> = seen.borrow().iter().map(|(_, kind)| kind.clone()).collect();
     assert_eq!(kinds, all);
     assert_eq!(api.send(&anonymous("GET", "/v1/whoami")).status, 401);
@@ -561,13 +562,13 @@ fn every_table_is_moved_and_its_changes_are_logged() {
     let mut names: Vec<&str> = moved.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
     // The tables that move, and those that triggers derive.
-    let all = api.world.texts(
+    let all = api.env.texts(
         "SELECT DISTINCT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name IN ('account', 'webhook_id') AND t.name NOT IN ('account_moves', 'account_changes', 'forwards', 'event_shifts', 'connection_tags', 'connection_counts') ORDER BY t.name",
     );
     assert_eq!(all, names);
     for (table, key) in moved {
         for (change, row) in [("inserted", "NEW"), ("updated", "NEW"), ("deleted", "OLD")] {
-            let sql = api.world.texts(&format!("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = '{table}_{change}_in_move'"));
+            let sql = api.env.texts(&format!("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = '{table}_{change}_in_move'"));
             let columns: Vec<String> = key.iter().map(|column| format!("{row}.{column}")).collect();
             let logged = format!("'{table}', json_array({})", columns.join(", "));
             assert!(sql.concat().contains(&logged), "{table} {change}: {logged} is not in {sql:?}");
@@ -579,14 +580,14 @@ fn every_table_is_moved_and_its_changes_are_logged() {
 fn agent_and_sign_in_continue_after_a_move() {
     use crate::agents::{self, ALL, Agent};
     let (mut api, id) = agents::app();
-    api.world.add(other());
+    api.env.add(other());
     let agent = Agent::new(&api, &id, &ALL);
     let client = agents::register(&api, &id);
     let (browser, page) = agents::at_consent(&api, &id, &client, &json!({}));
     let grant = agents::hidden(&page, "grant");
     moved(&api);
     for table in ["agent_endpoints", "agent_grants"] {
-        assert_eq!(api.world.texts(&format!("SELECT id FROM {table}")), Vec::<String>::new());
+        assert_eq!(api.env.texts(&format!("SELECT id FROM {table}")), Vec::<String>::new());
     }
     // Tokens from before the move name the former database.
     let list = |agent: &Agent| agent.call(&api, &id, "list_connections", &json!({})).status;
@@ -611,14 +612,14 @@ fn agent_and_sign_in_continue_after_a_move() {
 #[test]
 fn a_call_that_waits_runs_after_a_move() {
     let (mut api, request) = crate::call::approvals::deciding();
-    api.world.add(other());
+    api.env.add(other());
     moved(&api);
     let rows = "SELECT state AS row FROM agent_approvals";
-    assert_eq!(api.world.texts(rows), Vec::<String>::new());
+    assert_eq!(api.env.texts(rows), Vec::<String>::new());
     let response = api.send(&request);
     assert_eq!(response.status, 200, "{response:?}");
-    assert_eq!(api.world.within(other(), || api.world.texts(rows)), ["done"]);
+    assert_eq!(api.env.within(other(), || api.env.texts(rows)), ["done"]);
     // The old address of the request is that of a decided call now.
     assert_eq!(api.send(&request).status, 410);
-    assert_eq!(api.world.sent.take().len(), 1);
+    assert_eq!(api.env.sent.take().len(), 1);
 }

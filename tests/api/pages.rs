@@ -13,7 +13,7 @@ use crate::vault::{
 fn reports_wrong_parameters() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
-    let before = api.world.dump();
+    let before = api.env.dump();
     let hundred = vec!["k"; 100].join(",");
     let (keys, twenty) = (format!("key={hundred},k"), vec!["t"; 20].join(","));
     let (tags, long) = (format!("tags={twenty},t"), "x".repeat(101));
@@ -95,7 +95,7 @@ fn reports_wrong_parameters() {
             vec!["active", "foo", "identityType", "key", "limit", "page", "q", "tags"],
         ),
     ] {
-        let calls = api.world.db_calls.get();
+        let calls = api.env.db_calls.get();
         let response = api.get(&format!("{CONNECTIONS}?{query}"));
         let got: Vec<String> = faults(&response);
         let expected: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -104,7 +104,7 @@ fn reports_wrong_parameters() {
             (400, code_, expected),
             "{query}"
         );
-        assert_eq!(api.world.db_calls.get() - calls, 1, "{query}");
+        assert_eq!(api.env.db_calls.get() - calls, 1, "{query}");
     }
     for query in [
         "&&",
@@ -142,20 +142,21 @@ fn reports_wrong_parameters() {
         );
         assert_eq!(faults(&response).len(), 2, "{path}");
     }
-    assert_eq!(api.world.dump(), before);
+    assert_eq!(api.env.dump(), before);
 }
 
 #[test]
-fn pages_have_true_totals_and_the_last_one_has_no_link() {
+fn pages_have_exact_totals_and_the_last_one_has_no_link() {
     let api = Api::with_catalog();
-    for nth in 0..7 {
-        let mut document = minimal(&format!("id-{nth}"));
+    for index in 0..7 {
+        let mut document = minimal(&format!("id-{index}"));
         document["name"] = json!("Same");
-        document["tags"] = json!(["a", format!("t{nth}")]);
-        api.world.wait(u64::from(nth % 3 == 0));
+        document["tags"] = json!(["a", format!("t{index}")]);
+        api.env.wait(u64::from(index % 3 == 0));
         api.create(&document);
     }
-    let keys: Vec<String> = (0..7).map(|nth| format!("test::alpha::default::id-{nth}")).collect();
+    let keys: Vec<String> =
+        (0..7).map(|index| format!("test::alpha::default::id-{index}")).collect();
     let keys = format!("key={}", keys.join(","));
     for filter in [
         "",
@@ -275,7 +276,7 @@ fn link_repeats_the_request_with_another_position() {
         let after = cursor(&response).unwrap();
         assert_eq!(link, format!("<{ORIGIN}{CONNECTIONS}?{kept}&after={after}>; rel=\"next\""));
         assert!(after.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{after}");
-        // The filters may have another order and encoding.
+        // The filters may be in a different order and encoding.
         let turned: Vec<&str> = kept.split('&').rev().collect();
         let turned = turned.join("&").replace("%6E", "n").replace("limit", "li%6dit");
         let pages = [format!("after={after}&{turned}"), format!("{kept}&after={after}")];
@@ -292,9 +293,9 @@ fn link_repeats_the_request_with_another_position() {
 fn cursor_is_valid_only_for_its_list_and_key() {
     let api = Api::with_catalog();
     fixture(&api);
-    let second = api.world.key("acme", Environment::Test, &Scope::ALL, None);
-    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
-    let other = api.world.key("beta", Environment::Test, &Scope::ALL, None);
+    let second = api.env.key("acme", Environment::Test, &Scope::ALL, None);
+    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
+    let other = api.env.key("beta", Environment::Test, &Scope::ALL, None);
     let list = "limit=1&name=ann&tags=red";
     let after = cursor(&api.get(&format!("{CONNECTIONS}?{list}"))).unwrap();
     let ask = |key, query: &str, after: &str| {
@@ -334,14 +335,14 @@ fn cursor_is_valid_only_for_its_list_and_key() {
     ] {
         assert_eq!(ask(&api.key, query, &after).0, 200, "{query}");
     }
-    for nth in 0..after.len() {
+    for index in 0..after.len() {
         let mut altered = after.clone();
-        let digit = if altered.as_bytes()[nth] == b'0' { "1" } else { "0" };
-        altered.replace_range(nth..=nth, digit);
-        assert_eq!(ask(&api.key, list, &altered), refused, "{nth}");
+        let digit = if altered.as_bytes()[index] == b'0' { "1" } else { "0" };
+        altered.replace_range(index..=index, digit);
+        assert_eq!(ask(&api.key, list, &altered), refused, "{index}");
         // Other errors are reported together with it.
         let both = ask(&api.key, "limit=0", &altered);
-        assert_eq!(both, (400, refused.1.clone(), vec!["after".into(), "limit".into()]), "{nth}");
+        assert_eq!(both, (400, refused.1.clone(), vec!["after".into(), "limit".into()]), "{index}");
     }
     for altered in [
         after.to_uppercase(),

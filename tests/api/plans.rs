@@ -3,13 +3,13 @@
 
 use connector_vault::ports::Statement;
 
-use crate::support::{Api, World, to_sqlite};
+use crate::support::{Api, TestEnv, to_sqlite};
 use crate::vault::{CONNECTIONS, SUMMARY, at, cursor, fixture, patch_as};
 
 /// The steps of a statement's plan.
-pub fn plan(world: &World, statement: &Statement) -> Vec<String> {
+pub fn plan(env: &TestEnv, statement: &Statement) -> Vec<String> {
     let sql = format!("EXPLAIN QUERY PLAN {}", statement.sql);
-    let mut prepared = world.database.prepare(&sql).unwrap();
+    let mut prepared = env.database.prepare(&sql).unwrap();
     let params = rusqlite::params_from_iter(statement.params.iter().map(to_sqlite));
     prepared
         .query_map(params, |row| row.get("detail"))
@@ -19,8 +19,8 @@ pub fn plan(world: &World, statement: &Statement) -> Vec<String> {
 }
 
 /// The plans of the last request's statements, beginning with that of the key.
-fn plans(world: &World) -> Vec<Vec<String>> {
-    world.asked.borrow().iter().map(|statement| plan(world, statement)).collect()
+fn plans(env: &TestEnv) -> Vec<Vec<String>> {
+    env.statements.borrow().iter().map(|statement| plan(env, statement)).collect()
 }
 
 fn assert_no_scan(plan: &[String], of: &str) {
@@ -127,7 +127,7 @@ fn lists_read_an_index_in_list_order() {
         for place in places.into_iter().chain(cursors) {
             let path = format!("{CONNECTIONS}?limit=1&{filter}{place}");
             assert_eq!(api.get(&path).status, 200);
-            let plans = plans(&api.world);
+            let plans = plans(&api.env);
             // Only the database knows the cheapest one: it gets them all and compares their costs.
             let ways = AMBIGUOUS.iter().find(|(ambiguous, _)| *ambiguous == filter);
             let statements = ways.map_or(3, |(_, ways)| 2 + 2 * ways);
@@ -170,7 +170,7 @@ fn totals_are_read_from_one_counter() {
         "tags=red&tagsMatch=any",
     ] {
         assert_eq!(api.get(&format!("{CONNECTIONS}?{filter}")).status, 200);
-        let total = &plans(&api.world)[1];
+        let total = &plans(&api.env)[1];
         assert_eq!(total.len(), 2, "{filter}: {total:#?}");
         assert!(
             total[0].starts_with("SEARCH k USING PRIMARY KEY (hash=?)"),
@@ -225,7 +225,7 @@ fn searches_read_their_matches() {
         ),
     ] {
         assert_eq!(api.get(&format!("{CONNECTIONS}?{query}")).status, 200);
-        let plans = plans(&api.world);
+        let plans = plans(&api.env);
         for plan in &plans {
             assert_no_scan(plan, query);
         }
@@ -245,13 +245,13 @@ fn searches_read_their_matches() {
         crate::vault::post_as(&api.key, &crate::vault::minimal("new")),
     ] {
         assert!(api.send(&request).status < 300);
-        for plan in plans(&api.world) {
+        for plan in plans(&api.env) {
             assert_no_scan(&plan, &request.method);
             assert!(!plan.iter().any(|step| step.contains("B-TREE")), "{plan:#?}");
         }
     }
     assert_eq!(api.get(SUMMARY).status, 200);
-    for plan in plans(&api.world) {
+    for plan in plans(&api.env) {
         assert_no_scan(&plan, SUMMARY);
         assert!(!plan.iter().any(|step| step.contains("B-TREE FOR ORDER BY")), "{plan:#?}");
     }
@@ -261,15 +261,15 @@ fn searches_read_their_matches() {
 fn tokens_read_only_their_identitys_connections() {
     let api = Api::with_sessions(crate::sessions::SECRET, "");
     let rows = fixture(&api);
-    for wish in [
+    for input in [
         serde_json::json!({"identity": "ann"}),
         serde_json::json!({"identity": "ann", "identityType": "user", "platforms": ["alpha", "zeta"]}),
     ] {
-        let token = api.token(&wish);
+        let token = api.token(&input);
         let ask = |path: &str| {
             let request = crate::support::as_secret(&token, "GET", path);
             assert_eq!(api.send(&request).status, 200, "{path}");
-            plans(&api.world)
+            plans(&api.env)
         };
         let index = "connections_by_identity (account=? AND environment=? AND active=? AND identity_folded=? AND identity=?";
         for query in [

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::chance::repetitions;
+use crate::rng::repetitions;
 use crate::support::{Api, body};
 
 const PLATFORM: &str = "p0";
@@ -93,7 +93,7 @@ fn connectors() -> impl Strategy<Value = Vec<(Connector, bool)>> {
 /// word is missing.
 fn rank(fields: &[Vec<String>], q: &str) -> Option<usize> {
     let place_of = |word: &str| {
-        let ranks = fields.iter().enumerate().flat_map(|(nth, values)| {
+        let ranks = fields.iter().enumerate().flat_map(|(index, values)| {
             values.iter().filter_map(move |value| {
                 let value = value.to_lowercase();
                 let begins_word = |at: usize| {
@@ -113,7 +113,7 @@ fn rank(fields: &[Vec<String>], q: &str) -> Option<usize> {
                             3
                         }
                     });
-                places.min().map(|place| 2 * place + usize::from(nth > 0))
+                places.min().map(|place| 2 * place + usize::from(index > 0))
             })
         });
         ranks.min()
@@ -156,7 +156,7 @@ fn query(pairs: &[(&str, Option<String>)]) -> String {
 }
 
 /// A word that is often, but not always, in the catalog.
-fn wanted() -> impl Strategy<Value = Option<String>> {
+fn filter_texts() -> impl Strategy<Value = Option<String>> {
     prop_oneof![
         3 => Just(None),
         2 => text().prop_map(Some),
@@ -170,14 +170,14 @@ proptest! {
 
     #[test]
     fn action_lists_equal_the_model(
-        rows in actions(), sizes in sizes(), title in wanted(), q in wanted(), nth in proptest::option::of(0_usize..70),
-        method in proptest::option::of(select(&["get", "POST", "Put", "patch", "DELETE", "HEAD"][..])), limit in 1_usize..30, asked in 1_usize..5,
+        rows in actions(), sizes in sizes(), title in filter_texts(), q in filter_texts(), index in proptest::option::of(0_usize..70),
+        method in proptest::option::of(select(&["get", "POST", "Put", "patch", "DELETE", "HEAD"][..])), limit in 1_usize..30, requested in 1_usize..5,
     ) {
         let api = Api::new(Config::default());
         let connector = crate::support::connector(PLATFORM, "P", "Other", 0);
         let catalog = vec![(connector, false, rows.clone())];
-        api.world.publish_in(sizes, &catalog);
-        let key = nth.map(|nth| rows.get(nth).map_or("none".into(), |row| row.key.clone()));
+        api.env.publish_in(sizes, &catalog);
+        let key = index.map(|index| rows.get(index).map_or("none".into(), |row| row.key.clone()));
 
         let mut expected = rows;
         expected.sort_by_key(|row| (row.title.to_lowercase(), row.key.clone()));
@@ -189,24 +189,24 @@ proptest! {
         let expected = ranked(expected, q.as_ref(), |row| vec![vec![row.title.clone()], vec![row.key.clone()], vec![row.platform.clone()]]);
         let expected: Vec<_> = expected.iter().map(|row| json!(row)).collect();
 
-        let pairs = [("title", title), ("key", key), ("method", method.map(str::to_owned)), ("q", q), ("limit", Some(limit.to_string())), ("page", Some(asked.to_string()))];
+        let pairs = [("title", title), ("key", key), ("method", method.map(str::to_owned)), ("q", q), ("limit", Some(limit.to_string())), ("page", Some(requested.to_string()))];
         let path = format!("/v1/available-actions/{PLATFORM}?{}", query(&pairs));
         for _ in 0..2 {
             // The second response may come from the cache.
-            prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, asked), "{}", path);
+            prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, requested), "{}", path);
         }
     }
 
     #[test]
     fn connector_lists_equal_the_model(
-        rows in connectors(), sizes in sizes(), name in wanted(), q in wanted(), nth in proptest::option::of(0_usize..50), by_key in any::<bool>(),
-        category in proptest::option::of(select(&["PAYMENTS", "é", "other", "x"][..])), authkit in proptest::option::of(any::<bool>()), limit in 1_usize..30, asked in 1_usize..5,
+        rows in connectors(), sizes in sizes(), name in filter_texts(), q in filter_texts(), index in proptest::option::of(0_usize..50), by_key in any::<bool>(),
+        category in proptest::option::of(select(&["PAYMENTS", "é", "other", "x"][..])), authkit in proptest::option::of(any::<bool>()), limit in 1_usize..30, requested in 1_usize..5,
     ) {
         let api = Api::new(Config::default());
         let catalog: Vec<_> = rows.iter().cloned().map(|(row, authkit)| (row, authkit, Vec::new())).collect();
-        api.world.publish_in(sizes, &catalog);
-        let platform = nth.filter(|_| !by_key).map(|nth| format!("P{nth}"));
-        let key = nth.filter(|_| by_key).map(|nth| format!("api::p{nth}::v1"));
+        api.env.publish_in(sizes, &catalog);
+        let platform = index.filter(|_| !by_key).map(|index| format!("P{index}"));
+        let key = index.filter(|_| by_key).map(|index| format!("api::p{index}::v1"));
 
         let mut expected = rows;
         expected.sort_by_key(|(row, _)| (row.name.to_lowercase(), row.key.clone()));
@@ -224,18 +224,18 @@ proptest! {
 
         let pairs = [
             ("name", name), ("platform", platform), ("key", key), ("category", category.map(str::to_owned)),
-            ("authkit", authkit.map(|value| value.to_string())), ("q", q), ("limit", Some(limit.to_string())), ("page", Some(asked.to_string())),
+            ("authkit", authkit.map(|value| value.to_string())), ("q", q), ("limit", Some(limit.to_string())), ("page", Some(requested.to_string())),
         ];
         let path = format!("/v1/available-connectors?{}", query(&pairs));
         for _ in 0..2 {
-            prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, asked), "{}", path);
+            prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, requested), "{}", path);
         }
     }
 
     #[test]
     fn connectors_that_can_be_connected_equal_the_model(
-        rows in connectors(), sizes in sizes(), direct in vec(any::<bool>(), 40), clients in vec(any::<bool>(), 40), q in wanted(),
-        authkit in any::<bool>(), connectable in any::<bool>(), has_client in any::<bool>(), limit in 1_usize..30, asked in 1_usize..3,
+        rows in connectors(), sizes in sizes(), direct in vec(any::<bool>(), 40), clients in vec(any::<bool>(), 40), q in filter_texts(),
+        authkit in any::<bool>(), connectable in any::<bool>(), has_client in any::<bool>(), limit in 1_usize..30, requested in 1_usize..3,
     ) {
         let api = Api::new(Config::default());
         let platform = |((connector, authkit), direct): (&(Connector, bool), &bool)| {
@@ -244,10 +244,10 @@ proptest! {
             Platform { connector: connector.clone(), detail, authkit: *authkit, aliases: Vec::new(), actions: Vec::new(), units: Units::default() }
         };
         let platforms: Vec<Platform> = rows.iter().zip(&direct).map(platform).collect();
-        api.world.publish_platforms(sizes, &platforms);
-        for (nth, _) in clients.iter().enumerate().filter(|(_, has)| **has) {
+        api.env.publish_platforms(sizes, &platforms);
+        for (index, _) in clients.iter().enumerate().filter(|(_, has)| **has) {
             let sql = "INSERT INTO oauth_clients (account, environment, platform, client_id, scopes, authorization_parameters, variables, created_at, updated_at) SELECT account, environment, ?1, 'id', '[]', '{}', '{}', 1, 1 FROM api_keys";
-            api.world.database.execute(sql, [format!("p{nth}")]).unwrap();
+            api.env.database.execute(sql, [format!("p{index}")]).unwrap();
         }
         let all = [("q", q), ("authkit", Some(authkit.to_string())), ("limit", Some("500".to_owned()))];
         let mut expected = body(&api.get(&format!("/v1/available-connectors?{}", query(&all))))["rows"].as_array().unwrap().clone();
@@ -256,18 +256,18 @@ proptest! {
         let [q, authkit, _] = all;
         let pairs = [
             q, authkit, ("connectable", Some(connectable.to_string())), ("hasOauthClient", Some(has_client.to_string())),
-            ("limit", Some(limit.to_string())), ("page", Some(asked.to_string())),
+            ("limit", Some(limit.to_string())), ("page", Some(requested.to_string())),
         ];
         let path = format!("/v1/available-connectors?{}", query(&pairs));
         for _ in 0..2 {
-            prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, asked), "{}", path);
+            prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, requested), "{}", path);
         }
     }
 
     #[test]
     fn every_page_together_is_the_list(rows in actions(), sizes in sizes(), limit in 1_usize..20) {
         let api = Api::new(Config::default());
-        api.world.publish_in(sizes, &[(crate::support::connector(PLATFORM, "P", "Other", 0), false, rows.clone())]);
+        api.env.publish_in(sizes, &[(crate::support::connector(PLATFORM, "P", "Other", 0), false, rows.clone())]);
         let pages = rows.len().div_ceil(limit);
         let mut walked: Vec<String> = (1..=pages)
             .flat_map(|page| crate::support::column(&api.get(&format!("/v1/available-actions/{PLATFORM}?limit={limit}&page={page}")), "key"))

@@ -11,14 +11,14 @@ use crate::vault::{minimal, post_as};
 /// A large list with parts of 4 KB, and a hundred platforms with small lists.
 fn catalog() -> Vec<(Connector, bool, Vec<Action>)> {
     let verbs = ["List", "Create", "Delete", "Archive", "Restore"];
-    let of_large = |nth: usize| {
-        let title = format!("{} thing {nth}", verbs[nth % 5]);
-        action("large", &title, &format!("thing{nth}"), Method::ALL[nth % 5])
+    let of_large = |index: usize| {
+        let title = format!("{} thing {index}", verbs[index % 5]);
+        action("large", &title, &format!("thing{index}"), Method::ALL[index % 5])
     };
-    let small = |nth: usize| {
-        let platform = format!("small-{nth}");
+    let small = |index: usize| {
+        let platform = format!("small-{index}");
         let rows = vec![action(&platform, "Ping", "ping", Method::Get)];
-        (connector(&platform, &format!("Small {nth}"), "Other", 1), false, rows)
+        (connector(&platform, &format!("Small {index}"), "Other", 1), false, rows)
     };
     let large = connector("large", "Large", "Payments", 500);
     let mut catalog = vec![(large, true, (0..500).map(of_large).collect())];
@@ -47,7 +47,7 @@ const SIZES: Sizes = Sizes {
 
 fn published() -> Api {
     let api = Api::new(Config::default());
-    api.world.publish_in(SIZES, &catalog());
+    api.env.publish_in(SIZES, &catalog());
     api
 }
 
@@ -56,13 +56,13 @@ fn published() -> Api {
 fn cost(path: &str) -> (usize, usize, usize) {
     let api = published();
     assert_eq!(api.get(path).status, 200, "{path}");
-    let reads = api.world.blob_reads.borrow();
-    let bytes = reads.iter().skip(1).map(|key| api.world.blobs.borrow()[key].len()).sum();
-    (reads.len(), api.world.blob_waits.get(), bytes)
+    let reads = api.env.blob_reads.borrow();
+    let bytes = reads.iter().skip(1).map(|key| api.env.blobs.borrow()[key].len()).sum();
+    (reads.len(), api.env.blob_waits.get(), bytes)
 }
 
 #[test]
-fn a_page_is_two_reads_and_no_more_than_a_part() {
+fn a_page_costs_two_reads_of_one_part() {
     for path in [
         "/v1/available-actions/large",
         "/v1/available-actions/large?page=20",
@@ -83,8 +83,8 @@ fn a_page_is_two_reads_and_no_more_than_a_part() {
 }
 
 #[test]
-fn a_look_at_all_rows_reads_all_parts_at_once() {
-    for (path, most) in [
+fn reading_all_rows_fetches_all_parts_concurrently() {
+    for (path, max) in [
         ("/v1/available-actions/large?q=archive", 80 << 10),
         ("/v1/available-actions/large?method=patch", 150 << 10),
         ("/v1/available-connectors?category=payments", 90 << 10),
@@ -92,7 +92,7 @@ fn a_look_at_all_rows_reads_all_parts_at_once() {
     ] {
         let (reads, waits, bytes) = cost(path);
         assert!(
-            reads > 2 && waits == 2 && bytes < 2 * most,
+            reads > 2 && waits == 2 && bytes < 2 * max,
             "{path}: {reads} reads, {waits} one after the other, {bytes} bytes"
         );
     }
@@ -102,9 +102,9 @@ fn a_look_at_all_rows_reads_all_parts_at_once() {
 fn a_warm_request_reads_nothing_and_a_cold_platform_one_value() {
     let api = published();
     let reads = |path: &str| {
-        api.world.blob_reads.borrow_mut().clear();
+        api.env.blob_reads.borrow_mut().clear();
         assert_eq!(api.get(path).status, 200, "{path}");
-        api.world.blob_reads.borrow().len()
+        api.env.blob_reads.borrow().len()
     };
     assert_eq!(reads("/v1/available-connectors?limit=5"), 2);
     for (path, expected) in [
@@ -123,16 +123,16 @@ fn a_warm_request_reads_nothing_and_a_cold_platform_one_value() {
 fn a_new_connection_reads_its_platforms_pack() {
     let api = published();
     assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 201);
-    assert_eq!(api.world.blob_reads.borrow().len(), 2);
+    assert_eq!(api.env.blob_reads.borrow().len(), 2);
 }
 
 #[test]
 fn a_changed_platform_changes_its_segments_only() {
     let api = published();
-    let before: Vec<_> = api.world.publish_in(SIZES, &catalog());
+    let before: Vec<_> = api.env.publish_in(SIZES, &catalog());
     let mut changed = catalog();
     changed[7].2[0].title = "Pong".into();
-    let after: Vec<_> = api.world.publish_in(SIZES, &changed);
+    let after: Vec<_> = api.env.publish_in(SIZES, &changed);
     let new = after.iter().filter(|id| !before.contains(id)).count();
     // Its own part, and the parts of the search that hold the words of the old and the new title.
     assert_eq!((new, after.len()), (3, before.len()));

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::derived::assert_current;
 use crate::support::{
-    Api, World, action, anonymous, as_key, as_secret, body, config, connector, small_catalog,
+    Api, TestEnv, action, anonymous, as_key, as_secret, body, config, connector, small_catalog,
     units, with_body,
 };
 use crate::vault::{CONNECTIONS, SUMMARY, at, minimal, post_as};
@@ -109,13 +109,13 @@ fn requests(key: &ApiKey, connection: &str) -> Vec<Recorded> {
 }
 
 /// Ports of a starting isolate, whose clock stands still.
-struct AtStart<'a, S> {
+struct StartupPorts<'a, S> {
     storage: &'a S,
     batches: RefCell<VecDeque<Vec<ResultSet>>>,
     inflated: RefCell<BTreeMap<String, String>>,
 }
 
-impl<S> Clock for AtStart<'_, S> {
+impl<S> Clock for StartupPorts<'_, S> {
     fn now(&self) -> u64 {
         0
     }
@@ -125,7 +125,7 @@ impl<S> Clock for AtStart<'_, S> {
     }
 }
 
-impl<S> Http for AtStart<'_, S> {
+impl<S> Http for StartupPorts<'_, S> {
     /// A starting isolate can't reach any server.
     async fn send(&self, _: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
         Err(HttpError::Unreachable)
@@ -140,37 +140,37 @@ impl<S> Http for AtStart<'_, S> {
     }
 }
 
-impl<S> Signatures for AtStart<'_, S> {
+impl<S> Signatures for StartupPorts<'_, S> {
     async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {
         false
     }
 }
 
-impl<S> Patterns for AtStart<'_, S> {
+impl<S> Patterns for StartupPorts<'_, S> {
     fn is_match(&self, _: &str, _: &str) -> bool {
         true
     }
 }
 
-impl<S> Random for AtStart<'_, S> {
+impl<S> Random for StartupPorts<'_, S> {
     /// A starting isolate has no randomness.
     fn fill(&self, _: &mut [u8]) {}
 }
 
-impl<S> RateLimit for AtStart<'_, S> {
+impl<S> RateLimit for StartupPorts<'_, S> {
     async fn allow(&self, _: &str) -> Result<(), RetryAfter> {
         Ok(())
     }
 }
 
-impl<S> Background for AtStart<'_, S> {
+impl<S> Background for StartupPorts<'_, S> {
     /// A starting isolate writes nothing.
     fn run_in_background(&self, _: Statement) {}
 
     fn send_in_background(&self, _: HttpRequest, _: u32) {}
 }
 
-impl Db for AtStart<'_, World> {
+impl Db for StartupPorts<'_, TestEnv> {
     fn number(&self) -> u16 {
         self.storage.number()
     }
@@ -182,7 +182,7 @@ impl Db for AtStart<'_, World> {
     }
 }
 
-impl Blobs for AtStart<'_, World> {
+impl Blobs for StartupPorts<'_, TestEnv> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         self.storage.get(key).await
     }
@@ -196,7 +196,7 @@ impl Blobs for AtStart<'_, World> {
     }
 }
 
-impl Db for AtStart<'_, Recording> {
+impl Db for StartupPorts<'_, Recording> {
     fn number(&self) -> u16 {
         0
     }
@@ -208,7 +208,7 @@ impl Db for AtStart<'_, Recording> {
     }
 }
 
-impl Blobs for AtStart<'_, Recording> {
+impl Blobs for StartupPorts<'_, Recording> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         let value = self.storage.values.get(key).map(|digits| from_hex(digits));
         Ok(value.map(|bytes| Rc::new(bytes) as Rc<dyn Blob>))
@@ -248,10 +248,10 @@ fn answered<'a, S>(
     request: &Request,
 ) -> (u16, VecDeque<Vec<ResultSet>>, BTreeMap<String, String>)
 where
-    AtStart<'a, S>: Db + Blobs,
+    StartupPorts<'a, S>: Db + Blobs,
 {
     let (batches, inflated) = (RefCell::new(batches), RefCell::default());
-    let ports = AtStart { storage, batches, inflated };
+    let ports = StartupPorts { storage, batches, inflated };
     let service = Service::new(config(&VARIABLES));
     let response = pollster::block_on(handle(&service, &ports, request));
     (response.status, ports.batches.into_inner(), ports.inflated.into_inner())
@@ -310,25 +310,25 @@ fn details() -> (ConnectorDetail, Units) {
 
 fn record() -> Recording {
     let api = Api::new(config(&VARIABLES));
-    api.world.publish_platforms(SIZES, &catalog());
+    api.env.publish_platforms(SIZES, &catalog());
     let made = api.send(&post_as(&api.key, &minimal("ann")));
     let id = body(&made)["id"].as_str().unwrap().to_owned();
     let token = json!({"type": "bearer", "token": "rehearsed"}).to_string();
     let put = as_key(&api.key, "PUT", &format!("{}/credentials", at(&id)));
     assert_eq!(api.send(&with_body(put, &token)).status, 204);
     // The time of the check is random, which would change each recording.
-    api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
+    api.env.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
     let mut requests = requests(&api.key, &id);
     let mut inflated = BTreeMap::new();
-    api.world.blob_reads.borrow_mut().clear();
+    api.env.blob_reads.borrow_mut().clear();
     for one in &mut requests {
-        let (status, batches, more) = answered(&api.world, VecDeque::new(), &one.request());
+        let (status, batches, more) = answered(&api.env, VecDeque::new(), &one.request());
         assert_eq!(status, one.status, "{} {}", one.method, one.path);
         one.batches = batches.iter().map(|sets| sets.iter().map(result).collect()).collect();
         inflated.extend(more);
     }
-    let read: Vec<String> = api.world.blob_reads.borrow().clone();
-    let blobs = api.world.blobs.borrow();
+    let read: Vec<String> = api.env.blob_reads.borrow().clone();
+    let blobs = api.env.blobs.borrow();
     let values = read.into_iter().filter_map(|key| Some((to_hex(blobs.get(&key)?), key)));
     let values = values.map(|(digits, key)| (key, digits)).collect();
     let variables = VARIABLES.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
@@ -338,7 +338,7 @@ fn record() -> Recording {
 /// Any change to the statements or their results requires a new recording. Otherwise an isolate would rehearse requests
 /// that it does not get.
 #[test]
-fn every_recorded_request_is_answered_as_recorded() {
+fn every_recorded_request_gets_the_recorded_response() {
     let text = serde_json::to_string_pretty(&record()).unwrap() + "\n";
     assert_current(RECORDING, &text, "WRITE_REHEARSAL", "rehearsal");
     let recording: Recording = serde_json::from_str(&text).unwrap();

@@ -4,12 +4,12 @@ use connector_vault::http::Config;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::support::{Api, ORIGIN, World, anonymous, body, config, with_header};
+use crate::support::{Api, ORIGIN, TestEnv, anonymous, body, config, with_header};
 
 const CONNECTORS: &str = "/v1/available-connectors";
 
 #[test]
-fn paths() {
+fn unknown_paths_return_404() {
     let api = Api::with_catalog();
     for (path, status, code) in [
         (CONNECTORS, 200, None),
@@ -97,7 +97,7 @@ fn the_page_has_the_policy_of_the_site() {
 }
 
 #[test]
-fn methods() {
+fn rejects_unsupported_methods() {
     let api = Api::with_catalog();
     for path in [CONNECTORS, "/v1/available-actions/alpha", "/v1/whoami", "/health"] {
         for method in
@@ -182,7 +182,7 @@ fn every_response_has_the_common_headers() {
 }
 
 #[test]
-fn server_timing_tells_the_cost() {
+fn server_timing_shows_the_cost() {
     let api = Api::with_catalog();
     for (path, expected) in [
         // The key's first request of a day writes the day.
@@ -205,7 +205,7 @@ fn server_timing_tells_the_cost() {
 #[test]
 fn checks_have_a_fixed_order() {
     let api = Api::with_catalog();
-    let powerless = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let powerless = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     let as_powerless = |method: &str, path: &str| {
         with_header(anonymous(method, path), "x-service-secret", powerless.reveal())
     };
@@ -226,7 +226,7 @@ fn checks_have_a_fixed_order() {
         (api.request("GET", "/v1/available-actions/nope?x"), false, 400, "unknown_parameter"),
         (api.request("GET", "/v1/available-actions/nope"), false, 404, "platform_not_found"),
     ] {
-        api.world.limited.set(limited);
+        api.env.limited.set(limited);
         let response = api.send(&request);
         assert_eq!(
             (response.status, &body(&response)["code"]),
@@ -282,7 +282,7 @@ fn problems_have_the_form_of_rfc_9457() {
 }
 
 #[test]
-fn preflight_and_cross_origin_reads() {
+fn allows_preflight_and_cross_origin_reads() {
     let api = Api::new(config(&[
         ("SECRET_HEADERS", "x-pica-secret"),
         ("ALLOWED_ORIGINS", "https://app.example, http://localhost:5173"),
@@ -334,7 +334,7 @@ fn preflight_and_cross_origin_reads() {
 }
 
 #[test]
-fn not_modified() {
+fn matching_entity_tags_get_304() {
     let api = Api::with_catalog();
     for path in [CONNECTORS, "/v1/available-actions/alpha?q=user"] {
         let tag = api.get(path).header("etag").unwrap().to_owned();
@@ -371,26 +371,22 @@ fn not_modified() {
     }
     // Another catalog has another tag, which the isolate returns after its next look at storage.
     let tag = api.get(CONNECTORS).header("etag").unwrap().to_owned();
-    api.world.publish(vec![(
-        crate::support::connector("new", "New", "Other", 0),
-        false,
-        Vec::new(),
-    )]);
-    api.world.wait(30_000);
+    api.env.publish(vec![(crate::support::connector("new", "New", "Other", 0), false, Vec::new())]);
+    api.env.wait(30_000);
     let response = api.send(&with_header(api.request("GET", CONNECTORS), "if-none-match", &tag));
     assert_eq!((response.status, &body(&response)["total"]), (200, &json!(1)));
 }
 
 #[test]
-fn health_needs_nothing() {
-    let world = World::new();
-    world.db_fails.set(true);
+fn health_requires_no_key() {
+    let env = TestEnv::new();
+    env.db_fails.set(true);
     let service = connector_vault::http::Service::new(Config::default());
     let response = pollster::block_on(connector_vault::http::handle::handle(
         &service,
-        &world,
+        &env,
         &anonymous("GET", "/health"),
     ));
     assert_eq!((response.status, body(&response)), (200, json!({"status": "ok"})));
-    assert_eq!((world.db_calls.get(), world.blob_reads.borrow().len()), (0, 0));
+    assert_eq!((env.db_calls.get(), env.blob_reads.borrow().len()), (0, 0));
 }

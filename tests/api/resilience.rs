@@ -5,38 +5,41 @@ use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::support::{Api, Loss, as_key, body, with_body, with_header};
+use crate::support::{Api, DbFault, as_key, body, with_body, with_header};
 use crate::vault::{
     CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, minimal, name, patch_as, post_as, state as state_of,
 };
 
 /// The ways in which the first attempts are lost and the last one succeeds.
-const SURVIVED: [&[Loss]; 6] = [
-    &[Loss::Before],
-    &[Loss::After],
-    &[Loss::Before, Loss::Before],
-    &[Loss::After, Loss::After],
-    &[Loss::Before, Loss::After],
-    &[Loss::After, Loss::Before],
+const SURVIVED: [&[DbFault]; 6] = [
+    &[DbFault::Before],
+    &[DbFault::After],
+    &[DbFault::Before, DbFault::Before],
+    &[DbFault::After, DbFault::After],
+    &[DbFault::Before, DbFault::After],
+    &[DbFault::After, DbFault::Before],
 ];
 
 /// Sends a request whose first attempts are lost; each loss is followed by one more attempt.
-fn through(api: &Api, losses: &[Loss], request: &Request) -> Response {
-    *api.world.losses.borrow_mut() = losses.iter().copied().collect();
-    api.world.slept.borrow_mut().clear();
-    let calls = api.world.db_calls.get();
+fn through(api: &Api, db_faults: &[DbFault], request: &Request) -> Response {
+    *api.env.db_faults.borrow_mut() = db_faults.iter().copied().collect();
+    api.env.pauses.borrow_mut().clear();
+    let calls = api.env.db_calls.get();
     let response = api.send(request);
-    let asked = (api.world.db_calls.get() - calls) as usize;
-    assert_eq!(asked, losses.len() + 1, "{losses:?}");
+    let call_count = (api.env.db_calls.get() - calls) as usize;
+    assert_eq!(call_count, db_faults.len() + 1, "{db_faults:?}");
     assert!(
-        response.header("server-timing").unwrap().starts_with(&format!("d1;desc=\"calls={asked} "))
+        response
+            .header("server-timing")
+            .unwrap()
+            .starts_with(&format!("d1;desc=\"calls={call_count} "))
     );
-    let slept = api.world.slept.borrow();
-    assert_eq!(slept.len(), losses.len());
+    let pauses = api.env.pauses.borrow();
+    assert_eq!(pauses.len(), db_faults.len());
     // Each pause has its own range, above the previous one's.
-    for (nth, waited) in slept.iter().enumerate() {
-        let least = 20 << (nth + 1);
-        assert!((least..least + 256).contains(waited), "{slept:?}");
+    for (index, waited) in pauses.iter().enumerate() {
+        let least = 20 << (index + 1);
+        assert!((least..least + 256).contains(waited), "{pauses:?}");
     }
     response
 }
@@ -51,80 +54,88 @@ fn tagged(api: &Api, identity: &str) -> String {
 fn state(api: &Api) -> (Vec<String>, Vec<String>) {
     let counts = "SELECT account || environment || active || dimension || value || n FROM connection_counts ORDER BY 1";
     let rows = "SELECT environment || identity || tags || version FROM connections ORDER BY 1";
-    (api.world.texts(counts), api.world.texts(rows))
+    (api.env.texts(counts), api.env.texts(rows))
 }
 
 #[test]
 fn a_retried_create_happens_once() {
-    for losses in SURVIVED {
+    for db_faults in SURVIVED {
         let (api, calm) = (Api::with_catalog(), Api::with_catalog());
         let expected = calm.create(&minimal("ann"));
-        let response = through(&api, losses, &post_as(&api.key, &minimal("ann")));
+        let response = through(&api, db_faults, &post_as(&api.key, &minimal("ann")));
         assert_eq!(
             (response.status, &body(&response)["version"]),
             (201, &json!("1")),
-            "{losses:?}"
+            "{db_faults:?}"
         );
         assert_eq!(body(&response)["key"], expected["key"]);
-        assert_eq!(state(&api), state(&calm), "{losses:?}");
+        assert_eq!(state(&api), state(&calm), "{db_faults:?}");
         let id = body(&response)["id"].as_str().unwrap().to_owned();
         assert_eq!(body(&api.get(&at(&id))), body(&response));
         // A key that was already taken is reported as such.
-        let before = api.world.dump();
-        let response = through(&api, losses, &post_as(&api.key, &minimal("ann")));
+        let before = api.env.dump();
+        let response = through(&api, db_faults, &post_as(&api.key, &minimal("ann")));
         assert_eq!(
             (response.status, &body(&response)["connectionId"]),
             (409, &json!(id)),
-            "{losses:?}"
+            "{db_faults:?}"
         );
-        assert_eq!(api.world.dump(), before);
+        assert_eq!(api.env.dump(), before);
     }
 }
 
 #[test]
 fn a_retried_patch_happens_once() {
-    for losses in SURVIVED {
+    for db_faults in SURVIVED {
         let api = Api::with_catalog();
         let id = tagged(&api, "ann");
         let patch = |tags: Value| patch_as(&api.key, &id, &json!({"tags": tags}));
-        let answer = |response: Response| {
+        let reply = |response: Response| {
             let version = (response.status < 300).then(|| body(&response)["version"].clone());
             (response.status, version, response.header("etag").map(str::to_owned))
         };
         let done = |version: u32| {
             (200, Some(json!(version.to_string())), Some(format!("\"{id}-{version}\"")))
         };
-        assert_eq!(answer(through(&api, losses, &patch(json!(["new"])))), done(2), "{losses:?}");
+        assert_eq!(
+            reply(through(&api, db_faults, &patch(json!(["new"])))),
+            done(2),
+            "{db_faults:?}"
+        );
         let guarded = with_header(patch(json!(["newer"])), "if-match", &format!("\"{id}-2\""));
         assert_eq!(
-            answer(through(&api, losses, &guarded)),
+            reply(through(&api, db_faults, &guarded)),
             done(3),
-            "{losses:?}: its own write does not stand in its way"
+            "{db_faults:?}: its own write does not stand in its way"
         );
         let any = with_header(patch(json!(["newest"])), "if-match", "*");
-        assert_eq!(answer(through(&api, losses, &any)), done(4), "{losses:?}");
-        assert_eq!(answer(through(&api, losses, &patch(json!(["newest"])))), done(4), "{losses:?}");
-        let before = api.world.dump();
+        assert_eq!(reply(through(&api, db_faults, &any)), done(4), "{db_faults:?}");
+        assert_eq!(
+            reply(through(&api, db_faults, &patch(json!(["newest"])))),
+            done(4),
+            "{db_faults:?}"
+        );
+        let before = api.env.dump();
         let stale = with_header(patch(json!(["late"])), "if-match", &format!("\"{id}-3\""));
-        assert_eq!(answer(through(&api, losses, &stale)), (412, None, None), "{losses:?}");
+        assert_eq!(reply(through(&api, db_faults, &stale)), (412, None, None), "{db_faults:?}");
         let unknown = patch_as(&api.key, UNKNOWN_ID, &json!({"tags": []}));
-        assert_eq!(answer(through(&api, losses, &unknown)), (404, None, None), "{losses:?}");
-        assert_eq!(api.world.dump(), before);
+        assert_eq!(reply(through(&api, db_faults, &unknown)), (404, None, None), "{db_faults:?}");
+        assert_eq!(api.env.dump(), before);
     }
 }
 
 #[test]
 fn a_retried_state_or_name_change_happens_once() {
-    for losses in SURVIVED {
+    for db_faults in SURVIVED {
         let api = Api::with_catalog();
         let id = tagged(&api, "ann");
         let put = |path: &str, document: Value, if_match: Option<u32>| {
             let request = with_body(api.request("PUT", path), &document.to_string());
             let response = match if_match {
-                None => through(&api, losses, &request),
+                None => through(&api, db_faults, &request),
                 Some(version) => {
                     let tag = format!("\"{id}-{version}\"");
-                    through(&api, losses, &with_header(request, "if-match", &tag))
+                    through(&api, db_faults, &with_header(request, "if-match", &tag))
                 }
             };
             let version = (response.status < 300).then(|| body(&response)["version"].clone());
@@ -132,49 +143,49 @@ fn a_retried_state_or_name_change_happens_once() {
         };
         let done = |version: u32| (200, Some(json!(version.to_string())));
         let failed = || json!({"state": "failed", "active": false, "reason": "revoked"});
-        assert_eq!(put(&state_of(&id), failed(), None), done(2), "{losses:?}");
-        assert_eq!(put(&state_of(&id), failed(), None), done(2), "{losses:?}");
+        assert_eq!(put(&state_of(&id), failed(), None), done(2), "{db_faults:?}");
+        assert_eq!(put(&state_of(&id), failed(), None), done(2), "{db_faults:?}");
         assert_eq!(put(&state_of(&id), json!({"state": "operational"}), Some(2)), done(3));
-        assert_eq!(put(&name(&id), json!({"name": "Ann"}), Some(3)), done(4), "{losses:?}");
-        assert_eq!(put(&name(&id), json!({"name": null}), None), done(5), "{losses:?}");
-        let before = api.world.dump();
-        assert_eq!(put(&name(&id), json!({"name": "late"}), Some(4)), (412, None), "{losses:?}");
-        assert_eq!(put(&state_of(&id), failed(), Some(4)), (412, None), "{losses:?}");
-        assert_eq!(put(&state_of(UNKNOWN_ID), failed(), None), (404, None), "{losses:?}");
-        assert_eq!(api.world.dump(), before);
+        assert_eq!(put(&name(&id), json!({"name": "Ann"}), Some(3)), done(4), "{db_faults:?}");
+        assert_eq!(put(&name(&id), json!({"name": null}), None), done(5), "{db_faults:?}");
+        let before = api.env.dump();
+        assert_eq!(put(&name(&id), json!({"name": "late"}), Some(4)), (412, None), "{db_faults:?}");
+        assert_eq!(put(&state_of(&id), failed(), Some(4)), (412, None), "{db_faults:?}");
+        assert_eq!(put(&state_of(UNKNOWN_ID), failed(), None), (404, None), "{db_faults:?}");
+        assert_eq!(api.env.dump(), before);
     }
 }
 
 #[test]
 fn a_retried_delete_happens_once() {
-    for losses in SURVIVED {
+    for db_faults in SURVIVED {
         let api = Api::with_catalog();
         let kept = tagged(&api, "kept");
-        let before = api.world.dump_without_events();
+        let before = api.env.dump_without_events();
         for guarded in [false, true] {
             let id = tagged(&api, "ann");
             let mut request = api.request("DELETE", &at(&id));
             if guarded {
                 request = with_header(request, "if-match", &format!("\"{id}-1\""));
             }
-            let response = through(&api, losses, &request);
-            assert_eq!((response.status, response.body.len()), (204, 0), "{losses:?}");
-            assert_eq!(api.world.dump_without_events(), before, "{losses:?}");
+            let response = through(&api, db_faults, &request);
+            assert_eq!((response.status, response.body.len()), (204, 0), "{db_faults:?}");
+            assert_eq!(api.env.dump_without_events(), before, "{db_faults:?}");
             let deleted =
                 "SELECT type FROM events WHERE type = 'connection.deleted' AND connection_id = ";
-            assert_eq!(api.world.texts(&format!("{deleted}'{id}'")).len(), 1, "{losses:?}");
+            assert_eq!(api.env.texts(&format!("{deleted}'{id}'")).len(), 1, "{db_faults:?}");
         }
         let stale = with_header(api.request("DELETE", &at(&kept)), "if-match", "\"x\"");
-        assert_eq!(through(&api, losses, &stale).status, 412, "{losses:?}");
-        assert_eq!(api.world.dump_without_events(), before, "{losses:?}");
+        assert_eq!(through(&api, db_faults, &stale).status, 412, "{db_faults:?}");
+        assert_eq!(api.env.dump_without_events(), before, "{db_faults:?}");
         // Another tenant's connection is unchanged, whatever the response.
-        let other = api.world.key("beta", Environment::Test, &Scope::ALL, None);
+        let other = api.env.key("beta", Environment::Test, &Scope::ALL, None);
         api.use_key(&other);
-        let before = api.world.dump();
-        let foreign = through(&api, losses, &as_key(&other, "DELETE", &at(&kept)));
-        let unknown = through(&api, losses, &as_key(&other, "DELETE", &at(UNKNOWN_ID)));
+        let before = api.env.dump();
+        let foreign = through(&api, db_faults, &as_key(&other, "DELETE", &at(&kept)));
+        let unknown = through(&api, db_faults, &as_key(&other, "DELETE", &at(UNKNOWN_ID)));
         assert_eq!((foreign.status, &foreign.body), (unknown.status, &unknown.body));
-        assert_eq!(api.world.dump(), before, "{losses:?}");
+        assert_eq!(api.env.dump(), before, "{db_faults:?}");
     }
 }
 
@@ -191,8 +202,8 @@ fn reads_are_retried() {
         SUMMARY.to_owned(),
     ] {
         let calm = api.get(&path);
-        for losses in SURVIVED {
-            let response = through(&api, losses, &api.request("GET", &path));
+        for db_faults in SURVIVED {
+            let response = through(&api, db_faults, &api.request("GET", &path));
             assert_eq!((response.status, &response.body), (200, &calm.body), "{path}");
             for name in ["etag", "link"] {
                 assert_eq!(response.header(name), calm.header(name));
@@ -233,19 +244,19 @@ fn assert_unavailable(api: &Api, response: &Response) {
 
 #[test]
 fn three_lost_responses_are_reported() {
-    for nth in 0..8 {
-        for loss in [Loss::Before, Loss::After] {
+    for index in 0..8 {
+        for db_fault in [DbFault::Before, DbFault::After] {
             let api = Api::with_catalog();
             let id = tagged(&api, "ann");
-            let (before, calls) = (api.world.dump(), api.world.db_calls.get());
-            *api.world.losses.borrow_mut() = [loss; 3].into();
-            let response = api.send(&every(&api, &id)[nth]);
+            let (before, calls) = (api.env.dump(), api.env.db_calls.get());
+            *api.env.db_faults.borrow_mut() = [db_fault; 3].into();
+            let response = api.send(&every(&api, &id)[index]);
             assert_unavailable(&api, &response);
-            assert_eq!((api.world.db_calls.get() - calls, api.world.slept.borrow().len()), (3, 2));
-            if loss == Loss::Before {
-                assert_eq!(api.world.dump(), before);
+            assert_eq!((api.env.db_calls.get() - calls, api.env.pauses.borrow().len()), (3, 2));
+            if db_fault == DbFault::Before {
+                assert_eq!(api.env.dump(), before);
             }
-            assert!(api.world.losses.borrow().is_empty());
+            assert!(api.env.db_faults.borrow().is_empty());
             // The outage is reported before all other errors except a missing key.
             assert_eq!(api.send(&crate::support::anonymous("GET", CONNECTIONS)).status, 401);
         }
@@ -257,15 +268,15 @@ fn a_busy_database_is_retried() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
     for request in every(&api, &id) {
-        let before = api.world.dump();
-        *api.world.losses.borrow_mut() = [Loss::Busy; 8].into();
-        api.world.slept.borrow_mut().clear();
+        let before = api.env.dump();
+        *api.env.db_faults.borrow_mut() = [DbFault::Busy; 8].into();
+        api.env.pauses.borrow_mut().clear();
         assert_unavailable(&api, &api.send(&request));
-        assert_eq!(api.world.dump(), before, "{request:?}");
-        let waited: u32 = api.world.slept.borrow().iter().sum();
+        assert_eq!(api.env.dump(), before, "{request:?}");
+        let waited: u32 = api.env.pauses.borrow().iter().sum();
         assert!((5000..7000).contains(&waited), "{waited} ms");
     }
-    let response = through(&api, &[Loss::Busy; 7], &post_as(&api.key, &minimal("bob")));
+    let response = through(&api, &[DbFault::Busy; 7], &post_as(&api.key, &minimal("bob")));
     assert_eq!((response.status, &body(&response)["version"]), (201, &json!("1")));
 }
 
@@ -273,21 +284,21 @@ fn a_busy_database_is_retried() {
 fn other_failures_are_not_retried() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
-    let before = api.world.dump();
+    let before = api.env.dump();
     for request in every(&api, &id) {
-        api.world.db_fails.set(true);
-        let calls = api.world.db_calls.get();
+        api.env.db_fails.set(true);
+        let calls = api.env.db_calls.get();
         assert_unavailable(&api, &api.send(&request));
         assert_eq!(
-            (api.world.db_calls.get() - calls, api.world.slept.borrow().len()),
+            (api.env.db_calls.get() - calls, api.env.pauses.borrow().len()),
             (1, 0),
             "{request:?}"
         );
-        api.world.db_fails.set(false);
-        assert_eq!(api.world.dump(), before, "{request:?}");
+        api.env.db_fails.set(false);
+        assert_eq!(api.env.dump(), before, "{request:?}");
     }
     // A lost connection is still retried.
-    *api.world.losses.borrow_mut() = [Loss::Before].into();
+    *api.env.db_faults.borrow_mut() = [DbFault::Before].into();
     assert_eq!(api.get(CONNECTIONS).status, 200);
 }
 
@@ -295,15 +306,15 @@ fn other_failures_are_not_retried() {
 fn a_failed_batch_is_rolled_back() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
-    let before = api.world.dump();
+    let before = api.env.dump();
     // The last statement of a write reads its outcome.
-    api.world.database.execute_batch("CREATE TEMP TRIGGER broken AFTER INSERT ON main.connection_tags BEGIN SELECT RAISE(ABORT, 'D1_ERROR broken at /secret/path'); END").unwrap();
+    api.env.database.execute_batch("CREATE TEMP TRIGGER broken AFTER INSERT ON main.connection_tags BEGIN SELECT RAISE(ABORT, 'D1_ERROR broken at /secret/path'); END").unwrap();
     let mut document = minimal("new");
     document["tags"] = json!(["x"]);
     for request in [post_as(&api.key, &document), patch_as(&api.key, &id, &json!({"tags": ["x"]}))]
     {
         assert_unavailable(&api, &api.send(&request));
-        assert_eq!(api.world.dump(), before, "{request:?}");
+        assert_eq!(api.env.dump(), before, "{request:?}");
     }
 }
 
@@ -312,7 +323,7 @@ fn a_damaged_row_is_reported_and_never_returned() {
     let api = Api::with_catalog();
     let id = tagged(&api, "ann");
     tagged(&api, "bob");
-    api.world.database.execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE connections SET state = 'D1_ERROR' WHERE identity = 'ann'").unwrap();
+    api.env.database.execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE connections SET state = 'D1_ERROR' WHERE identity = 'ann'").unwrap();
     for path in [CONNECTIONS.to_owned(), at(&id), format!("{CONNECTIONS}?limit=2")] {
         let response = api.get(&path);
         assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"), "{path}");

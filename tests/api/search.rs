@@ -17,12 +17,12 @@ const SEARCH: &str = "/v1/available-actions";
 const SECRET: &str = "a secret of thirty-two characters";
 
 /// The method, title, key, path and description of an action.
-type Said = (Method, &'static str, &'static str, &'static str, &'static str);
+type ActionRow = (Method, &'static str, &'static str, &'static str, &'static str);
 
-fn platform(name: &str, shown: &str, alias: &[&str], actions: &[Said]) -> Platform {
-    let row = |(method, title, key, ..): &Said| action(name, title, key, *method);
+fn platform(name: &str, shown: &str, alias: &[&str], actions: &[ActionRow]) -> Platform {
+    let row = |(method, title, key, ..): &ActionRow| action(name, title, key, *method);
     let rows: Vec<Action> = actions.iter().map(row).collect();
-    let detail = |(method, title, key, path, description): &Said| {
+    let detail = |(method, title, key, path, description): &ActionRow| {
         json!({
             "title": title, "key": key, "method": method.as_str(), "modelName": "Model",
             "facts": {"path": path, "description": description},
@@ -73,7 +73,7 @@ fn catalog() -> Vec<Platform> {
 
 pub fn api() -> Api {
     let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
-    api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
+    api.env.publish_platforms(Sizes::PUBLISHED, &catalog());
     api
 }
 
@@ -224,15 +224,15 @@ fn pages_are_contiguous_and_end() {
 #[test]
 fn first_pages_equal_those_of_a_full_ranking() {
     let api = Api::new(Config::default());
-    let row = |nth: usize| {
-        let said = ["Send mail", "List mail", "Mail", "Send a mail template in bulk", "Get one"];
-        let title = format!("{} {}", said[nth % 5], "to somebody ".repeat(nth % 7));
-        let method = [Method::Post, Method::Get, Method::Delete][nth % 3];
-        action("post", title.trim(), &format!("mail{}{nth}", "Box".repeat(nth % 4)), method)
+    let row = |index: usize| {
+        let titles = ["Send mail", "List mail", "Mail", "Send a mail template in bulk", "Get one"];
+        let title = format!("{} {}", titles[index % 5], "to somebody ".repeat(index % 7));
+        let method = [Method::Post, Method::Get, Method::Delete][index % 3];
+        action("post", title.trim(), &format!("mail{}{index}", "Box".repeat(index % 4)), method)
     };
     let actions: Vec<Action> = (0..3000).map(row).collect();
-    api.world.publish(vec![(connector("post", "Letters", "Other", 3000), false, actions)]);
-    // Large pages work too.
+    api.env.publish(vec![(connector("post", "Letters", "Other", 3000), false, actions)]);
+    // Large pages work the same way.
     assert_eq!(found(&api, "q=list+mail&limit=500").0.len(), 500);
     for query in ["q=send+mail", "q=mail&method=get", "q=send+a+mail+template"] {
         let (first, total) = found(&api, &format!("{query}&limit=50"));
@@ -247,10 +247,10 @@ fn counts_at_most_ten_thousand_matches() {
     let api = Api::new(Config::default());
     let publish = |count: usize| {
         let actions: Vec<Action> = (0..count)
-            .map(|nth| action("pinger", "Ping", &format!("ping{nth}"), Method::Get))
+            .map(|index| action("pinger", "Ping", &format!("ping{index}"), Method::Get))
             .collect();
-        api.world.publish(vec![(connector("pinger", "Pinger", "Other", 1), false, actions)]);
-        api.world.wait(60_000);
+        api.env.publish(vec![(connector("pinger", "Pinger", "Other", 1), false, actions)]);
+        api.env.wait(60_000);
         body(&api.get(&format!("{SEARCH}?q=ping&limit=500&page=20")))
     };
     let at_most = publish(10_000);
@@ -265,16 +265,16 @@ fn counts_at_most_ten_thousand_matches() {
 fn cold_search_reads_three_values_in_sequence() {
     let api = api();
     assert_eq!(api.get(&format!("{SEARCH}?q=create+github+issue")).status, 200);
-    assert_eq!(api.world.blob_waits.get(), 3);
-    api.world.blob_reads.borrow_mut().clear();
+    assert_eq!(api.env.blob_waits.get(), 3);
+    api.env.blob_reads.borrow_mut().clear();
     assert_eq!(api.get(&format!("{SEARCH}?q=list+letters")).status, 200);
-    assert_eq!(api.world.blob_reads.borrow().as_slice(), [""; 0]);
+    assert_eq!(api.env.blob_reads.borrow().as_slice(), [""; 0]);
 }
 
 #[test]
-fn the_list_of_all_actions_is_not_a_platform_s() {
+fn the_list_of_all_actions_is_not_cached_as_one_platforms() {
     let api = Api::new(Config::default());
-    api.world.publish(small_catalog());
+    api.env.publish(small_catalog());
     assert_eq!(found(&api, "q=create+user").0.first().unwrap(), "alpha usersCreate");
     assert_eq!(api.get("/v1/available-actions/*").status, 404);
 }
@@ -284,8 +284,7 @@ fn result_is_independent_of_the_order_of_platforms() {
     let api = api();
     let mut turned = catalog();
     turned.reverse();
-    let segments =
-        |platforms: &[Platform]| api.world.publish_platforms(Sizes::PUBLISHED, platforms);
+    let segments = |platforms: &[Platform]| api.env.publish_platforms(Sizes::PUBLISHED, platforms);
     assert_eq!(segments(&turned), segments(&catalog()));
 }
 
@@ -293,7 +292,7 @@ fn result_is_independent_of_the_order_of_platforms() {
 fn small_parts_give_the_same_results() {
     let (whole, split) = (api(), api());
     let sizes = Sizes { scattered: 1, every: 200, words: 1, vocabulary: 3000, ..Sizes::PUBLISHED };
-    split.world.publish_platforms(sizes, &catalog());
+    split.env.publish_platforms(sizes, &catalog());
     for query in [
         "q=issue",
         "q=create+github+issue",
@@ -347,7 +346,7 @@ fn notes_requested_platforms_without_actions() {
     let mut all = catalog();
     all.push(platform("zendesk", "Zendesk", &[], &[]));
     all.push(platform("monday", "monday.com", &["old-monday"], &[]));
-    api.world.publish_platforms(Sizes::PUBLISHED, &all);
+    api.env.publish_platforms(Sizes::PUBLISHED, &all);
     let notes = |query: &str| {
         let response = api.get(&format!("{SEARCH}?{query}"));
         assert_eq!(response.status, 200, "{query}: {}", body(&response));
@@ -378,8 +377,11 @@ fn notes_requested_platforms_without_actions() {
     for (query, suggestion) in
         [("q=issue&platform=githb", "`github`"), ("q=a&platform=github,gitlb", "`gitlab`")]
     {
-        let told = notes(query).to_string();
-        assert!(told.contains("has no platform") && told.contains(suggestion), "{query}: {told}");
+        let notes_text = notes(query).to_string();
+        assert!(
+            notes_text.contains("has no platform") && notes_text.contains(suggestion),
+            "{query}: {notes_text}"
+        );
     }
 }
 
@@ -398,7 +400,7 @@ fn notes_well_known_platforms_without_an_action_among_the_best_matches() {
         known(platform("acme", "Acme", &[], &actions)),
         platform("lesser", "Lesser", &[], &actions),
     ];
-    api.world.publish_platforms(Sizes::PUBLISHED, &all);
+    api.env.publish_platforms(Sizes::PUBLISHED, &all);
     let notes = |query: &str| {
         let response = api.get(&format!("{SEARCH}?{query}"));
         assert_eq!(response.status, 200, "{query}: {}", body(&response));
@@ -408,12 +410,12 @@ fn notes_well_known_platforms_without_an_action_among_the_best_matches() {
     let expected = "`acme` has no action that does this. These are actions of other platforms.";
     assert!(note.contains(expected), "{note}");
     for query in [
-        // It has one.
+        // The platform has such an action.
         "q=read+the+weather+with+acme",
         // The query names no platform, or only one that is not well known.
         "q=deliver+a+letter",
         "q=deliver+a+letter+lesser",
-        // All matches are its own.
+        // All matches are actions of the named platform.
         "q=deliver+a+letter+with+courier",
     ] {
         assert_eq!(notes(query), Value::Null, "{query}");

@@ -23,10 +23,9 @@ fn shards() -> [Shard; 3] {
 fn api() -> (Api, [ApiKey; 2]) {
     let mut api = connect::api_with(&[("VAULT_KEYS", KEYS), ("SESSION_SECRET", SECRET)]);
     let [first, second, _] = shards();
-    api.world.add(first);
-    api.world.add(second);
-    let key =
-        |shard, account| api.world.key_in(shard, account, Environment::Test, &Scope::ALL, None);
+    api.env.add(first);
+    api.env.add(second);
+    let key = |shard, account| api.env.key_in(shard, account, Environment::Test, &Scope::ALL, None);
     let keys = [key(first, "acme"), key(second, "zoo")];
     api.key = keys[0].clone();
     (api, keys)
@@ -64,16 +63,16 @@ fn a_key_opens_its_account_in_its_database_only() {
         assert_eq!(made.status, 201);
         let list = api.send(&as_key(key, "GET", CONNECTIONS));
         assert_eq!(body(&list)["total"], json!(1));
-        let count = || api.world.texts("SELECT account FROM connections");
-        assert_eq!(api.world.within(key.shard(), count), [account]);
+        let count = || api.env.texts("SELECT account FROM connections");
+        assert_eq!(api.env.within(key.shard(), count), [account]);
     }
-    assert!(api.world.texts("SELECT account FROM connections").is_empty());
+    assert!(api.env.texts("SELECT account FROM connections").is_empty());
 }
 
 #[test]
-fn a_key_is_unknown_everywhere_else_and_nothing_tells_which_databases_there_are() {
+fn a_key_is_unknown_in_other_databases_and_reveals_no_other_shards() {
     let (api, [acme, _]) = api();
-    let unknown = comparable(&whoami(&api, api.world.unknown_key(Environment::Test).reveal()));
+    let unknown = comparable(&whoami(&api, api.env.unknown_key(Environment::Test).reveal()));
     assert_eq!(unknown.0, 401);
     // The first database, another one, and one that does not exist.
     for shard in [Shard::FIRST, shards()[1], shards()[2]] {
@@ -86,9 +85,9 @@ fn a_key_is_unknown_everywhere_else_and_nothing_tells_which_databases_there_are(
 }
 
 #[test]
-fn a_token_is_of_its_keys_database_and_signed_with_it() {
+fn a_token_names_and_signs_the_database_of_its_key() {
     let (api, [acme, zoo]) = api();
-    let first = api.world.key_in(Shard::FIRST, "one", Environment::Test, &Scope::ALL, None);
+    let first = api.env.key_in(Shard::FIRST, "one", Environment::Test, &Scope::ALL, None);
     for key in [&first, &acme, &zoo] {
         let made = body(&api.send(&asking(key, &json!({"identity": "ann"}))));
         let token = made["token"].as_str().unwrap();
@@ -107,7 +106,7 @@ fn a_token_is_of_its_keys_database_and_signed_with_it() {
 }
 
 #[test]
-fn cursors_are_of_their_key() {
+fn a_cursor_is_valid_only_for_its_key() {
     let (api, keys) = api();
     let mut cursors = Vec::new();
     for key in &keys {
@@ -117,11 +116,11 @@ fn cursors_are_of_their_key() {
         let page = api.send(&as_key(key, "GET", &format!("{CONNECTIONS}?limit=1")));
         cursors.push(crate::vault::cursor(&page).unwrap());
     }
-    for (nth, key) in keys.iter().enumerate() {
+    for (index, key) in keys.iter().enumerate() {
         for (other, cursor) in cursors.iter().enumerate() {
             let path = format!("{CONNECTIONS}?limit=1&after={cursor}");
             let status = api.send(&as_key(key, "GET", &path)).status;
-            assert_eq!(status, if nth == other { 200 } else { 400 });
+            assert_eq!(status, if index == other { 200 } else { 400 });
         }
     }
 }
@@ -147,13 +146,13 @@ fn the_link_and_the_state_lead_to_the_attempts_database() {
     // The complete flow to a connection.
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
     connect::agree(&api, &link, &tokens);
-    let rows = || api.world.texts("SELECT account || ' ' || state FROM connections");
-    assert_eq!(api.world.within(acme.shard(), rows), ["acme operational"]);
-    assert!(api.world.texts("SELECT id FROM connections").is_empty());
+    let rows = || api.env.texts("SELECT account || ' ' || state FROM connections");
+    assert_eq!(api.env.within(acme.shard(), rows), ["acme operational"]);
+    assert!(api.env.texts("SELECT id FROM connections").is_empty());
 }
 
 #[test]
-fn the_first_databases_secrets_are_as_they_were() {
+fn secrets_of_the_first_shard_have_no_shard_digits() {
     let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
     let key = ApiKey::generate(Environment::Live, Shard::FIRST, |bytes| bytes.fill(1));
     assert_eq!(key.reveal(), "sk_live_111111111111111111111111111111114S1h97");

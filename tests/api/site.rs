@@ -9,7 +9,7 @@ use crate::vault::code;
 const SECURITY_TXT: &str = "/.well-known/security.txt";
 
 #[test]
-fn whom_to_tell_of_a_weakness() {
+fn security_txt_names_a_contact() {
     let mut api = Api::with_catalog();
     let unset = api.send(&anonymous("GET", SECURITY_TXT));
     assert_eq!((unset.status, code(&unset).as_str()), (404, "route_not_found"));
@@ -28,11 +28,11 @@ fn whom_to_tell_of_a_weakness() {
     for path in ["/.well-known/security.txt/", "/.well-known/other", "/security.txt"] {
         assert_eq!(api.send(&anonymous("GET", path)).status, 404, "{path}");
     }
-    assert_eq!(api.world.db_calls.get(), 0);
+    assert_eq!(api.env.db_calls.get(), 0);
 }
 
 #[test]
-fn a_browser_that_came_over_https_stays_there() {
+fn https_pages_set_strict_transport_security() {
     let api = Api::with_catalog();
     for (origin, expected) in [
         ("https://vault.example", Some("max-age=31536000")),
@@ -53,7 +53,7 @@ fn a_browser_that_came_over_https_stays_there() {
 
 /// A header that is sent twice arrives as one, joined by a comma.
 #[test]
-fn a_key_that_comes_twice_is_told_so() {
+fn a_key_that_is_sent_twice_is_reported() {
     let mut api = Api::with_catalog();
     api.service = Service::new(config(&[("SECRET_HEADERS", "x-key")]));
     let key = api.key.reveal().to_owned();
@@ -79,7 +79,7 @@ fn a_key_that_comes_twice_is_told_so() {
         assert_eq!(twice(&values), (401, expected.clone()));
     }
     assert_eq!(twice(&[("x-key", &key)]).0, 200);
-    assert_eq!(api.world.db_calls.get(), 1);
+    assert_eq!(api.env.db_calls.get(), 1);
 }
 
 #[test]

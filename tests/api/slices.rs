@@ -12,7 +12,7 @@ use rusqlite::params;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::chance::{Chance, repetitions};
+use crate::rng::{TestRng, repetitions};
 use crate::support::{Api, body, with_body};
 use crate::vault::{CONNECTIONS, at, next};
 
@@ -40,37 +40,38 @@ struct Page {
     rows_read: u64,
 }
 
-fn wish(nth: usize, chance: &mut Chance) -> Value {
+fn input(index: usize, rng: &mut TestRng) -> Value {
     json!({
-        "platform": chance.pick(&PLATFORMS), "label": format!("l{nth}"),
-        "identity": format!("user {}", chance.below(SIZE / 5)),
-        "identityType": chance.pick(&["user", "team"]),
-        "state": chance.pick(&["operational", "failed"]),
-        "tags": chance.pick(&[json!([]), json!(["hot"]), json!(["eu", "hot"])]),
+        "platform": rng.pick(&PLATFORMS), "label": format!("l{index}"),
+        "identity": format!("user {}", rng.below(SIZE / 5)),
+        "identityType": rng.pick(&["user", "team"]),
+        "state": rng.pick(&["operational", "failed"]),
+        "tags": rng.pick(&[json!([]), json!(["hot"]), json!(["eu", "hot"])]),
     })
 }
 
 impl Split {
     fn new() -> Self {
         let mut api = Api::with_catalog();
-        let mut chance = Chance(7);
-        for nth in 0..SIZE {
+        let mut rng = TestRng(7);
+        for index in 0..SIZE {
             // Several are created at the same time, so that their ids determine the order.
-            api.world.wait(u64::from(chance.percent(40)));
-            api.create(&wish(nth, &mut chance));
+            api.env.wait(u64::from(rng.percent(40)));
+            api.create(&input(index, &mut rng));
         }
-        let slices = (0..SLICES).map(|nth| Shard::new(100 + u16::try_from(nth).unwrap()).unwrap());
+        let slices =
+            (0..SLICES).map(|index| Shard::new(100 + u16::try_from(index).unwrap()).unwrap());
         let slices: Vec<Shard> = slices.collect();
-        let all = api.world.texts("SELECT id || ' ' || identity FROM connections");
-        for (nth, shard) in slices.iter().enumerate() {
-            api.world.fork(*shard);
+        let all = api.env.texts("SELECT id || ' ' || identity FROM connections");
+        for (index, shard) in slices.iter().enumerate() {
+            api.env.fork(*shard);
             // A split is a move to each of the slices, without the rows of the others.
-            let database = api.world.database_of(*shard);
+            let database = api.env.database_of(*shard);
             let moving = "INSERT INTO account_moves (account, step, other, writing, began_at) VALUES ('acme', 'arriving', 0, '', 0)";
             database.execute(moving, []).unwrap();
             for row in &all {
                 let (id, identity) = row.split_once(' ').unwrap();
-                if slice(identity) != nth {
+                if slice(identity) != index {
                     database.execute("DELETE FROM connections WHERE id = ?1", params![id]).unwrap();
                 }
             }
@@ -80,8 +81,8 @@ impl Split {
     }
 
     fn ask(&self, slice: usize, request: &Request) -> Response {
-        let answer = || pollster::block_on(handle(&self.api.service, &self.api.world, request));
-        self.api.world.within(self.slices[slice], answer)
+        let response = || pollster::block_on(handle(&self.api.service, &self.api.env, request));
+        self.api.env.within(self.slices[slice], response)
     }
 
     /// Merges one page from several: the first rows of all slices, in the order of all lists. The order is by creation
@@ -90,13 +91,13 @@ impl Split {
         let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
         let request =
             self.api.request("GET", &format!("{CONNECTIONS}?limit={limit}{}{after}", filter.query));
-        let asked: Vec<usize> = match &filter.filter.identity {
+        let requested: Vec<usize> = match &filter.filter.identity {
             Some(identity) => vec![slice(identity)],
             None => (0..SLICES).collect(),
         };
         let mut page = Page { rows: Vec::new(), total: 0, after: None, rows_read: 0 };
         let mut has_more = false;
-        for slice in asked {
+        for slice in requested {
             let response = self.ask(slice, &request);
             assert_eq!(response.status, 200, "{}", body(&response));
             let cost = response.header("server-timing").unwrap();
@@ -183,7 +184,7 @@ fn merged_pages_are_those_of_one_database() {
     assert!(split.slices.iter().all(|shard| {
         let count = "SELECT count(*) FROM connections";
         let count: i64 =
-            split.api.world.database_of(*shard).query_row(count, [], |row| row.get(0)).unwrap();
+            split.api.env.database_of(*shard).query_row(count, [], |row| row.get(0)).unwrap();
         (1..150).contains(&count)
     }));
 }
@@ -192,14 +193,14 @@ fn merged_pages_are_those_of_one_database() {
 fn page_costs_one_query_per_slice_or_one_with_known_identity() {
     let split = Split::new();
     let read = |filter: &Filter| {
-        let calls = split.api.world.db_calls.get();
+        let calls = split.api.env.db_calls.get();
         let page = split.list(filter, 20, None);
-        (page.rows_read, split.api.world.db_calls.get() - calls)
+        (page.rows_read, split.api.env.db_calls.get() - calls)
     };
     let [all, .., of_one, _] = &filters()[..] else { panic!("too few") };
-    let alone = split.api.world.db_calls.get();
+    let alone = split.api.env.db_calls.get();
     let whole = split.api.get(&format!("{CONNECTIONS}?limit=20"));
-    assert_eq!((whole.status, split.api.world.db_calls.get() - alone), (200, 1));
+    assert_eq!((whole.status, split.api.env.db_calls.get() - alone), (200, 1));
     let cost = whole.header("server-timing").unwrap();
     let slices = u64::try_from(SLICES).unwrap();
     let (rows, calls) = read(all);
@@ -214,7 +215,7 @@ fn page_costs_one_query_per_slice_or_one_with_known_identity() {
 #[test]
 fn walk_returns_stable_rows_once_during_changes() {
     let split = Split::new();
-    let mut chance = Chance(11);
+    let mut rng = TestRng(11);
     let [all, ..] = &filters()[..] else { panic!("too few") };
     let mut gone = Vec::new();
     let before = split.list(all, 500, None).rows;
@@ -226,12 +227,12 @@ fn walk_returns_stable_rows_once_during_changes() {
         if after.is_none() {
             break;
         }
-        split.api.world.wait(1);
-        let created = wish(SIZE + seen.len(), &mut chance);
+        split.api.env.wait(1);
+        let created = input(SIZE + seen.len(), &mut rng);
         let identity = created["identity"].as_str().unwrap().to_owned();
         let request = with_body(split.api.request("POST", CONNECTIONS), &created.to_string());
         assert_eq!(split.ask(slice(&identity), &request).status, 201);
-        let row = chance.pick(&before);
+        let row = rng.pick(&before);
         let id = row["id"].as_str().unwrap();
         let request = split.api.request("DELETE", &at(id));
         split.ask(slice(row["identity"].as_str().unwrap()), &request);
@@ -264,7 +265,7 @@ fn connection_is_in_one_slice_and_found_by_id() {
 
 /// The cost: databases are read one after the other, or concurrently at best, and never at the same moment.
 #[test]
-fn total_may_mix_moments() {
+fn total_may_combine_different_moments() {
     let split = Split::new();
     let filter = &filters()[0];
     let before = split.list(filter, 500, None);
@@ -274,8 +275,10 @@ fn total_may_mix_moments() {
     let total = |slice: usize| body(&split.ask(slice, &request))["total"].as_u64().unwrap();
     let mut sum = total(0);
     // One connection is added where the count is already complete, and one is deleted where it is not.
-    let newcomer =
-        (0..SIZE).map(|nth| format!("new {nth}")).find(|identity| slice(identity) == 0).unwrap();
+    let newcomer = (0..SIZE)
+        .map(|index| format!("new {index}"))
+        .find(|identity| slice(identity) == 0)
+        .unwrap();
     let created = json!({"platform": "alpha", "identity": newcomer, "identityType": "user"});
     let create = with_body(split.api.request("POST", CONNECTIONS), &created.to_string());
     assert_eq!(split.ask(0, &create).status, 201);

@@ -26,7 +26,7 @@ fn one(api: &Api) -> (Value, String) {
 
 /// The stored reasons.
 fn reasons(api: &Api) -> Vec<String> {
-    api.world.texts("SELECT quote(state_reason) FROM connections")
+    api.env.texts("SELECT quote(state_reason) FROM connections")
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn setting_a_state_updates_the_counters() {
         for one in STATES {
             assert_eq!(summary["state"][one], u64::from(one == sent["state"]), "{sent}: {one}");
         }
-        assert_eq!(miscounts(&api.world), [""; 0], "{sent}");
+        assert_eq!(miscounts(&api.env), [""; 0], "{sent}");
     }
 }
 
@@ -103,7 +103,7 @@ fn a_new_name_can_be_searched() {
         }
         let old = body(&api.get(&format!("{CONNECTIONS}?name=Ann")))["total"].clone();
         assert_eq!(old, u64::from(sent.as_str().is_some_and(|text| text.to_lowercase() == "ann")));
-        assert_eq!(miscounts(&api.world), [""; 0], "{sent}");
+        assert_eq!(miscounts(&api.env), [""; 0], "{sent}");
     }
 }
 
@@ -111,7 +111,7 @@ fn a_new_name_can_be_searched() {
 fn rejects_invalid_states_and_names_without_a_write() {
     let api = Api::with_catalog();
     let (_, id) = one(&api);
-    let before = api.world.dump();
+    let before = api.env.dump();
     let (states, names) = (state(&id), name(&id));
     let long = format!("{{\"state\":\"failed\",\"reason\":\"{}\"}}", "x".repeat(257));
     let long_name = format!("{{\"name\":\"{}\"}}", "x".repeat(129));
@@ -143,26 +143,26 @@ fn rejects_invalid_states_and_names_without_a_write() {
         (&names, r#"{"name":"Ann","name":null}"#, vec!["/name"]),
         (&names, r#"{"Name":"Ann"}"#, vec!["/Name>name", "/name"]),
     ] {
-        let calls = api.world.db_calls.get();
+        let calls = api.env.db_calls.get();
         let response = api.send(&with_body(api.request("PUT", path), sent));
         assert_eq!((response.status, code(&response).as_str()), (400, "invalid_body"), "{sent}");
         assert_eq!(faults(&response), errors, "{sent}");
-        assert_eq!(api.world.db_calls.get() - calls, 1, "{sent}");
-        assert_eq!(api.world.dump(), before, "{sent}");
+        assert_eq!(api.env.db_calls.get() - calls, 1, "{sent}");
+        assert_eq!(api.env.dump(), before, "{sent}");
     }
     for path in [&states, &names] {
         let good = if path == &states { r#"{"state":"failed"}"# } else { r#"{"name":"x"}"# };
-        let asked = |query: &str| api.request("PUT", &format!("{path}{query}"));
-        let typed = |body: Body| Request { body, ..with_body(asked(""), good) };
-        let untyped = Request { body: Body::Whole(good.into()), ..asked("") };
+        let requested = |query: &str| api.request("PUT", &format!("{path}{query}"));
+        let typed = |body: Body| Request { body, ..with_body(requested(""), good) };
+        let untyped = Request { body: Body::Whole(good.into()), ..requested("") };
         for (request, status, expected) in [
             (untyped, 415, "unsupported_media_type"),
             (typed(Body::TooLarge), 413, "body_too_large"),
-            (with_body(asked("?x=1"), good), 400, "unknown_parameter"),
+            (with_body(requested("?x=1"), good), 400, "unknown_parameter"),
         ] {
             let response = api.send(&request);
             assert_eq!((response.status, code(&response).as_str()), (status, expected), "{path}");
-            assert_eq!(api.world.dump(), before, "{path}");
+            assert_eq!(api.env.dump(), before, "{path}");
         }
     }
 }
@@ -172,7 +172,7 @@ fn if_match_guards_state_and_name() {
     let api = Api::with_catalog();
     let (_, id) = one(&api);
     assert_eq!(put(&api, &name(&id), &json!({"name": "v2"})).status, 200);
-    let before = api.world.dump();
+    let before = api.env.dump();
     let bodies = [(state(&id), json!({"state": "failed"})), (name(&id), json!({"name": "late"}))];
     for (path, document) in &bodies {
         let guarded = |value: &str| {
@@ -181,18 +181,18 @@ fn if_match_guards_state_and_name() {
         };
         for value in [format!("\"{id}-1\""), format!("W/\"{id}-2\""), "\"x\"".into()] {
             let response = guarded(&value);
-            let answer = (response.status, code(&response));
-            assert_eq!(answer, (412, "precondition_failed".into()), "{path} {value}");
-            assert_eq!(api.world.dump(), before, "{path} {value}");
+            let reply = (response.status, code(&response));
+            assert_eq!(reply, (412, "precondition_failed".into()), "{path} {value}");
+            assert_eq!(api.env.dump(), before, "{path} {value}");
         }
     }
-    for (nth, (path, document)) in (2..).zip(&bodies) {
+    for (index, (path, document)) in (2..).zip(&bodies) {
         let request = with_body(api.request("PUT", path), &document.to_string());
-        let value = format!("\"x\", \"{id}-{nth}\"");
+        let value = format!("\"x\", \"{id}-{index}\"");
         let response = api.send(&with_header(request, "if-match", &value));
         assert_eq!(
             (response.status, &body(&response)["version"]),
-            (200, &json!(format!("{}", nth + 1)))
+            (200, &json!(format!("{}", index + 1)))
         );
     }
 }

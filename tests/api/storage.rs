@@ -5,7 +5,7 @@ use connector_vault::catalog::write::Sizes;
 use connector_vault::http::Config;
 use serde_json::{Value, json};
 
-use crate::chance::repetitions;
+use crate::rng::repetitions;
 use crate::support::{Api, body, config, small_catalog};
 
 const CONNECTORS: &str = "/v1/available-connectors";
@@ -62,20 +62,20 @@ fn all() -> Vec<String> {
 /// An isolate with empty caches, over the same storage.
 fn fresh(api: &Api) -> Api {
     let fresh = Api::new(Config::default());
-    fresh.world.blobs.borrow_mut().clone_from(&api.world.blobs.borrow());
+    fresh.env.blobs.borrow_mut().clone_from(&api.env.blobs.borrow());
     fresh
 }
 
 /// The responses to [`all`] without the parts that differ between runs; `None` for a 503.
-fn answers(api: &Api) -> Vec<Option<Value>> {
-    let answer = |path: &String| {
+fn responses(api: &Api) -> Vec<Option<Value>> {
+    let reply = |path: &String| {
         let response = api.get(path);
         let mut document = body(&response);
         document.as_object_mut().unwrap().remove("requestId");
         assert!(matches!(response.status, 200 | 404 | 503), "{path}: {}", response.status);
         (response.status != 503).then_some(document)
     };
-    all().iter().map(answer).collect()
+    all().iter().map(reply).collect()
 }
 
 /// Parts of all kinds: lists with their own parts, lists in packs, at most one pack per platform.
@@ -100,46 +100,46 @@ const PIECES: [Sizes; 2] = [
 ];
 
 #[test]
-fn damage_anywhere_is_found_before_it_is_shown() {
+fn damaged_values_are_detected_and_never_returned() {
     for sizes in PIECES {
         let api = Api::new(Config::default());
-        let segments = api.world.publish_in(sizes, &small_catalog());
-        let whole = answers(&fresh(&api));
+        let segments = api.env.publish_in(sizes, &small_catalog());
+        let whole = responses(&fresh(&api));
         assert!(whole.iter().all(Option::is_some));
         for id in &segments {
-            let bytes = api.world.blobs.borrow()[&id.key()].clone();
+            let bytes = api.env.blobs.borrow()[&id.key()].clone();
             let mut found = 0;
             let step = repetitions(37 * 10, 37);
             for at in (0..bytes.len()).step_by(step).chain([bytes.len() - 1]) {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 16;
-                api.world.blobs.borrow_mut().insert(id.key(), damaged);
+                api.env.blobs.borrow_mut().insert(id.key(), damaged);
                 let isolate = fresh(&api);
-                for (got, expected) in answers(&isolate).iter().zip(&whole) {
+                for (got, expected) in responses(&isolate).iter().zip(&whole) {
                     assert!(got.is_none() || got == expected, "{id} at {at}");
                     found += usize::from(got.is_none());
                 }
                 // Storage is repaired: the isolate notices when it finds the damage in its cached copy.
-                isolate.world.blobs.borrow_mut().insert(id.key(), bytes.clone());
-                answers(&isolate);
-                assert!(answers(&isolate) == whole, "{id} at {at}");
+                isolate.env.blobs.borrow_mut().insert(id.key(), bytes.clone());
+                responses(&isolate);
+                assert!(responses(&isolate) == whole, "{id} at {at}");
             }
             assert!(found > 0, "{id} is not needed");
-            api.world.blobs.borrow_mut().insert(id.key(), bytes);
+            api.env.blobs.borrow_mut().insert(id.key(), bytes);
         }
     }
 }
 
 #[test]
-fn another_value_under_a_right_name_is_found() {
+fn a_valid_value_under_the_wrong_name_is_detected() {
     for sizes in PIECES {
         let api = Api::new(Config::default());
-        let segments = api.world.publish_in(sizes, &small_catalog());
-        let whole = answers(&fresh(&api));
+        let segments = api.env.publish_in(sizes, &small_catalog());
+        let whole = responses(&fresh(&api));
         for id in &segments {
-            let bytes = api.world.blobs.borrow()[&id.key()].clone();
+            let bytes = api.env.blobs.borrow()[&id.key()].clone();
             let other = segments.iter().find(|other| *other != id).unwrap();
-            let other = api.world.blobs.borrow()[&other.key()].clone();
+            let other = api.env.blobs.borrow()[&other.key()].clone();
             for (value, is_needed) in [
                 (None, true),
                 (Some(Vec::new()), true),
@@ -150,16 +150,16 @@ fn another_value_under_a_right_name_is_found() {
                 (Some(bytes[..bytes.len() - 1].to_vec()), false),
             ] {
                 match &value {
-                    Some(value) => api.world.blobs.borrow_mut().insert(id.key(), value.clone()),
-                    None => api.world.blobs.borrow_mut().remove(&id.key()),
+                    Some(value) => api.env.blobs.borrow_mut().insert(id.key(), value.clone()),
+                    None => api.env.blobs.borrow_mut().remove(&id.key()),
                 };
-                let got = answers(&fresh(&api));
+                let got = responses(&fresh(&api));
                 assert!(got.contains(&None) || !is_needed, "{id}");
                 for (got, expected) in got.iter().zip(&whole) {
                     assert!(got.is_none() || got == expected, "{id}");
                 }
             }
-            api.world.blobs.borrow_mut().insert(id.key(), bytes);
+            api.env.blobs.borrow_mut().insert(id.key(), bytes);
         }
     }
 }
@@ -167,20 +167,20 @@ fn another_value_under_a_right_name_is_found() {
 #[test]
 fn a_missing_or_damaged_segment_is_named() {
     let api = Api::with_catalog();
-    let segments: Vec<String> = api.world.blobs.borrow().keys().cloned().collect();
+    let segments: Vec<String> = api.env.blobs.borrow().keys().cloned().collect();
     for key in segments.iter().filter(|key| key.starts_with("segment:")) {
-        let bytes = api.world.blobs.borrow_mut().remove(key).unwrap();
+        let bytes = api.env.blobs.borrow_mut().remove(key).unwrap();
         let isolate = fresh(&api);
         let path = all().into_iter().find(|path| isolate.get(path).status == 503);
         assert_unavailable(&isolate, &path.unwrap(), key);
-        api.world.blobs.borrow_mut().insert(key.clone(), bytes);
+        api.env.blobs.borrow_mut().insert(key.clone(), bytes);
     }
 }
 
 #[test]
-fn a_missing_or_damaged_current_record() {
+fn a_missing_or_damaged_current_record_is_reported() {
     let api = Api::with_catalog();
-    let good = api.world.blobs.borrow()[CURRENT_KEY].clone();
+    let good = api.env.blobs.borrow()[CURRENT_KEY].clone();
     let altered = |at: usize| {
         let mut bytes = good.clone();
         bytes[at] ^= 1;
@@ -189,26 +189,26 @@ fn a_missing_or_damaged_current_record() {
     let mut damaged: Vec<Vec<u8>> = (0..good.len()).step_by(7).map(altered).collect();
     damaged.extend((0..good.len()).step_by(97).map(|end| good[..end].to_vec()));
     damaged.extend(["{}", "null"].map(|text| text.as_bytes().to_vec()));
-    api.world.blobs.borrow_mut().remove(CURRENT_KEY);
+    api.env.blobs.borrow_mut().remove(CURRENT_KEY);
     assert_unavailable(&api, ACTIONS, "no catalog is published");
     for bytes in damaged {
-        api.world.blobs.borrow_mut().insert(CURRENT_KEY.into(), bytes);
+        api.env.blobs.borrow_mut().insert(CURRENT_KEY.into(), bytes);
         for path in [CONNECTORS, ACTIONS] {
             assert_unavailable(&api, path, "`current` is damaged");
         }
     }
-    api.world.blobs.borrow_mut().insert(CURRENT_KEY.into(), good);
+    api.env.blobs.borrow_mut().insert(CURRENT_KEY.into(), good);
     assert_eq!(api.get(CONNECTORS).status, 200);
 }
 
 #[test]
 fn a_catalog_of_another_format_is_refused() {
     let api = Api::with_catalog();
-    let good = api.world.blobs.borrow()[CURRENT_KEY].clone();
+    let good = api.env.blobs.borrow()[CURRENT_KEY].clone();
     assert_eq!(u32::from(good[6]), FORMAT);
     for format in [0, 1, good[6] - 1, good[6] + 1, u8::MAX] {
         let other = [&good[..6], &[format], &good[7..]].concat();
-        api.world.blobs.borrow_mut().insert(CURRENT_KEY.into(), other);
+        api.env.blobs.borrow_mut().insert(CURRENT_KEY.into(), other);
         let culprit = format!(
             "the catalog has format {format}, but this service reads format {FORMAT}: import and publish it again"
         );
@@ -216,7 +216,7 @@ fn a_catalog_of_another_format_is_refused() {
             assert_unavailable(&api, path, &culprit);
         }
     }
-    api.world.blobs.borrow_mut().insert(CURRENT_KEY.into(), good);
+    api.env.blobs.borrow_mut().insert(CURRENT_KEY.into(), good);
     assert_eq!(api.get(CONNECTORS).status, 200);
 }
 
@@ -225,10 +225,10 @@ fn the_current_record_is_trusted_for_at_most_30_seconds() {
     let api = Api::with_catalog();
     let total = |api: &Api| body(&api.get(CONNECTORS))["total"].clone();
     assert_eq!(total(&api), 5);
-    api.world.publish(small_catalog().into_iter().take(2).collect());
-    api.world.wait(29_999);
+    api.env.publish(small_catalog().into_iter().take(2).collect());
+    api.env.wait(29_999);
     assert_eq!(total(&api), 5);
-    api.world.wait(1);
+    api.env.wait(1);
     assert_eq!(total(&api), 2);
 }
 
@@ -238,45 +238,45 @@ fn a_page_that_was_sent_is_sent_again_without_being_read() {
     let first = api.get(ACTIONS);
     assert_eq!(first.status, 200);
     // The segments are gone, but the body of this page in this catalog is cached.
-    api.world.blobs.borrow_mut().retain(|key, _| key == CURRENT_KEY);
+    api.env.blobs.borrow_mut().retain(|key, _| key == CURRENT_KEY);
     let again = api.get(ACTIONS);
     assert_eq!((again.body, again.status), (first.body.clone(), 200));
     assert_eq!(
         body(&api.get(&format!("{ACTIONS}?limit=1")))["rows"].as_array().map(Vec::len),
         Some(1)
     );
-    api.world.publish(small_catalog().into_iter().skip(2).collect());
-    api.world.wait(30_000);
+    api.env.publish(small_catalog().into_iter().skip(2).collect());
+    api.env.wait(30_000);
     assert_eq!(api.get(ACTIONS).status, 404, "the next catalog does not have the platform");
 }
 
 #[test]
-fn storage_out_of_reach() {
+fn unreachable_storage_is_reported_after_retries() {
     let api = Api::with_catalog();
-    api.world.db_fails.set(true);
+    api.env.db_fails.set(true);
     assert_unavailable(&api, CONNECTORS, "D1_ERROR");
     assert_unavailable(&api, "/v1/whoami", "D1_ERROR");
-    api.world.db_fails.set(false);
-    api.world.blob_failures.set(2);
+    api.env.db_fails.set(false);
+    api.env.blob_failures.set(2);
     assert_eq!(api.get(CONNECTORS).status, 200, "two failures of a read are tried again");
-    api.world.blob_failures.set(3);
+    api.env.blob_failures.set(3);
     assert_unavailable(&api, ACTIONS, "KV GET failed");
     assert_eq!(api.get(ACTIONS).status, 200);
 }
 
 #[test]
 fn segments_are_held_under_the_budget() {
-    let reads = |budget: &str, asked: &[&str]| {
+    let reads = |budget: &str, requested: &[&str]| {
         let api = Api::new(config(&[("SEGMENT_CACHE_BYTES", budget)]));
-        api.world.publish(small_catalog());
-        for (nth, platform) in asked.iter().enumerate() {
+        api.env.publish(small_catalog());
+        for (index, platform) in requested.iter().enumerate() {
             // Each request is for another list, since the response to an earlier one would come from the cache.
-            let path = format!("/v1/available-actions/{platform}?limit={}", nth + 1);
+            let path = format!("/v1/available-actions/{platform}?limit={}", index + 1);
             assert_eq!(api.get(&path).status, 200);
         }
-        api.world.blob_reads.borrow().len()
+        api.env.blob_reads.borrow().len()
     };
-    let asked = ["alpha", "zeta", "alpha", "zeta", "alpha"];
-    assert_eq!(reads("33554432", &asked), 3, "`current`, and each pack once");
-    assert_eq!(reads("0", &asked), 1 + 2 * asked.len(), "nothing fits: still served");
+    let requested = ["alpha", "zeta", "alpha", "zeta", "alpha"];
+    assert_eq!(reads("33554432", &requested), 3, "`current`, and each pack once");
+    assert_eq!(reads("0", &requested), 1 + 2 * requested.len(), "nothing fits: still served");
 }

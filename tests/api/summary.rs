@@ -20,18 +20,18 @@ fn an_empty_vault_has_an_empty_summary() {
         (200, Some("private, no-store"))
     );
     assert_eq!(response.header("content-type"), Some("application/json"));
-    assert_eq!((api.world.db_calls.get(), api.world.blob_reads.borrow().len()), (1, 0));
+    assert_eq!((api.env.db_calls.get(), api.env.blob_reads.borrow().len()), (1, 0));
 }
 
 #[test]
-fn the_summary_counts_what_the_key_may_see() {
+fn the_summary_counts_only_visible_connections() {
     let api = Api::with_catalog();
     let rows = fixture(&api);
     let mut failed = minimal("failed");
     failed["state"] = json!("failed");
     let failed = api.create(&failed);
     for (account, environment) in [("acme", Environment::Live), ("beta", Environment::Test)] {
-        let other = api.world.key(account, environment, &Scope::ALL, None);
+        let other = api.env.key(account, environment, &Scope::ALL, None);
         api.create_as(&other, &minimal("ann"));
         assert_eq!(body(&api.send(&as_key(&other, "GET", SUMMARY)))["total"], 1);
     }
@@ -68,33 +68,33 @@ fn the_summary_counts_what_the_key_may_see() {
 #[test]
 fn the_largest_fifty_platforms_are_named() {
     let api = Api::new(Config::default());
-    let platforms: Vec<String> = (0..60).map(|nth| format!("p{nth:02}")).collect();
+    let platforms: Vec<String> = (0..60).map(|index| format!("p{index:02}")).collect();
     let rows = platforms.iter().map(|platform| {
         let ping = action(platform, "Ping", "ping", connector_vault::terms::Method::Get);
         (connector(platform, platform, "Other", 1), false, vec![ping])
     });
-    api.world.publish(rows.collect());
+    api.env.publish(rows.collect());
     // One to three connections each, the first of them active.
-    let size = |nth: usize| {
-        if nth.is_multiple_of(6) {
+    let size = |index: usize| {
+        if index.is_multiple_of(6) {
             3
-        } else if nth % 12 == 11 {
+        } else if index % 12 == 11 {
             1
         } else {
             2
         }
     };
     let mut sizes: Vec<(usize, &str)> = Vec::new();
-    for (nth, platform) in platforms.iter().enumerate() {
-        for one in 0..size(nth) {
+    for (index, platform) in platforms.iter().enumerate() {
+        for one in 0..size(index) {
             let document = json!({"platform": platform, "identity": one.to_string(), "identityType": "user", "active": one == 0});
             api.create(&document);
         }
-        sizes.push((size(nth), platform));
-        if [50, 51].contains(&(nth + 1)) {
+        sizes.push((size(index), platform));
+        if [50, 51].contains(&(index + 1)) {
             let summary = body(&api.get(SUMMARY));
             let left = *sizes.iter().map(|(size, _)| size).min().unwrap();
-            assert_eq!(summary["otherPlatforms"], if nth == 49 { 0 } else { left });
+            assert_eq!(summary["otherPlatforms"], if index == 49 { 0 } else { left });
             assert_eq!(summary["platforms"].as_array().unwrap().len(), 50);
         }
     }

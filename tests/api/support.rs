@@ -61,7 +61,7 @@ pub static HOME: LazyLock<Shard> = LazyLock::new(|| {
 });
 
 /// Real `SQLite` with the real migrations, and a key-value store in memory.
-pub struct World {
+pub struct TestEnv {
     /// The database of [`HOME`].
     pub database: rusqlite::Connection,
     /// The databases of other shards.
@@ -73,14 +73,14 @@ pub struct World {
     /// The number of batches that wrote, which is the bookmark of every database.
     bookmark: Cell<u64>,
     /// The bookmark of the replica for each batch that a replica executed.
-    pub read_from_copies: RefCell<Vec<u64>>,
+    pub replica_reads: RefCell<Vec<u64>>,
     pub blobs: RefCell<HashMap<String, Vec<u8>>>,
     pub now: Cell<u64>,
     /// The duration of each batch, in milliseconds.
     pub batch_ms: Cell<u64>,
     pub db_fails: Cell<bool>,
     /// Losses of the connection in the next batches.
-    pub losses: RefCell<VecDeque<Loss>>,
+    pub db_faults: RefCell<VecDeque<DbFault>>,
     /// The number of next reads of values that fail.
     pub blob_failures: Cell<u32>,
     pub blob_reads: RefCell<Vec<String>>,
@@ -89,9 +89,9 @@ pub struct World {
     blobs_pending: Cell<usize>,
     pub db_calls: Cell<u32>,
     /// The number of statements that ran in the background.
-    pub later_writes: Cell<u32>,
+    pub background_writes: Cell<u32>,
     /// The requests that were sent in the background.
-    pub later_requests: RefCell<Vec<HttpRequest>>,
+    pub background_requests: RefCell<Vec<HttpRequest>>,
     /// The size that the database reports, in bytes.
     pub size: Cell<u64>,
     pub limited: Cell<bool>,
@@ -100,9 +100,9 @@ pub struct World {
     /// The name under which the last request was counted for the rate limit.
     pub counted_by: RefCell<Option<String>>,
     /// The previous pauses, in milliseconds.
-    pub slept: RefCell<Vec<u32>>,
+    pub pauses: RefCell<Vec<u32>>,
     /// The statements of the last batch.
-    pub asked: RefCell<Vec<Statement>>,
+    pub statements: RefCell<Vec<Statement>>,
     /// The previous requests to other services.
     pub sent: RefCell<Vec<HttpRequest>>,
     /// The methods of the previous requests to other services.
@@ -127,21 +127,21 @@ const START: u64 = 1_800_000_000_000;
 
 /// An empty database with the real migrations. It is created once, since applying them takes longer than most tests.
 static MIGRATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut world = World::empty();
+    let mut env = TestEnv::empty();
     for migration in migrations() {
-        world.database.execute_batch(&migration).unwrap();
+        env.database.execute_batch(&migration).unwrap();
     }
-    world.database.serialize("main").unwrap().to_vec()
+    env.database.serialize("main").unwrap().to_vec()
 });
 
-impl World {
+impl TestEnv {
     pub fn new() -> Self {
-        let mut world = Self::empty();
-        fill(&mut world.database);
+        let mut env = Self::empty();
+        fill(&mut env.database);
         if *HOME != Shard::FIRST {
-            world.add(Shard::FIRST);
+            env.add(Shard::FIRST);
         }
-        world
+        env
     }
 
     /// Adds a shard with an empty database, unless it exists.
@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    /// A world whose database has no tables yet.
+    /// A test environment whose database has no tables yet.
     pub fn empty() -> Self {
         let sql_now = Arc::new(AtomicU64::new(START));
         Self {
@@ -162,26 +162,26 @@ impl World {
             at: Cell::new(*HOME),
             copies: RefCell::default(),
             bookmark: Cell::new(1),
-            read_from_copies: RefCell::default(),
+            replica_reads: RefCell::default(),
             sql_now,
             blobs: RefCell::default(),
             now: Cell::new(START),
             batch_ms: Cell::new(0),
             db_fails: Cell::new(false),
-            losses: RefCell::default(),
+            db_faults: RefCell::default(),
             blob_failures: Cell::new(0),
             blob_reads: RefCell::default(),
             blob_waits: Cell::new(0),
             blobs_pending: Cell::new(0),
             db_calls: Cell::new(0),
-            later_writes: Cell::new(0),
-            later_requests: RefCell::default(),
+            background_writes: Cell::new(0),
+            background_requests: RefCell::default(),
             size: Cell::new(0),
             limited: Cell::new(false),
             was_forwarded: Cell::new(false),
             counted_by: RefCell::default(),
-            slept: RefCell::default(),
-            asked: RefCell::default(),
+            pauses: RefCell::default(),
+            statements: RefCell::default(),
             sent: RefCell::default(),
             methods: RefCell::default(),
             arriving: RefCell::default(),
@@ -246,7 +246,7 @@ impl World {
         self.key_in(*HOME, account, environment, scopes, expires_at)
     }
 
-    /// As [`Self::key`], for an account in another database.
+    /// Like [`Self::key`], for an account in another database.
     pub fn key_in(
         &self,
         shard: Shard,
@@ -283,7 +283,7 @@ impl World {
         self.publish_in(Sizes::PUBLISHED, &catalog)
     }
 
-    /// As [`Self::publish`], in parts of other sizes. Returns the segments.
+    /// Like [`Self::publish`], in parts of other sizes. Returns the segments.
     pub fn publish_in(
         &self,
         sizes: Sizes,
@@ -327,7 +327,7 @@ impl World {
         tables.iter().flat_map(rows).collect()
     }
 
-    /// As [`Self::dump`], without the events and the audit, which outlive their subjects.
+    /// Like [`Self::dump`], without the events and the audit, which outlive their subjects.
     pub fn dump_without_events(&self) -> Vec<String> {
         let outlives = |row: &String| row.starts_with("events: ") || row.starts_with("audit: ");
         self.dump().into_iter().filter(|row| !outlives(row)).collect()
@@ -393,8 +393,8 @@ const LIMITS: [(Limit, i32); 10] = [
 fn open(sql_now: &Arc<AtomicU64>) -> rusqlite::Connection {
     let database = rusqlite::Connection::open_in_memory().unwrap();
     database.set_prepared_statement_cache_capacity(4096);
-    for (limit, most) in LIMITS {
-        database.set_limit(limit, most).unwrap();
+    for (limit, max) in LIMITS {
+        database.set_limit(limit, max).unwrap();
     }
     // Statements are planned once, independently of the values bound to them.
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
@@ -449,7 +449,7 @@ pub fn migrations() -> Vec<String> {
     paths.into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }
 
-impl Db for World {
+impl Db for TestEnv {
     fn number(&self) -> u16 {
         self.at.get().number()
     }
@@ -465,17 +465,17 @@ impl Db for World {
         if self.db_fails.get() {
             return Err(StorageError::new("D1_ERROR: no such table: api_keys at /secret/path"));
         }
-        let loss = self.losses.borrow_mut().pop_front();
-        match loss {
-            Some(Loss::Before) => return Err(lost()),
-            Some(Loss::Busy) => {
+        let db_fault = self.db_faults.borrow_mut().pop_front();
+        match db_fault {
+            Some(DbFault::Before) => return Err(lost()),
+            Some(DbFault::Busy) => {
                 let report = "D1_ERROR: database is locked: SQLITE_BUSY at /secret/path";
                 return Err(StorageError::from_d1(report));
             }
-            Some(Loss::After) | None => {}
+            Some(DbFault::After) | None => {}
         }
         assert!(statements.iter().all(|statement| statement.params.len() <= 100));
-        self.asked.borrow_mut().clone_from(&statements);
+        self.statements.borrow_mut().clone_from(&statements);
         self.sql_now.store(self.now.get(), Ordering::Relaxed);
         let transaction = self.here().unchecked_transaction().unwrap();
         let sets: Vec<ResultSet> = self.all(self.here(), &statements)?;
@@ -483,7 +483,7 @@ impl Db for World {
         if sets.iter().any(|set| set.rows_written > 0) {
             self.bookmark.set(self.bookmark.get() + 1);
         }
-        if loss == Some(Loss::After) { Err(lost()) } else { Ok(sets) }
+        if db_fault == Some(DbFault::After) { Err(lost()) } else { Ok(sets) }
     }
 
     /// Behaves like D1: a replica executes batches that only read, if it is recent enough.
@@ -493,21 +493,21 @@ impl Db for World {
         since: &str,
     ) -> Result<(Vec<ResultSet>, Option<String>), StorageError> {
         let bookmark = |number: u64| Some(format!("{number:08x}-00000000"));
-        let wanted = match since {
+        let expected = match since {
             "first-unconstrained" => Some(0),
             "first-primary" => None,
             other => Some(u64::from_str_radix(other.split('-').next().unwrap(), 16).unwrap()),
         };
-        if wanted.is_some_and(|wanted| wanted > self.bookmark.get()) {
+        if expected.is_some_and(|expected| expected > self.bookmark.get()) {
             return Err(StorageError::new("no such bookmark"));
         }
         let reads = statements.iter().all(|statement| statement.sql.starts_with("SELECT"));
         if let Some((at, copy)) = self.copies.borrow().get(&self.at.get())
             && reads
-            && wanted.is_some_and(|wanted| wanted <= *at)
+            && expected.is_some_and(|expected| expected <= *at)
         {
             self.db_calls.set(self.db_calls.get() + 1);
-            self.read_from_copies.borrow_mut().push(*at);
+            self.replica_reads.borrow_mut().push(*at);
             return Ok((self.all(copy, &statements)?, bookmark(*at)));
         }
         let sets = self.batch(statements).await?;
@@ -515,22 +515,22 @@ impl Db for World {
     }
 }
 
-impl Background for World {
+impl Background for TestEnv {
     /// Runs the statement directly, and does not count it among the calls that a request waits for.
     fn run_in_background(&self, statement: Statement) {
-        self.later_writes.set(self.later_writes.get() + 1);
+        self.background_writes.set(self.background_writes.get() + 1);
         self.run(self.here(), &statement).unwrap();
     }
 
     fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
         assert_eq!(deadline_ms, 5000);
-        self.later_requests.borrow_mut().push(request);
+        self.background_requests.borrow_mut().push(request);
     }
 }
 
 /// When the connection to the database is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loss {
+pub enum DbFault {
     /// Before the batch has an effect.
     Before,
     /// After the batch has taken effect, but before the response arrives.
@@ -543,7 +543,7 @@ fn lost() -> StorageError {
     StorageError::from_d1("D1_ERROR: Network connection lost. at /secret/path")
 }
 
-impl World {
+impl TestEnv {
     fn all(
         &self,
         database: &rusqlite::Connection,
@@ -607,8 +607,8 @@ fn write_json(json: &mut String, value: ValueRef<'_>) {
 }
 
 /// Completes when it is polled for the `nth` time.
-async fn nth_poll(nth: u32) {
-    let mut left = nth;
+async fn nth_poll(index: u32) {
+    let mut left = index;
     poll_fn(|context| {
         left -= 1;
         context.waker().wake_by_ref();
@@ -617,7 +617,7 @@ async fn nth_poll(nth: u32) {
     .await;
 }
 
-impl Blobs for World {
+impl Blobs for TestEnv {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         self.blob_reads.borrow_mut().push(key.to_owned());
         if self.blobs_pending.replace(self.blobs_pending.get() + 1) == 0 {
@@ -639,7 +639,7 @@ impl Blobs for World {
     }
 }
 
-impl Http for World {
+impl Http for TestEnv {
     async fn send(&self, request: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
         self.ask(&request)
     }
@@ -655,22 +655,22 @@ impl Http for World {
             Payload::Stream => self.arriving.take().unwrap(),
         };
         self.methods.borrow_mut().push(request.method.to_owned());
-        let answer = self.ask(&HttpRequest {
+        let response = self.ask(&HttpRequest {
             method: request.method.parse().unwrap_or(Method::Get),
             url: request.url.to_owned(),
             headers: request.headers.to_vec(),
             body,
         })?;
         Ok(StreamingResponse {
-            status: answer.status,
-            headers: answer.headers,
-            body: Rc::new(answer.body),
+            status: response.status,
+            headers: response.headers,
+            body: Rc::new(response.body),
         })
     }
 
-    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
+    async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {
         let bytes = body.downcast_ref::<Vec<u8>>().unwrap();
-        if bytes.len() > most { Err(HttpError::TooLarge) } else { Ok(bytes.clone()) }
+        if bytes.len() > max { Err(HttpError::TooLarge) } else { Ok(bytes.clone()) }
     }
 
     fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
@@ -678,7 +678,7 @@ impl Http for World {
     }
 }
 
-impl World {
+impl TestEnv {
     /// The response of another service to a request.
     fn ask(&self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
         self.sent.borrow_mut().push(request.clone());
@@ -686,7 +686,7 @@ impl World {
     }
 }
 
-impl Signatures for World {
+impl Signatures for TestEnv {
     async fn verify(
         &self,
         algorithm: Algorithm,
@@ -748,7 +748,7 @@ impl Signatures for World {
     }
 }
 
-impl Patterns for World {
+impl Patterns for TestEnv {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
         let read = |flags| regress::Regex::with_flags(&format!("^(?:{pattern})$"), flags);
         let pattern = read("v").or_else(|_| read("u"));
@@ -756,7 +756,7 @@ impl Patterns for World {
     }
 }
 
-impl Clock for World {
+impl Clock for TestEnv {
     fn now(&self) -> u64 {
         self.now.get()
     }
@@ -764,12 +764,12 @@ impl Clock for World {
     /// Takes longer than any read.
     async fn sleep(&self, milliseconds: u32) -> bool {
         nth_poll(3).await;
-        self.slept.borrow_mut().push(milliseconds);
+        self.pauses.borrow_mut().push(milliseconds);
         true
     }
 }
 
-impl Random for World {
+impl Random for TestEnv {
     fn fill(&self, bytes: &mut [u8]) {
         for byte in bytes {
             let next = self
@@ -783,7 +783,7 @@ impl Random for World {
     }
 }
 
-impl Queue for World {
+impl Queue for TestEnv {
     async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
         assert!(!messages.is_empty(), "the platform refuses a batch without messages");
         if self.has_queue.get() {
@@ -795,7 +795,7 @@ impl Queue for World {
     }
 }
 
-impl RateLimit for World {
+impl RateLimit for TestEnv {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
         *self.counted_by.borrow_mut() = Some(caller.to_owned());
         if self.limited.get() { Err(RetryAfter(60)) } else { Ok(()) }
@@ -804,7 +804,7 @@ impl RateLimit for World {
 
 /// A service with its storage, and a key with all scopes.
 pub struct Api {
-    pub world: World,
+    pub env: TestEnv,
     pub service: Service,
     pub key: ApiKey,
 }
@@ -812,9 +812,9 @@ pub struct Api {
 impl Api {
     /// A service without a catalog.
     pub fn new(config: Config) -> Self {
-        let world = World::new();
-        let key = world.key("acme", Environment::Test, &Scope::ALL, None);
-        Self { world, service: Service::new(config), key }
+        let env = TestEnv::new();
+        let key = env.key("acme", Environment::Test, &Scope::ALL, None);
+        Self { env, service: Service::new(config), key }
     }
 
     /// A service with the [`small_catalog`].
@@ -822,24 +822,24 @@ impl Api {
         Self::with_sessions("", "")
     }
 
-    /// As [`Self::with_catalog`], with these secrets for signing tokens.
+    /// Like [`Self::with_catalog`], with these secrets for signing tokens.
     pub fn with_sessions(current: &str, previous: &str) -> Self {
         let secrets = [("SESSION_SECRET", current), ("SESSION_SECRET_PREVIOUS", previous)];
         let api = Self::new(config(&secrets));
-        api.world.publish(small_catalog());
+        api.env.publish(small_catalog());
         api
     }
 
     pub fn send(&self, request: &Request) -> Response {
         let shard = self.service.shard(request);
-        let answer = || pollster::block_on(handle(&self.service, &self.world, request));
-        let mut response = self.world.within(shard, answer);
+        let reply = || pollster::block_on(handle(&self.service, &self.env, request));
+        let mut response = self.env.within(shard, reply);
         for _ in 0..MAX_FORWARDS {
             let Some(shard) = response.moved_to else { break };
-            self.world.was_forwarded.set(true);
-            response = self.world.within(shard, answer);
+            self.env.was_forwarded.set(true);
+            response = self.env.within(shard, reply);
         }
-        self.world.was_forwarded.set(false);
+        self.env.was_forwarded.set(false);
         whole(response)
     }
 
@@ -850,8 +850,8 @@ impl Api {
 
     /// Writes the counts of requests that this isolate holds for the accounts' database.
     pub fn flush_usage(&self) {
-        let flush = || pollster::block_on(usage::flush(&self.service, &self.world, 0));
-        self.world.within(*HOME, flush).unwrap();
+        let flush = || pollster::block_on(usage::flush(&self.service, &self.env, 0));
+        self.env.within(*HOME, flush).unwrap();
     }
 
     /// Sends a GET with the key.

@@ -11,8 +11,8 @@ use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::chance::{Chance, repetitions};
 use crate::model::{Filter, Row, Tenant};
+use crate::rng::{TestRng, repetitions};
 use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, comparable, cursor, patch_as, post_as};
 
@@ -34,13 +34,13 @@ fn shards() -> [Shard; 3] {
 }
 
 /// The tenants' connections share a few identities.
-fn identity(chance: &mut Chance) -> String {
-    format!("{}{}", chance.pick(&["id-", "ID-", "é::"]), chance.below(30))
+fn identity(rng: &mut TestRng) -> String {
+    format!("{}{}", rng.pick(&["id-", "ID-", "é::"]), rng.below(30))
 }
 
 /// Creates triggers that record the tenant of every write to these tables.
 fn record_writes(api: &Api, tables: &[&str]) {
-    for database in shards().map(|shard| api.world.database_of(shard)) {
+    for database in shards().map(|shard| api.env.database_of(shard)) {
         database
             .execute_batch("CREATE TEMP TABLE written (account TEXT, environment TEXT)")
             .unwrap();
@@ -64,9 +64,9 @@ fn written(api: &Api) -> Vec<String> {
             "SELECT DISTINCT '{} ' || account || ' ' || environment FROM temp.written",
             shard.number()
         );
-        let written = api.world.within(shard, || api.world.texts(&sql));
+        let written = api.env.within(shard, || api.env.texts(&sql));
         if !written.is_empty() {
-            let database = api.world.database_of(shard);
+            let database = api.env.database_of(shard);
             database.prepare_cached("DELETE FROM temp.written").unwrap().execute([]).unwrap();
         }
         written
@@ -74,9 +74,9 @@ fn written(api: &Api) -> Vec<String> {
     shards().into_iter().flat_map(of_shard).collect()
 }
 
-struct Crowd {
+struct Simulation {
     api: Api,
-    chance: Chance,
+    rng: TestRng,
     tenants: Vec<Tenant>,
     /// Two keys per tenant.
     keys: Vec<[ApiKey; 2]>,
@@ -88,28 +88,28 @@ struct Crowd {
     sent: usize,
 }
 
-impl Crowd {
+impl Simulation {
     fn new() -> Self {
         let mut api = Api::with_catalog();
         let (mut tenants, mut keys) = (Vec::new(), Vec::new());
         for (account, shard) in ACCOUNTS.into_iter().zip(shards()) {
-            api.world.add(shard);
+            api.env.add(shard);
             for environment in Environment::ALL {
-                let key = || api.world.key_in(shard, account, environment, &Scope::ALL, None);
+                let key = || api.env.key_in(shard, account, environment, &Scope::ALL, None);
                 keys.push([key(), key()]);
                 tenants.push(Tenant { environment: environment.as_str(), rows: Vec::new() });
             }
         }
         record_writes(&api, &["connections", "connection_tags", "connection_counts", "api_keys"]);
         let (owners, ids, cursors) = Default::default();
-        let mut crowd =
-            Self { api, chance: Chance(7), tenants, keys, owners, ids, cursors, sent: 0 };
-        for who in 0..crowd.tenants.len() {
-            while crowd.tenants[who].rows.len() < SIZE {
-                crowd.create(who);
+        let mut simulation =
+            Self { api, rng: TestRng(7), tenants, keys, owners, ids, cursors, sent: 0 };
+        for who in 0..simulation.tenants.len() {
+            while simulation.tenants[who].rows.len() < SIZE {
+                simulation.create(who);
             }
         }
-        crowd
+        simulation
     }
 
     fn send(&mut self, request: &Request) -> Response {
@@ -122,7 +122,7 @@ impl Crowd {
     }
 
     fn key(&mut self, who: usize) -> ApiKey {
-        self.chance.pick(&self.keys[who]).clone()
+        self.rng.pick(&self.keys[who]).clone()
     }
 
     fn assert_only_own(&self, who: usize, wrote: bool) {
@@ -141,7 +141,7 @@ impl Crowd {
     /// The id of another tenant's connection, or of a deleted one.
     fn foreign_id(&mut self, who: usize) -> String {
         loop {
-            let id = self.chance.pick(&self.ids).clone();
+            let id = self.rng.pick(&self.ids).clone();
             if self.tenants[who].find(&id).is_none() {
                 return id;
             }
@@ -149,21 +149,23 @@ impl Crowd {
     }
 
     fn tags(&mut self) -> Vec<String> {
-        (0..self.chance.below(4)).map(|_| (*self.chance.pick(&TAGS)).to_owned()).collect()
+        (0..self.rng.below(4)).map(|_| (*self.rng.pick(&TAGS)).to_owned()).collect()
     }
 
     fn create(&mut self, who: usize) {
-        let chance = &mut self.chance;
-        let mut document = json!({"platform": chance.pick(&PLATFORMS), "identity": identity(chance), "identityType": chance.pick(&TYPES), "name": chance.maybe(70, &NAMES), "active": chance.percent(85)});
+        let rng = &mut self.rng;
+        let mut document = json!({"platform": rng.pick(&PLATFORMS), "identity": identity(rng), "identityType": rng.pick(&TYPES), "name": rng.maybe(70, &NAMES), "active": rng.percent(85)});
         document["tags"] = json!(self.tags());
-        self.api.world.wait(self.sent as u64 % 2);
+        self.api.env.wait(self.sent as u64 % 2);
         let key = self.key(who);
         let response = self.send(&post_as(&key, &document));
         let tenant = &self.tenants[who];
         let name = |member: &str| document[member].as_str().unwrap();
-        let taken =
+        let requested_key =
             format!("{}::{}::default::{}", tenant.environment, name("platform"), name("identity"));
-        if let Some(holder) = tenant.rows.iter().find(|row| row.key(tenant.environment) == taken) {
+        if let Some(holder) =
+            tenant.rows.iter().find(|row| row.key(tenant.environment) == requested_key)
+        {
             assert_eq!(
                 (response.status, &body(&response)["connectionId"]),
                 (409, &json!(holder.id))
@@ -173,7 +175,7 @@ impl Crowd {
         let created = body(&response);
         assert_eq!(
             (response.status, &created["key"], &created["environment"]),
-            (201, &json!(taken), &json!(tenant.environment))
+            (201, &json!(requested_key), &json!(tenant.environment))
         );
         let row = Row::from_json(&created);
         assert_eq!(self.owners.insert(row.id.clone(), who), None);
@@ -184,34 +186,34 @@ impl Crowd {
 
     /// A random filter with values of a random tenant, often not the caller's.
     fn filter(&mut self) -> Filter {
-        let of = self.chance.below(self.tenants.len());
-        let keys: Vec<String> = (0..=self.chance.below(3))
+        let of = self.rng.below(self.tenants.len());
+        let keys: Vec<String> = (0..=self.rng.below(3))
             .map(|_| {
-                let row = self.chance.pick(&self.tenants[of].rows);
+                let row = self.rng.pick(&self.tenants[of].rows);
                 row.key(self.tenants[of].environment)
             })
             .collect();
-        let (tags, identity) = (self.tags(), identity(&mut self.chance));
-        let chance = &mut self.chance;
+        let (tags, identity) = (self.tags(), identity(&mut self.rng));
+        let rng = &mut self.rng;
         Filter {
-            active: chance.maybe(30, &[true, false]),
-            keys: chance.maybe(15, &[keys]),
-            identity: chance.maybe(10, &[identity]),
-            name: chance.maybe(10, &NAMES).map(str::to_owned),
-            q: chance.maybe(15, &["i", "id-1", "ANN", "é", "bo"]).map(str::to_owned),
-            tags: chance.maybe(25, &[tags]).filter(|tags| !tags.is_empty()),
-            any: chance.percent(50),
-            platform: chance.maybe(25, &PLATFORMS).map(str::to_owned),
-            version_of_platform: chance.maybe(10, &["v1", "v2"]).map(str::to_owned),
-            identity_type: chance.maybe(20, &TYPES).map(str::to_owned),
-            state: chance.maybe(15, &["operational", "failed", "unknown"]).map(str::to_owned),
+            active: rng.maybe(30, &[true, false]),
+            keys: rng.maybe(15, &[keys]),
+            identity: rng.maybe(10, &[identity]),
+            name: rng.maybe(10, &NAMES).map(str::to_owned),
+            q: rng.maybe(15, &["i", "id-1", "ANN", "é", "bo"]).map(str::to_owned),
+            tags: rng.maybe(25, &[tags]).filter(|tags| !tags.is_empty()),
+            any: rng.percent(50),
+            platform: rng.maybe(25, &PLATFORMS).map(str::to_owned),
+            version_of_platform: rng.maybe(10, &["v1", "v2"]).map(str::to_owned),
+            identity_type: rng.maybe(20, &TYPES).map(str::to_owned),
+            state: rng.maybe(15, &["operational", "failed", "unknown"]).map(str::to_owned),
         }
     }
 
     fn list(&mut self, who: usize) {
         let filter = self.filter();
-        let (limit, page) = (1 + self.chance.below(6), 1 + self.chance.below(3));
-        let which = self.chance.below(2);
+        let (limit, page) = (1 + self.rng.below(6), 1 + self.rng.below(3));
+        let which = self.rng.below(2);
         let query = format!("limit={limit}&{}", filter.query());
         let response = self.send(&as_key(
             &self.keys[who][which].clone(),
@@ -225,7 +227,7 @@ impl Crowd {
         let text = String::from_utf8_lossy(&response.body);
         assert!(text.contains(&format!("],\"total\":{},", matches.len())), "{query}: {text}");
         if let Some(after) = cursor(&response) {
-            let at = self.chance.below(400);
+            let at = self.rng.below(400);
             self.cursors.truncate(400);
             self.cursors.insert(at.min(self.cursors.len()), (query, after, who, which));
         }
@@ -233,14 +235,13 @@ impl Crowd {
 
     /// Follows a cursor that any tenant received for any list.
     fn follow(&mut self, who: usize) {
-        let Some((mut query, after, whose, their)) =
-            self.cursors.get(self.chance.below(400)).cloned()
+        let Some((mut query, after, whose, their)) = self.cursors.get(self.rng.below(400)).cloned()
         else {
             return;
         };
         let (who, which) =
-            if self.chance.percent(50) { (whose, their) } else { (who, self.chance.below(2)) };
-        let own_list = self.chance.percent(80);
+            if self.rng.percent(50) { (whose, their) } else { (who, self.rng.below(2)) };
+        let own_list = self.rng.percent(80);
         if !own_list {
             query.push_str("&identityType=user");
         }
@@ -266,12 +267,12 @@ impl Crowd {
     /// Another tenant's id has the same response as an unknown one.
     fn foreign(&mut self, who: usize) {
         let (id, key) = (self.foreign_id(who), self.key(who));
-        let method = *self.chance.pick(&["GET", "GET", "HEAD", "PATCH", "PATCH", "DELETE"]);
-        let revision = 1 + self.chance.below(3);
-        let condition = *self.chance.pick(&["if-match", "if-none-match", "x-nothing"]);
-        let value = self.chance.pick(&["*".to_owned(), format!("\"{id}-{revision}\"")]).clone();
+        let method = *self.rng.pick(&["GET", "GET", "HEAD", "PATCH", "PATCH", "DELETE"]);
+        let revision = 1 + self.rng.below(3);
+        let condition = *self.rng.pick(&["if-match", "if-none-match", "x-nothing"]);
+        let value = self.rng.pick(&["*".to_owned(), format!("\"{id}-{revision}\"")]).clone();
         let tags = json!({"tags": self.tags()});
-        let mut answers = [id, UNKNOWN_ID.to_owned()].map(|id| {
+        let mut responses = [id, UNKNOWN_ID.to_owned()].map(|id| {
             let request = if method == "PATCH" {
                 patch_as(&key, &id, &tags)
             } else {
@@ -279,17 +280,17 @@ impl Crowd {
             };
             comparable(&self.send(&with_header(request, condition, &value)))
         });
-        assert_eq!(answers[0].0, 404);
-        let unknown = std::mem::take(&mut answers[1]);
-        assert_eq!(answers[0], unknown, "{method}");
+        assert_eq!(responses[0].0, 404);
+        let unknown = std::mem::take(&mut responses[1]);
+        assert_eq!(responses[0], unknown, "{method}");
         self.assert_only_own(who, false);
     }
 
     fn own(&mut self, who: usize) {
-        let (at_row, key) = (self.chance.below(self.tenants[who].rows.len()), self.key(who));
+        let (at_row, key) = (self.rng.below(self.tenants[who].rows.len()), self.key(who));
         let row = self.tenants[who].rows[at_row].clone();
         let environment = self.tenants[who].environment;
-        match self.chance.below(10) {
+        match self.rng.below(10) {
             0..4 => {
                 let response = self.send(&as_key(&key, "GET", &at(&row.id)));
                 assert_eq!(body(&response), row.json(environment));
@@ -325,36 +326,36 @@ impl Crowd {
 
 #[test]
 fn tenants_are_isolated_under_random_requests() {
-    let mut crowd = Crowd::new();
+    let mut simulation = Simulation::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
-    while crowd.sent < requests {
-        let who = crowd.chance.below(crowd.tenants.len());
-        match crowd.chance.below(100) {
-            0..45 => crowd.list(who),
-            45..55 => crowd.follow(who),
-            55..80 => crowd.foreign(who),
-            80..97 => crowd.own(who),
-            _ => crowd.create(who),
+    while simulation.sent < requests {
+        let who = simulation.rng.below(simulation.tenants.len());
+        match simulation.rng.below(100) {
+            0..45 => simulation.list(who),
+            45..55 => simulation.follow(who),
+            55..80 => simulation.foreign(who),
+            80..97 => simulation.own(who),
+            _ => simulation.create(who),
         }
         // Reads write nothing.
-        crowd.assert_only_own(who, false);
+        simulation.assert_only_own(who, false);
     }
-    for (who, tenant) in crowd.tenants.iter().enumerate() {
+    for (who, tenant) in simulation.tenants.iter().enumerate() {
         let sql = format!(
             "SELECT id FROM connections WHERE account = '{}' AND environment = '{}' ORDER BY created_at DESC, id DESC",
-            Crowd::account(who),
+            Simulation::account(who),
             tenant.environment
         );
         let mut rows = tenant.rows.clone();
         rows.sort_by(|a, b| (&b.created_at, &b.id).cmp(&(&a.created_at, &a.id)));
-        let world = &crowd.api.world;
+        let env = &simulation.api.env;
         assert_eq!(
-            world.within(shards()[who / 2], || world.texts(&sql)),
+            env.within(shards()[who / 2], || env.texts(&sql)),
             rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>()
         );
     }
     for shard in shards() {
-        let world = &crowd.api.world;
-        assert_eq!(world.within(shard, || crate::counted::miscounts(world)), [""; 0]);
+        let env = &simulation.api.env;
+        assert_eq!(env.within(shard, || crate::counted::miscounts(env)), [""; 0]);
     }
 }

@@ -1,9 +1,9 @@
-//! How long a comparison takes reveals nothing of a secret: a text whose first character is wrong is refused as slowly as
-//! one whose last is.
+//! The duration of a comparison reveals nothing about a secret: a value whose first character is wrong is rejected as slowly
+//! as one whose last character is wrong.
 //!
 //! The method is that of dudect (Reparaz, Balasch, Verbauwhede: "Dude, is my code constant time?", 2017): both classes are
 //! measured in random order, the slowest measurements are left out at several thresholds, and Welch's t-test compares the
-//! means at each of them. A |t| above 4.5 in three rounds says that the times differ. So that nothing passes because it was
+//! means at each of them. A |t| above 4.5 in three rounds means that the times differ. So that nothing passes because it was
 //! measured badly, a comparison that ends at the first difference must be found out by the same measurement.
 
 use std::hint::black_box;
@@ -53,10 +53,10 @@ fn round(random: &mut u64, measured: &mut [&mut dyn FnMut(); 2]) -> f64 {
     let mut all: Vec<f64> = times.concat();
     all.sort_by(f64::total_cmp);
     let t = |hundredth: usize| {
-        let most = all[(all.len() - 1) * hundredth / 100];
+        let limit = all[(all.len() - 1) * hundredth / 100];
         let [one, other] = times
             .each_ref()
-            .map(|times| times.iter().copied().filter(|time| *time <= most).collect::<Vec<_>>());
+            .map(|times| times.iter().copied().filter(|time| *time <= limit).collect::<Vec<_>>());
         welch(&one, &other).abs()
     };
     [50, 75, 90, 95, 99].map(t).into_iter().fold(0.0, f64::max)
@@ -88,12 +88,12 @@ fn spoiled_at(text: &str, places: [usize; 2]) -> [String; 2] {
 
 /// Compares the durations of two requests that are refused in the same way.
 fn refusals(name: &str, api: &Api, [first, last]: [Request; 2]) -> f64 {
-    let answer = |request: &Request| {
+    let reply = |request: &Request| {
         let response = api.send(request);
         assert!(response.status >= 400, "{name}: {}", response.status);
         response.status
     };
-    assert_eq!(answer(&first), answer(&last));
+    assert_eq!(reply(&first), reply(&last));
     difference(
         name,
         || _ = black_box(api.send(black_box(&first))),
@@ -115,7 +115,7 @@ fn checksum(body: &str) -> String {
 
 #[test]
 #[ignore = "statistics, which a busy machine may disturb"]
-fn a_wrong_first_character_takes_as_long_as_a_wrong_last_one() {
+fn comparison_time_is_independent_of_the_first_difference() {
     let mut found = Vec::new();
     let mut compare = |t: f64, name: &str| {
         if t > LIMIT {
@@ -169,7 +169,7 @@ fn a_wrong_first_character_takes_as_long_as_a_wrong_last_one() {
 /// The measurement detects a comparison that ends at the first difference.
 #[test]
 #[ignore = "statistics, which a busy machine may disturb"]
-fn a_comparison_that_ends_early_is_found_out() {
+fn the_timing_test_detects_an_early_exit() {
     let secret = [7_u8; 32];
     let compare =
         |other: &[u8; 32]| black_box(secret).iter().zip(black_box(other)).all(|(a, b)| a == b);

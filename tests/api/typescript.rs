@@ -59,18 +59,18 @@ const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions";
 
 #[test]
-fn the_names_and_facts_are_those_of_the_rust_types() {
+fn typescript_names_and_facts_match_the_rust_types() {
     for (file, text) in [(NAMES, names()), (FACTS, facts())] {
         assert_current(file, &text, "WRITE_TYPE_FACTS", "typescript");
     }
 }
 
 #[test]
-fn the_limits_in_the_declarations_are_those_of_the_service() {
+fn typescript_limits_match_the_service() {
     let sources = DECLARATIONS.map(|file| fs::read_to_string(file).unwrap());
     // A line break in a comment may be anywhere.
     let declarations = sources.concat().replace("\n   * ", " ");
-    for (said, times) in [
+    for (declaration, times) in [
         (format!("Rows per page: 1–{MAX_LIMIT}, default {DEFAULT_LIMIT}."), 1),
         (format!("category, tags or description. 1–{MAX_CHARS} characters."), 1),
         (format!("title, key or platform. 1–{MAX_CHARS} characters."), 1),
@@ -89,7 +89,11 @@ fn the_limits_in_the_declarations_are_those_of_the_service() {
         ),
         (format!("Default: `{}`. */\n  state?:", State::Unknown.as_str()), 1),
     ] {
-        assert_eq!(declarations.matches(&said).count(), times, "{DECLARATIONS:?} say: {said}");
+        assert_eq!(
+            declarations.matches(&declaration).count(),
+            times,
+            "{DECLARATIONS:?} say: {declaration}"
+        );
     }
 }
 
@@ -132,7 +136,7 @@ fn names() -> String {
 /// The source text of [`FACTS`].
 fn facts() -> String {
     let api = Api::new(config(&[("SESSION_SECRET", &"a secret ".repeat(4))]));
-    api.world.publish_platforms(Sizes::PUBLISHED, &catalog());
+    api.env.publish_platforms(Sizes::PUBLISHED, &catalog());
     let requests = Requests::made(&api);
     let constants = [
         ("parameters", parameters()),
@@ -224,8 +228,12 @@ fn fields() -> Value {
     };
     let bodies: BTreeMap<&str, &[Field]> = Endpoint::ALL.iter().filter_map(described).collect();
     let of = |fields: &[Field]| {
-        let names = |wanted: fn(&Field) -> bool| {
-            fields.iter().filter(|field| wanted(field)).map(|field| field.name).collect::<Vec<_>>()
+        let names = |expected: fn(&Field) -> bool| {
+            fields
+                .iter()
+                .filter(|field| expected(field))
+                .map(|field| field.name)
+                .collect::<Vec<_>>()
         };
         let nullable = |field: &Field| matches!(field.check, FieldCheck::TextOrNull(_));
         json!({
@@ -238,13 +246,13 @@ fn fields() -> Value {
 /// A connector for each status, with an action for each method.
 fn catalog() -> Vec<Platform> {
     let statuses = variants::<Status>();
-    let connectors = statuses.iter().enumerate().map(|(nth, status)| {
-        let platform = if nth == 0 { "alpha".into() } else { format!("alpha-{nth}") };
-        let name = format!("Alpha {nth}");
+    let connectors = statuses.iter().enumerate().map(|(index, status)| {
+        let platform = if index == 0 { "alpha".into() } else { format!("alpha-{index}") };
+        let name = format!("Alpha {index}");
         let mut connector = connector(&platform, &name, "Developer Tools", 0);
         connector.status = serde_json::from_value(json!(status)).unwrap();
-        connector.oauth = nth % 2 == 0;
-        connector.active = nth % 2 == 0;
+        connector.oauth = index % 2 == 0;
+        connector.active = index % 2 == 0;
         let methods = Method::NAMES.into_iter();
         let actions: Vec<_> = methods
             .map(|name| {
@@ -258,14 +266,14 @@ fn catalog() -> Vec<Platform> {
             })
             .collect();
         connector.tools = u32::try_from(actions.len()).unwrap();
-        let detail = if nth == 0 { detail() } else { ConnectorDetail::default() };
+        let detail = if index == 0 { detail() } else { ConnectorDetail::default() };
         Platform {
             connector,
             detail,
             authkit: false,
             aliases: Vec::new(),
             actions,
-            units: if nth == 0 { details() } else { Units::default() },
+            units: if index == 0 { details() } else { Units::default() },
         }
     });
     connectors.collect()
@@ -335,24 +343,23 @@ struct Requests {
     rows: Value,
     /// Single documents.
     documents: Value,
-    /// Problems.
     problems: Value,
 }
 
 impl Requests {
     fn made(api: &Api) -> Self {
         let keys = Environment::ALL.map(|environment| {
-            api.world.key("acme", environment, &Scope::ALL, Some(api.world.now.get() + 1000))
+            api.env.key("acme", environment, &Scope::ALL, Some(api.env.now.get() + 1000))
         });
         // Each value of each enum and each boolean, with and without a name.
         let rows = keys.iter().flat_map(|key| {
-            (0..State::ALL.len().max(IdentityType::ALL.len())).map(move |nth| {
+            (0..State::ALL.len().max(IdentityType::ALL.len())).map(move |index| {
                 let mut document = json!({
-                    "platform": "alpha", "identity": format!("user-{nth}"), "tags": ["eu", "billing"], "active": nth % 2 == 0,
-                    "identityType": IdentityType::ALL[nth % IdentityType::ALL.len()].as_str(),
-                    "state": State::ALL[nth % State::ALL.len()].as_str(),
+                    "platform": "alpha", "identity": format!("user-{index}"), "tags": ["eu", "billing"], "active": index % 2 == 0,
+                    "identityType": IdentityType::ALL[index % IdentityType::ALL.len()].as_str(),
+                    "state": State::ALL[index % State::ALL.len()].as_str(),
                 });
-                if nth % 2 == 0 {
+                if index % 2 == 0 {
                     document["name"] = json!("Ann");
                 }
                 api.create_as(key, &document)
@@ -368,7 +375,7 @@ impl Requests {
             .unwrap()
             .retain(|name, _| ["platform", "identity", "identityType"].contains(&name.as_str()));
         let sessions = sessions(api, &keys);
-        let scopeless = api.world.key("acme", Environment::Test, &[], None);
+        let scopeless = api.env.key("acme", Environment::Test, &[], None);
         let problems = [
             api.get(&format!("{CONNECTORS}?lmit=1&limit=0&page=0")),
             api.send(&post_as(&api.key, &json!({"platfrm": "alpha"}))),
@@ -406,14 +413,14 @@ fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
             "platforms": ["alpha"], "origins": ["https://app.example"],
         })
     });
-    let wanted: Vec<Value> = least.chain(whole).collect();
-    let create = |key: &ApiKey, wanted: &Value| {
-        let request = with_body(as_key(key, "POST", "/v1/sessions"), &wanted.to_string());
+    let expected: Vec<Value> = least.chain(whole).collect();
+    let create = |key: &ApiKey, expected: &Value| {
+        let request = with_body(as_key(key, "POST", "/v1/sessions"), &expected.to_string());
         let response = api.send(&request);
         assert_eq!(response.status, 201, "{}", body(&response));
         body(&response)
     };
-    keys.iter().flat_map(|key| wanted.iter().map(move |wanted| create(key, wanted))).collect()
+    keys.iter().flat_map(|key| expected.iter().map(move |expected| create(key, expected))).collect()
 }
 
 /// The response of `whoami` for a session's token.

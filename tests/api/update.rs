@@ -22,7 +22,7 @@ fn tags_are_kept_exactly_as_sent() {
     let api = Api::with_catalog();
     let (mut expected, id) = one(&api);
     let x = |count: usize| "x".repeat(count);
-    let many: Vec<String> = (0..50).map(|nth| format!("{nth}{}", "é".repeat(126))).collect();
+    let many: Vec<String> = (0..50).map(|index| format!("{index}{}", "é".repeat(126))).collect();
     for (version, tags) in (2..).zip([
         json!([]),
         json!(["b", "a", "b", "B", "b"]),
@@ -59,7 +59,7 @@ fn tags_are_kept_exactly_as_sent() {
 fn a_patch_that_changes_nothing_keeps_version_and_tag() {
     let api = Api::with_catalog();
     let (created, id) = one(&api);
-    let before = api.world.dump();
+    let before = api.env.dump();
     for sent in ["{}", " {} ", r#"{"tags":["a","b"]}"#, r#"{"tags":["\u0061","b"]}"#] {
         for if_match in [None, Some(format!("\"{id}-1\"")), Some("*".into())] {
             let mut request = with_body(api.request("PATCH", &at(&id)), sent);
@@ -69,7 +69,7 @@ fn a_patch_that_changes_nothing_keeps_version_and_tag() {
             assert_eq!(response.header("etag"), Some(format!("\"{id}-1\"").as_str()));
         }
     }
-    assert_eq!(api.world.dump(), before);
+    assert_eq!(api.env.dump(), before);
     let stale = with_header(with_body(api.request("PATCH", &at(&id)), "{}"), "if-match", "\"x\"");
     assert_eq!(api.send(&stale).status, 412, "also when there is nothing to change");
 }
@@ -95,13 +95,13 @@ fn inactive_connections_can_be_read_and_changed() {
 fn bad_bodies_are_refused_and_write_nothing() {
     let api = Api::with_catalog();
     let (_, id) = one(&api);
-    let before = api.world.dump();
+    let before = api.env.dump();
     let text = |text: &str| Body::Whole(text.as_bytes().to_vec());
     let json = Some("application/json");
     let (bad, long) = (vec!["a"; 51], "x".repeat(129));
     let many = json!({"tags": bad}).to_string();
     let long = json!({"tags": ["ok", long]}).to_string();
-    let unknown: Vec<String> = (0..150).map(|nth| format!("\"x{nth}\":1")).collect();
+    let unknown: Vec<String> = (0..150).map(|index| format!("\"x{index}\":1")).collect();
     let unknown = format!("{{{}}}", unknown.join(","));
     for (media_type, sent, status, errors) in [
         (None, text("{}"), 415, vec![]),
@@ -182,7 +182,7 @@ fn bad_bodies_are_refused_and_write_nothing() {
         let bytes = if let Body::Whole(bytes) = &sent { bytes.as_slice() } else { b"(too large)" };
         let shown = format!("{media_type:?} {}", String::from_utf8_lossy(bytes));
         let shown: String = shown.chars().take(200).collect();
-        let calls = api.world.db_calls.get();
+        let calls = api.env.db_calls.get();
         let mut request = api.request("PATCH", &at(&id));
         request.headers.extend(media_type.map(|value| ("content-type".into(), value.into())));
         let response = api.send(&Request { body: sent, ..request });
@@ -193,8 +193,8 @@ fn bad_bodies_are_refused_and_write_nothing() {
         };
         assert_eq!((response.status, code(&response).as_str()), (status, expected), "{shown}");
         assert_eq!(faults(&response), errors, "{shown}");
-        assert_eq!(api.world.db_calls.get() - calls, 1, "{shown}");
-        assert_eq!(api.world.dump(), before, "{shown}");
+        assert_eq!(api.env.db_calls.get() - calls, 1, "{shown}");
+        assert_eq!(api.env.dump(), before, "{shown}");
     }
     let response = api.send(&with_body(api.request("PATCH", &at(&id)), &unknown));
     assert_eq!(
@@ -220,7 +220,7 @@ fn if_match_guards_changes_and_deletions() {
         let request = with_header(api.request(method, &at(&id)), "if-match", value);
         api.send(&with_body(request, &json!({"tags": tags}).to_string()))
     };
-    let before = api.world.dump();
+    let before = api.env.dump();
     for value in [
         old.clone(),
         format!("W/{current}"),
@@ -244,7 +244,7 @@ fn if_match_guards_changes_and_deletions() {
                 "{method} {value}"
             );
             assert_eq!(response.header("etag"), None);
-            assert_eq!(api.world.dump(), before, "{method} {value}");
+            assert_eq!(api.env.dump(), before, "{method} {value}");
         }
     }
     for (version, value) in (3..).zip([
@@ -280,22 +280,22 @@ fn if_match_guards_changes_and_deletions() {
         "\"x y\"",
         &format!("{id}-8"),
     ] {
-        let before = api.world.dump();
+        let before = api.env.dump();
         for method in ["PATCH", "DELETE"] {
             for body in ["{", r#"{"tags":["x"]}"#] {
                 let request =
                     with_header(api.request(method, &(at(&id) + "?x=1")), "if-match", value);
                 let response = api.send(&with_body(request, body));
-                let answer = (response.status, code(&response));
-                assert_eq!(answer, (400, "unknown_parameter".into()), "{method} {value}");
+                let reply = (response.status, code(&response));
+                assert_eq!(reply, (400, "unknown_parameter".into()), "{method} {value}");
                 assert_eq!(faults(&response), ["If-Match", "x"], "{method} {value}");
             }
             let response = send(method, value, &json!(["x"]));
-            let answer = (response.status, code(&response));
-            assert_eq!(answer, (400, "invalid_parameter".into()), "{method} {value}");
+            let reply = (response.status, code(&response));
+            assert_eq!(reply, (400, "invalid_parameter".into()), "{method} {value}");
             assert_eq!(faults(&response), ["If-Match"], "{method} {value}");
         }
-        assert_eq!(api.world.dump(), before, "{value}");
+        assert_eq!(api.env.dump(), before, "{value}");
     }
     // The same precondition no longer holds afterwards.
     assert_eq!(send("PATCH", &format!("\"{id}-7\""), &json!(["late"])).status, 412);
@@ -342,13 +342,13 @@ fn if_none_match_returns_304_without_a_body() {
 fn a_deleted_connection_is_not_found() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
-    let empty = api.world.dump_without_events();
+    let empty = api.env.dump_without_events();
     let (_, id) = one(&api);
     let response = api.on("DELETE", &id, None);
     assert_eq!((response.status, response.body.len()), (204, 0));
     assert_eq!(response.header("cache-control"), Some("private, no-store"));
     assert!(response.header("server-timing").unwrap().starts_with("d1;desc=\"calls=1 "));
-    assert_eq!(api.world.dump_without_events(), empty, "nothing is left of it");
+    assert_eq!(api.env.dump_without_events(), empty, "nothing is left of it");
     for method in ["GET", "DELETE"] {
         let response = api.on(method, &id, None);
         assert_eq!((response.status, code(&response).as_str()), (404, "connection_not_found"));
@@ -366,13 +366,13 @@ fn every_unknown_connection_gets_the_same_response() {
     let deleted = api.create(&minimal("gone"))["id"].as_str().unwrap().to_owned();
     assert_eq!(api.on("DELETE", &deleted, None).status, 204);
     let foreign = |account, environment| {
-        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let key = api.env.key(account, environment, &Scope::ALL, None);
         api.create_as(&key, &minimal("ann"))["id"].as_str().unwrap().to_owned()
     };
     let (live, beta) = (foreign("acme", Environment::Live), foreign("beta", Environment::Test));
     let braced = format!("%7B{mine}%7D");
     let simple = mine.replace('-', "");
-    let before = api.world.dump();
+    let before = api.env.dump();
     for (method, part, sent) in [
         ("GET", "", ""),
         ("HEAD", "", ""),
@@ -385,9 +385,9 @@ fn every_unknown_connection_gets_the_same_response() {
             let ask = |id: &str| {
                 let mut request = as_key(&api.key, method, &(at(id) + part));
                 request.headers.extend(if_match.map(|value| ("if-match".into(), value.into())));
-                let calls = api.world.db_calls.get();
+                let calls = api.env.db_calls.get();
                 let response = api.send(&with_body(request, sent));
-                assert_eq!(api.world.db_calls.get() - calls, 1, "{method} {id}{part}");
+                assert_eq!(api.env.db_calls.get() - calls, 1, "{method} {id}{part}");
                 comparable(&response)
             };
             let unknown = ask(UNKNOWN_ID);
@@ -419,7 +419,7 @@ fn every_unknown_connection_gets_the_same_response() {
             }
         }
     }
-    assert_eq!(api.world.dump(), before);
+    assert_eq!(api.env.dump(), before);
     // Ids ignore case.
     for id in [mine.to_uppercase(), mine.replace('a', "A"), mine.replace('-', "%2D")] {
         let response = api.get(&at(&id));

@@ -37,7 +37,7 @@ fn rows(api: &Api, query: &str) -> Vec<Value> {
 
 fn row_count(api: &Api) -> u64 {
     let sql = "SELECT count(*) FROM usage";
-    let rows: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
+    let rows: i64 = api.env.database.query_row(sql, [], |row| row.get(0)).unwrap();
     u64::try_from(rows).unwrap()
 }
 
@@ -45,14 +45,14 @@ fn row_count(api: &Api) -> u64 {
 fn insert(api: &Api, day: u64, identity: &str, requests: u64) {
     let id = format!("{day:05} calls 2xx github {identity}");
     let sql = "INSERT INTO usage (account, environment, id, day, endpoint, status, platform, identity, requests) VALUES ('acme', 'test', ?1, ?2, 'calls', '2xx', 'github', ?3, ?4)";
-    api.world
+    api.env
         .database
         .execute(sql, (id, day.cast_signed(), identity, requests.cast_signed()))
         .unwrap();
 }
 
 fn today(api: &Api) -> u64 {
-    api.world.now.get() / DAY_MS
+    api.env.now.get() / DAY_MS
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn requests_are_counted_by_day_endpoint_and_status() {
     });
     assert_eq!(found, expected);
     // The requests for usage are counted, too. Without `groupBy`, there is a row for each day.
-    api.world.wait(DAY_MS);
+    api.env.wait(DAY_MS);
     let all = usage(&api, "");
     let day = |day: &str, requests: u64| {
         json!({"day": day, "endpoint": null, "platform": null, "identity": null, "status": null,
@@ -105,9 +105,10 @@ fn calls_are_counted_for_the_platform_and_the_identity() {
         Ok(call::answered(status, &[], ""))
     });
     let token = json!({"type": "bearer", "token": "t"});
-    let [ann, bob] = ["ann", "bob"].map(|identity| call::held_by(&api, "bearer", identity, &token));
+    let [ann, bob] =
+        ["ann", "bob"].map(|identity| call::connection_of(&api, "bearer", identity, &token));
     let _ = rows(&api, "");
-    api.world.database.execute_batch("DELETE FROM usage").unwrap();
+    api.env.database.execute_batch("DELETE FROM usage").unwrap();
     for path in [format!("{ann}/proxy/x"), format!("{ann}/proxy/gone"), format!("{bob}/proxy/x")] {
         assert!(api.get(&path).status < 500);
     }
@@ -138,10 +139,14 @@ fn a_request_writes_no_count_and_needs_no_further_statement() {
     let off = Api { service: Service::new(config(&[("USAGE_DAYS", "0")])), ..Api::with_catalog() };
     for path in [CONNECTORS, CONNECTIONS, CONNECTORS, CONNECTIONS] {
         let statements = |api: &Api| {
-            api.world.asked.borrow_mut().clear();
-            api.world.db_calls.set(0);
+            api.env.statements.borrow_mut().clear();
+            api.env.db_calls.set(0);
             assert_eq!(api.get(path).status, 200);
-            (api.world.db_calls.get(), api.world.asked.borrow().len(), api.world.later_writes.get())
+            (
+                api.env.db_calls.get(),
+                api.env.statements.borrow().len(),
+                api.env.background_writes.get(),
+            )
         };
         assert_eq!(statements(&api), statements(&off), "{path}");
     }
@@ -150,13 +155,13 @@ fn a_request_writes_no_count_and_needs_no_further_statement() {
         (0, Some(20_000))
     );
     // All counts of all callers are one statement.
-    let other = api.world.key("other", Environment::Live, &Scope::ALL, None);
+    let other = api.env.key("other", Environment::Live, &Scope::ALL, None);
     assert_eq!(api.send(&as_key(&other, "GET", CONNECTIONS)).status, 200);
-    api.world.db_calls.set(0);
+    api.env.db_calls.set(0);
     api.flush_usage();
-    assert_eq!((api.world.db_calls.get(), api.world.asked.borrow().len()), (1, 1));
+    assert_eq!((api.env.db_calls.get(), api.env.statements.borrow().len()), (1, 1));
     api.flush_usage();
-    assert_eq!(api.world.db_calls.get(), 1, "nothing to write");
+    assert_eq!(api.env.db_calls.get(), 1, "nothing to write");
     off.flush_usage();
     assert_eq!((row_count(&api), row_count(&off)), (3, 0));
 }
@@ -164,8 +169,8 @@ fn a_request_writes_no_count_and_needs_no_further_statement() {
 #[test]
 fn accounts_and_environments_are_separate() {
     let api = Api::with_catalog();
-    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
-    let other = api.world.key("other", Environment::Test, &Scope::ALL, None);
+    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
+    let other = api.env.key("other", Environment::Test, &Scope::ALL, None);
     for (key, times) in [(&live, 2), (&other, 3)] {
         for _ in 0..times {
             assert_eq!(api.send(&as_key(key, "GET", CONNECTIONS)).status, 200);
@@ -181,22 +186,22 @@ fn accounts_and_environments_are_separate() {
 #[test]
 fn a_caller_that_is_not_authenticated_is_not_counted() {
     let api = Api::with_catalog();
-    let unknown = api.world.unknown_key(Environment::Test);
+    let unknown = api.env.unknown_key(Environment::Test);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 401);
     assert_eq!(api.service.usage().due_flush(HOME.number(), 0), None);
     // Whether the key is valid is not known when storage fails; the statement drops it.
-    api.world.db_fails.set(true);
+    api.env.db_fails.set(true);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 503);
     assert_eq!(api.get(CONNECTIONS).status, 503);
-    api.world.db_fails.set(false);
+    api.env.db_fails.set(false);
     assert_eq!(rows(&api, "?groupBy=status"), [json!({"status": "5xx", "requests": 1})]);
-    let reader = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let reader = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     let refused = api.send(&as_key(&reader, "GET", USAGE));
     assert_eq!((refused.status, &body(&refused)["code"]), (403, &json!("insufficient_scope")));
 }
 
 #[test]
-fn no_caller_can_fill_the_database() {
+fn a_caller_cannot_fill_the_database() {
     let api = Api::new(Config::default());
     let limit = MAX_ROWS_PER_DAY;
     for number in 0..limit - 2 {
@@ -211,7 +216,7 @@ fn no_caller_can_fill_the_database() {
     };
     let add = |identity: &str, times: u32| {
         for _ in 0..times {
-            api.service.usage().add(HOME.number(), counted(identity), 200, api.world.now.get());
+            api.service.usage().add(HOME.number(), counted(identity), 200, api.env.now.get());
         }
     };
     // The two with the most requests get the last rows, and a known one keeps its own.
@@ -232,7 +237,7 @@ fn no_caller_can_fill_the_database() {
     }
     api.flush_usage();
     let endpoints = "SELECT endpoint FROM usage WHERE identity = ','";
-    assert_eq!(api.world.texts(endpoints), ["calls", "usage"]);
+    assert_eq!(api.env.texts(endpoints), ["calls", "usage"]);
     let all = usage(&api, "?groupBy=identity&platform=github");
     let found = all["rows"].as_array().unwrap();
     assert_eq!(u64::try_from(found.len()).unwrap(), MAX_GROUPS);
@@ -248,10 +253,10 @@ fn no_caller_can_fill_the_database() {
 fn a_failed_write_is_not_repeated() {
     let api = Api::with_catalog();
     assert_eq!(api.get(CONNECTIONS).status, 200);
-    api.world.db_fails.set(true);
-    let write = || pollster::block_on(flush(&api.service, &api.world, 0));
-    assert!(api.world.within(*HOME, write).is_err());
-    api.world.db_fails.set(false);
+    api.env.db_fails.set(true);
+    let write = || pollster::block_on(flush(&api.service, &api.env, 0));
+    assert!(api.env.within(*HOME, write).is_err());
+    api.env.db_fails.set(false);
     assert_eq!(rows(&api, ""), Vec::<Value>::new());
 }
 
@@ -262,14 +267,14 @@ fn old_rows_are_pruned() {
     for age in [0, 6, 7, 8, 100] {
         insert(&api, today - age, "ann", 1);
     }
-    let run = || pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
-    api.world.within(*HOME, run);
-    let days = api.world.texts("SELECT cast(day AS TEXT) FROM usage ORDER BY day");
+    let run = || pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
+    api.env.within(*HOME, run);
+    let days = api.env.texts("SELECT cast(day AS TEXT) FROM usage ORDER BY day");
     assert_eq!(days, [7, 6, 0].map(|age| (today - age).to_string()));
 }
 
 #[test]
-fn parameters_are_strict() {
+fn rejects_invalid_parameters() {
     let api = Api::new(Config::default());
     for (query, parameter, code) in [
         ("from=2027-13-01", "from", "invalid_parameter"),

@@ -153,7 +153,7 @@ pub fn fixture(api: &Api) -> Vec<Value> {
         json!(["c11", "epsilon", "v1", "É", "user", "ann", ["red", "green"], true, 1000]),
     ];
     let create = |row: &Value| {
-        api.world.wait(row[8].as_u64().unwrap());
+        api.env.wait(row[8].as_u64().unwrap());
         api.create(&json!({
             "label": row[0], "platform": row[1], "platformVersion": row[2], "identity": row[3],
             "identityType": row[4], "name": row[5], "tags": row[6], "active": row[7],

@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
-use crate::chance::repetitions;
 use crate::counted::miscounts;
 use crate::model::{Filter, Row, Tenant};
+use crate::rng::repetitions;
 use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, next, patch_as, post_as};
 
@@ -102,13 +102,13 @@ fn filters() -> impl Strategy<Value = Filter> {
     let seldom = 0.15;
     let upper =
         |all| texts(all).prop_flat_map(|text| prop_oneof![Just(text.to_uppercase()), Just(text)]);
-    let begun = (1_usize..11).prop_map(|length| "abcdefghij".chars().take(length).collect());
+    let started = (1_usize..11).prop_map(|length| "abcdefghij".chars().take(length).collect());
     let one = (
         option::weighted(0.3, any::<bool>()),
         option::weighted(seldom, vec(key, 1..8)),
         option::weighted(seldom, texts(&IDENTITIES)),
         option::weighted(seldom, upper(&NAMES)),
-        option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES), begun]),
+        option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES), started]),
         // Sometimes there are more tags than one statement merges.
         option::weighted(
             0.4,
@@ -165,7 +165,7 @@ fn steps() -> impl Strategy<Value = Step> {
 }
 
 /// The vault, its model, and three keys of each tenant: with all scopes, read-only, write-only.
-struct Worlds {
+struct TestEnvs {
     api: Api,
     tenants: Vec<Tenant>,
     keys: Vec<[ApiKey; 3]>,
@@ -173,13 +173,13 @@ struct Worlds {
     ids: Vec<String>,
 }
 
-impl Worlds {
+impl TestEnvs {
     fn new() -> Self {
         let api = Api::with_catalog();
         let scopes: [&[Scope]; 3] =
             [&Scope::ALL, &[Scope::ConnectionsRead], &[Scope::ConnectionsWrite]];
         let key = |(account, environment): &(&str, Environment)| {
-            scopes.map(|scopes| api.world.key(account, *environment, scopes, None))
+            scopes.map(|scopes| api.env.key(account, *environment, scopes, None))
         };
         let keys = TENANTS.iter().map(key).collect();
         let tenant = |(_, environment): &(&str, Environment)| Tenant {
@@ -197,7 +197,7 @@ impl Worlds {
     fn take(&mut self, who: usize, which: usize, step: Step) -> Result<(), TestCaseError> {
         let key = self.keys[who][which].clone();
         let may = |writes: bool| which == 0 || (which == 2) == writes;
-        let calls = self.api.world.db_calls.get();
+        let calls = self.api.env.db_calls.get();
         match step {
             Step::Create(document) => self.create(who, &key, &document, may(true))?,
             Step::Patch(of, tags, condition) => {
@@ -237,7 +237,7 @@ impl Worlds {
                 return self.set(&id, column, &value);
             }
         }
-        prop_assert_eq!(self.api.world.db_calls.get() - calls, 1);
+        prop_assert_eq!(self.api.env.db_calls.get() - calls, 1);
         Ok(())
     }
 
@@ -275,14 +275,14 @@ impl Worlds {
         let tenant = &mut self.tenants[who];
         let text =
             |member: &str, default: &str| document[member].as_str().unwrap_or(default).to_owned();
-        let taken = format!(
+        let requested_key = format!(
             "{}::{}::{}::{}",
             tenant.environment,
             text("platform", ""),
             text("label", "default"),
             text("identity", "")
         );
-        let holder = tenant.rows.iter().find(|row| row.key(tenant.environment) == taken);
+        let holder = tenant.rows.iter().find(|row| row.key(tenant.environment) == requested_key);
         if !may {
             prop_assert_eq!(response.status, 403);
         } else if let Some(holder) = holder {
@@ -301,7 +301,7 @@ impl Worlds {
             row.tags = serde_json::from_value(document["tags"].clone()).unwrap_or_default();
             row.name = document["name"].as_str().map(str::to_owned);
             row.identity_type = text("identityType", "");
-            prop_assert_eq!(row.key(tenant.environment), taken);
+            prop_assert_eq!(row.key(tenant.environment), requested_key);
             prop_assert_eq!(created, row.json(tenant.environment));
             self.ids.push(row.id.clone());
             tenant.rows.push(row);
@@ -402,7 +402,7 @@ impl Worlds {
 
     fn set(&mut self, id: &str, column: &str, value: &str) -> Result<(), TestCaseError> {
         let sql = format!("UPDATE connections SET {column} = ?2 WHERE id = ?1");
-        let changed = self.api.world.database.execute(&sql, [id, value]).unwrap();
+        let changed = self.api.env.database.execute(&sql, [id, value]).unwrap();
         let rows = self.tenants.iter_mut().flat_map(|tenant| &mut tenant.rows);
         let row = rows.into_iter().find(|row| row.id == id);
         prop_assert_eq!(changed, usize::from(row.is_some()));
@@ -425,11 +425,11 @@ proptest! {
         // Most steps use one tenant and its key with all scopes; between many steps no time passes.
         history in vec((prop_oneof![3 => Just(0), 2 => 0_usize..4], prop_oneof![8 => Just(0_usize), 1 => 1_usize..3], option::weighted(0.4, 1_u64..3), steps()), 1..90),
     ) {
-        let mut worlds = Worlds::new();
+        let mut worlds = TestEnvs::new();
         for (who, which, passed, step) in history {
-            worlds.api.world.wait(passed.unwrap_or(0));
+            worlds.api.env.wait(passed.unwrap_or(0));
             worlds.take(who, which, step)?;
-            prop_assert_eq!(miscounts(&worlds.api.world), [""; 0]);
+            prop_assert_eq!(miscounts(&worlds.api.env), [""; 0]);
         }
         for (tenant, keys) in worlds.tenants.iter().zip(&worlds.keys) {
             let response = worlds.api.send(&as_key(&keys[0], "GET", SUMMARY));

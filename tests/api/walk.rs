@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use connector_vault::http::Service;
 use serde_json::json;
 
-use crate::chance::{Chance, repetitions};
+use crate::rng::{TestRng, repetitions};
 use crate::support::{Api, config};
 use crate::vault::{CONNECTIONS, next};
 
@@ -16,9 +16,9 @@ const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 
 /// The id of the nth connection. The order of ids differs from that of creation times, each of which seven connections
 /// share.
-fn id(nth: usize) -> String {
-    let mixed = (nth as u64 * 2_654_435_761) % (1 << 32);
-    format!("{mixed:08x}-0000-4000-8000-{nth:012x}")
+fn id(index: usize) -> String {
+    let mixed = (index as u64 * 2_654_435_761) % (1 << 32);
+    format!("{mixed:08x}-0000-4000-8000-{index:012x}")
 }
 
 /// Connection `nth` has the platform `nth % 4`; every third one has the tag `hot`.
@@ -30,10 +30,10 @@ fn fill(api: &Api, size: usize) {
           CASE i % 4 WHEN 0 THEN 'alpha' WHEN 1 THEN 'alpha-two' WHEN 2 THEN 'zeta' ELSE 'epsilon' END, 'v1', 'default', 'user-' || i, 'user-' || i,
           'user', 'What it does.', 'operational', iif(i % 3 = 0, '[\"hot\",\"x\"]', '[\"x\"]'), 1, 1700000000000 + i / 7, 'seed'
         FROM n";
-    assert_eq!(api.world.database.execute(sql, [size.to_string()]).unwrap(), size);
+    assert_eq!(api.env.database.execute(sql, [size.to_string()]).unwrap(), size);
     assert_eq!(
         id(size - 1),
-        api.world.texts("SELECT id FROM connections ORDER BY seq DESC LIMIT 1")[0]
+        api.env.texts("SELECT id FROM connections ORDER BY seq DESC LIMIT 1")[0]
     );
 }
 
@@ -41,9 +41,9 @@ struct Walk {
     api: Api,
     /// The number of seeded connections.
     size: usize,
-    chance: Chance,
+    rng: TestRng,
     /// Whether each of the seeded connections is active.
-    lives: Vec<bool>,
+    are_active: Vec<bool>,
     /// Whether each of them has the tag.
     hot: Vec<bool>,
     created: usize,
@@ -56,8 +56,8 @@ impl Walk {
         let api = Api { service: Service::new(config(&[("MAX_ROWS_READ", "1000000")])), ..api };
         let size = repetitions(SIZE[0], SIZE[1]);
         fill(&api, size);
-        let hot = (0..size).map(|nth| nth % 3 == 0).collect();
-        Self { api, size, chance: Chance(3), lives: vec![true; size], hot, created: 0 }
+        let hot = (0..size).map(|index| index % 3 == 0).collect();
+        Self { api, size, rng: TestRng(3), are_active: vec![true; size], hot, created: 0 }
     }
 
     /// Creates, changes and deletes connections, at random positions and at the walk's position.
@@ -69,9 +69,9 @@ impl Walk {
         // The connection is as old as the last row that was read, so it comes right before or right after the walk's
         // position.
         let sql = "UPDATE connections SET created_at = other.created_at FROM (SELECT created_at FROM connections WHERE account = 'acme' AND environment = 'test' AND id = ?1) other WHERE account = 'acme' AND environment = 'test' AND id = ?2";
-        if self.chance.percent(50) {
+        if self.rng.percent(50) {
             self.api
-                .world
+                .env
                 .database
                 .prepare_cached(sql)
                 .unwrap()
@@ -79,26 +79,20 @@ impl Walk {
                 .unwrap();
         }
         let at_hand = usize::from_str_radix(last.get(24..).unwrap(), 16).unwrap();
-        let (gone, off, changed) = (
-            self.chance.below(self.size),
-            self.chance.below(self.size),
-            self.chance.below(self.size),
-        );
-        let gone = if self.chance.percent(50) && last.contains("-0000-4000-8000-") {
-            at_hand
-        } else {
-            gone
-        };
+        let (gone, off, changed) =
+            (self.rng.below(self.size), self.rng.below(self.size), self.rng.below(self.size));
+        let gone =
+            if self.rng.percent(50) && last.contains("-0000-4000-8000-") { at_hand } else { gone };
         let response = self.api.on("DELETE", &id(gone), None);
         assert!(
-            response.status == 204 || !self.lives[gone] && response.status == 404,
+            response.status == 204 || !self.are_active[gone] && response.status == 404,
             "{}",
             response.status
         );
         let sql = "UPDATE connections SET active = 0 WHERE account = 'acme' AND environment = 'test' AND id = ?1";
-        self.api.world.database.prepare_cached(sql).unwrap().execute([id(off)]).unwrap();
-        (self.lives[gone], self.lives[off]) = (false, false);
-        let keeps = self.chance.percent(50) && self.hot[changed];
+        self.api.env.database.prepare_cached(sql).unwrap().execute([id(off)]).unwrap();
+        (self.are_active[gone], self.are_active[off]) = (false, false);
+        let keeps = self.rng.percent(50) && self.hot[changed];
         let tags = if keeps { json!(["new", "hot"]) } else { json!(["new"]) };
         if self.api.patch(&id(changed), &json!({"tags": tags})).status == 200 {
             self.hot[changed] = keeps;
@@ -131,12 +125,13 @@ impl Walk {
     /// Walks a list of the seeded connections whose number satisfies `holds`.
     fn check(&mut self, query: &str, holds: fn(&Self, usize) -> bool) {
         let before: Vec<usize> =
-            (0..self.size).filter(|nth| self.lives[*nth] && holds(self, *nth)).collect();
+            (0..self.size).filter(|index| self.are_active[*index] && holds(self, *index)).collect();
         let seen = self.go(query);
         let once: HashSet<&String> = seen.iter().collect();
         assert_eq!(once.len(), seen.len(), "{query}: none appears twice");
-        let throughout = before.into_iter().filter(|nth| self.lives[*nth] && holds(self, *nth));
-        let missing: Vec<usize> = throughout.filter(|nth| !once.contains(&id(*nth))).collect();
+        let throughout =
+            before.into_iter().filter(|index| self.are_active[*index] && holds(self, *index));
+        let missing: Vec<usize> = throughout.filter(|index| !once.contains(&id(*index))).collect();
         assert_eq!(missing, [0; 0], "{query}: of those that lived throughout");
     }
 }
@@ -145,10 +140,10 @@ impl Walk {
 fn a_walk_returns_each_connection_exactly_once() {
     let mut walk = Walk::new();
     walk.check("limit=500", |_, _| true);
-    walk.check("limit=500&tags=hot", |walk, nth| walk.hot[nth]);
-    walk.check("limit=120&platform=zeta", |_, nth| nth % 4 == 2);
-    walk.check("limit=100&platform=zeta&tags=hot&identityType=user", |walk, nth| {
-        walk.hot[nth] && nth % 4 == 2
+    walk.check("limit=500&tags=hot", |walk, index| walk.hot[index]);
+    walk.check("limit=120&platform=zeta", |_, index| index % 4 == 2);
+    walk.check("limit=100&platform=zeta&tags=hot&identityType=user", |walk, index| {
+        walk.hot[index] && index % 4 == 2
     });
     assert!(walk.created > walk.size / 200, "{}", walk.created);
 }

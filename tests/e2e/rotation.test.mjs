@@ -64,7 +64,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
     assert.equal((await server.send(SCHEDULED)).status, 200);
   }
 
-  /** Waits until the service was reloaded. */
+  /** Makes a change, and waits until the service has been reloaded. */
   async function reloaded(change) {
     const loads = () => server.output.match(/Local server updated and ready/g)?.length ?? 0;
     const before = loads();

@@ -137,7 +137,7 @@ describe("seed", () => {
       assert.deepEqual(tags.map((row) => Object.values(row).join(" | ")).sort(), wanted.sort());
     });
 
-    test("does nothing more when none were wanted but the first", async () => {
+    test("with --only-if-none, adds nothing to an environment that has connections", async () => {
       const { code, said } = seed(state, "--connections", "10", "--only-if-none");
       assert.equal(code, 0, said);
       assert.match(said, new RegExp(`Nothing to do: .* has ${shown(2 * COUNT)} connections`));

@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 /// The id in every path that needs one.
 const ID: &str = "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1";
 
-struct World {
+struct TestEnv {
     service: Service,
     key: ApiKey,
     /// The row of the key.
@@ -37,13 +37,13 @@ struct World {
 }
 
 thread_local! {
-    static WORLD: World = World::new();
+    static WORLD: TestEnv = TestEnv::new();
 }
 
 /// Sends a request. The response must be one of this service's, without a panic.
 pub fn send(request: &Request) {
-    WORLD.with(|world| {
-        let response = pollster::block_on(handle(&world.service, world, request));
+    WORLD.with(|env| {
+        let response = pollster::block_on(handle(&env.service, env, request));
         assert!((200..=599).contains(&response.status));
         assert_ne!(response.status, 500);
         for (name, value) in &response.headers {
@@ -55,7 +55,7 @@ pub fn send(request: &Request) {
 
 /// A request with the key and a JSON body.
 pub fn request(method: &str, path: &str, query: &str, body: &[u8]) -> Request {
-    let key = WORLD.with(|world| world.key.reveal().to_owned());
+    let key = WORLD.with(|env| env.key.reveal().to_owned());
     Request {
         method: method.into(),
         origin: "https://vault.example".into(),
@@ -85,7 +85,7 @@ pub fn path(endpoint: Keyed) -> String {
     endpoint.address(arguments)
 }
 
-impl World {
+impl TestEnv {
     fn new() -> Self {
         let variables = json!({
             "VAULT_KEYS": "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
@@ -172,28 +172,28 @@ fn platform() -> Platform {
     }
 }
 
-impl Db for World {
+impl Db for TestEnv {
     fn number(&self) -> u16 {
         1
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        let answer = |statement: &Statement| {
+        let response = |statement: &Statement| {
             let is_key = statement.sql.starts_with("SELECT id, account, environment, scopes");
             let json = if is_key { self.row.clone() } else { "[]".into() };
             ResultSet { json, ..ResultSet::default() }
         };
-        Ok(statements.iter().map(answer).collect())
+        Ok(statements.iter().map(response).collect())
     }
 }
 
-impl Background for World {
+impl Background for TestEnv {
     fn run_in_background(&self, _: Statement) {}
 
     fn send_in_background(&self, _: HttpRequest, _: u32) {}
 }
 
-impl Blobs for World {
+impl Blobs for TestEnv {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         Ok(self.blobs.get(key).cloned())
     }
@@ -203,7 +203,7 @@ impl Blobs for World {
     }
 }
 
-impl Http for World {
+impl Http for TestEnv {
     async fn send(&self, _: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
         Err(HttpError::Unreachable)
     }
@@ -217,19 +217,19 @@ impl Http for World {
     }
 }
 
-impl Signatures for World {
+impl Signatures for TestEnv {
     async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {
         false
     }
 }
 
-impl Patterns for World {
+impl Patterns for TestEnv {
     fn is_match(&self, _: &str, _: &str) -> bool {
         true
     }
 }
 
-impl Clock for World {
+impl Clock for TestEnv {
     fn now(&self) -> u64 {
         1_800_000_000_000
     }
@@ -239,19 +239,19 @@ impl Clock for World {
     }
 }
 
-impl Random for World {
+impl Random for TestEnv {
     fn fill(&self, bytes: &mut [u8]) {
         bytes.fill(7);
     }
 }
 
-impl RateLimit for World {
+impl RateLimit for TestEnv {
     async fn allow(&self, _: &str) -> Result<(), RetryAfter> {
         Ok(())
     }
 }
 
-impl Queue for World {
+impl Queue for TestEnv {
     async fn enqueue(&self, _: Vec<String>, _: Duration) -> Result<bool, StorageError> {
         Ok(true)
     }

@@ -34,7 +34,7 @@ use connector_vault::util::percent;
 
 use super::service;
 
-/// A function of any bytes.
+/// A fuzz target: a function that must handle any bytes.
 pub type Target = fn(&[u8]);
 
 /// All targets, by their names.
@@ -47,7 +47,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("cursor", cursor),
     ("state", state),
     ("sealed", sealed),
-    ("answer", answer),
+    ("answer", response),
     ("current", current),
     ("section", section),
     ("unit", a_unit),
@@ -83,9 +83,9 @@ pub fn path(data: &[u8]) {
 
 /// An endpoint's number, and a query.
 pub fn query(data: &[u8]) {
-    let Some((nth, rest)) = split(data) else { return };
+    let Some((index, rest)) = split(data) else { return };
     let Some(query) = text(rest) else { return };
-    let keyed = keyed(nth);
+    let keyed = keyed(index);
     if keyed.spec().body.is_some() || keyed.is_proxy() {
         return;
     }
@@ -93,21 +93,21 @@ pub fn query(data: &[u8]) {
     service::send(&service::request(method, &path, query, &[]));
 }
 
-fn keyed(nth: usize) -> Keyed {
+fn keyed(index: usize) -> Keyed {
     let all = Endpoint::ALL.iter().filter_map(|endpoint| match endpoint {
         Endpoint::Keyed(keyed) => Some(*keyed),
         Endpoint::Open(_) => None,
     });
     let all: Vec<Keyed> = all.collect();
-    all[nth % all.len()]
+    all[index % all.len()]
 }
 
 /// The number of an endpoint with a body, and a body.
 pub fn request_body(data: &[u8]) {
-    let Some((nth, rest)) = split(data) else { return };
+    let Some((index, rest)) = split(data) else { return };
     let all = (0..Endpoint::ALL.len()).map(keyed);
     let with_body: Vec<Keyed> = all.filter(|keyed| keyed.spec().body.is_some()).collect();
-    let keyed = with_body[nth % with_body.len()];
+    let keyed = with_body[index % with_body.len()];
     let (method, path) = (keyed.spec().method.as_str(), service::path(keyed));
     service::send(&service::request(method, &path, "", rest));
 }
@@ -178,18 +178,18 @@ pub fn sealed(data: &[u8]) {
 }
 
 /// A status, a header's length and value, and a body.
-pub fn answer(data: &[u8]) {
+pub fn response(data: &[u8]) {
     let Some((kind, rest)) = split(data) else { return };
     let Some((length, rest)) = split(rest) else { return };
     let (header, body) = rest.split_at(length.min(rest.len()));
     let Some(header) = text(header) else { return };
     let statuses = [200, 201, 204, 302, 400, 401, 403, 429, 500, 503];
-    let answer = Ok(HttpResponse {
+    let response = Ok(HttpResponse {
         status: statuses[kind % statuses.len()],
         headers: vec![("retry-after".into(), header.into())],
         body: body.to_vec(),
     });
-    if let Ok(tokens) = token_response::read(&oauth(), &answer, 1_800_000_000_000) {
+    if let Ok(tokens) = token_response::read(&oauth(), &response, 1_800_000_000_000) {
         assert!(!tokens.access_token.is_empty());
     }
 }
@@ -231,20 +231,20 @@ pub fn section(data: &[u8]) {
     let place = SectionRef { segment, base: 0, head, crc: crc32(&rest[..head]) };
     let blob: Rc<dyn Blob> = Rc::new(rest.to_vec());
     let Ok(section) = Section::open(&blob, place) else { return };
-    for nth in 0..section.len().min(8) {
-        let _ = section.block(nth);
+    for index in 0..section.len().min(8) {
+        let _ = section.block(index);
     }
     let _ = pack::find(&section, segment, "a");
     if let Ok(names) = pack::names(&section) {
-        for nth in 0..names.len().min(4) {
-            if let Ok(NameEntry::Platform(packed)) = pack::get(&section, segment, nth) {
+        for index in 0..names.len().min(4) {
+            if let Ok(NameEntry::Platform(packed)) = pack::get(&section, segment, index) {
                 let _ = (packed.detail().map(<[u8]>::len), packed.units().is_ok());
             }
         }
     }
     if let Ok(platforms) = Platforms::open(&section, 9) {
-        for (nth, platform) in platforms.all().iter().enumerate().take(4) {
-            let _ = (platform.end, platforms.features(nth).is_ok());
+        for (index, platform) in platforms.all().iter().enumerate().take(4) {
+            let _ = (platform.end, platforms.features(index).is_ok());
         }
     }
 }
@@ -254,15 +254,15 @@ pub fn a_unit(data: &[u8]) {
     let inflated = unit::inflate(data);
     for bytes in [Some(data), inflated.as_deref()].into_iter().flatten() {
         if let Some(unit) = Unit::open(bytes) {
-            for nth in 0..unit.keys.len().min(4) {
-                let key = String::from_utf8_lossy(unit.keys.get(nth)).into_owned();
+            for index in 0..unit.keys.len().min(4) {
+                let key = String::from_utf8_lossy(unit.keys.get(index)).into_owned();
                 let _ = unit.action(&key);
             }
             let _ = (unit.definition(0), unit.definition(u32::MAX));
         }
         if let Some(texts) = Texts::open(bytes) {
             assert_eq!(
-                (0..texts.len()).map(|nth| texts.get(nth).len()).max().is_some(),
+                (0..texts.len()).map(|index| texts.get(index).len()).max().is_some(),
                 !texts.is_empty()
             );
         }

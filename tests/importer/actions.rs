@@ -1,6 +1,6 @@
 //! The fields of an action, mainly its title.
 
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::terms::Method;
 
 use super::support::{gathered, with_operation, written};
@@ -8,7 +8,7 @@ use super::support::{gathered, with_operation, written};
 #[test]
 #[rustfmt::skip] // a case a line
 fn every_field_of_an_action() {
-    let (summary, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], Wanted::Open, "");
+    let (summary, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
     let rows: Vec<(&str, &str, &str, &str)> = platforms[0]
         .actions
         .iter()

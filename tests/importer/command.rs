@@ -149,18 +149,18 @@ fn diff_reports_what_a_publish_would_change() {
     );
     document("c.yaml", "Come", "1", "/a: {get: {}}");
     import("new", &["a.yaml", "c.yaml"]);
-    let told = |old: &str, new: &str| {
+    let diff = |old: &str, new: &str| {
         let output = run(&["diff", &path(old), &path(new)]);
         assert!(output.status.success(), "{}", stderr(&output));
         String::from_utf8(output.stdout).unwrap()
     };
-    assert_eq!(told("old", "old"), "The catalogs are the same.\n");
+    assert_eq!(diff("old", "old"), "The catalogs are the same.\n");
     let expected = "~ acme: version 1.1.0 → 1.2.0; inputs or responses of actions; 1 action added (three); 1 action removed (two)
 + come: 1 action
 - gone
 1 platform added, 1 removed, 1 changed.
 ";
-    assert_eq!(told("old", "new"), expected);
+    assert_eq!(diff("old", "new"), expected);
     let output = run(&["diff", &path("none"), &path("new")]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("there is no catalog in"), "{}", stderr(&output));

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use connector_vault::catalog::detail::{AuthMethod, ConnectorDetail};
 use connector_vault::catalog::write::Platform;
 use connector_vault::importer::folder::Folder;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, check, gather};
 use serde_json::{Value, json};
 
-use super::support::{FIXTURES, Silent, folder, run, stderr, written};
+use super::support::{FIXTURES, NoProgress, folder, run, stderr, written};
 
 /// The detail from a document with these members in addition to `info` and `paths`, and the import's warnings.
 fn detail(name: &str, members: &str) -> (ConnectorDetail, Vec<String>) {
@@ -127,8 +127,8 @@ components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key, desc
         json!([{"url": "https://{subdomain}.acme.example/v{version}", "description": "Production"}]),
         "addresses without https are left out when there are others"
     );
-    let fields = |nth: usize| {
-        let fields = detail.auth_methods[nth].fields.iter();
+    let fields = |index: usize| {
+        let fields = detail.auth_methods[index].fields.iter();
         let fact = |field: &connector_vault::catalog::detail::Field| {
             (field.name.clone(), field.label.clone(), field.secret, field.required)
         };
@@ -350,7 +350,7 @@ read = "2026-11-22"
 fn with_providers(providers: &str, overrides: &str) -> Import {
     Import {
         sources: vec![PathBuf::from(format!("{FIXTURES}/good/acme-3.0.json"))],
-        licence: Wanted::Any,
+        licence: LicenceFilter::Any,
         providers: Providers::parse("providers.toml", providers).unwrap(),
         overrides: Overrides::parse("catalog.toml", overrides).unwrap(),
         ..Import::default()
@@ -359,7 +359,7 @@ fn with_providers(providers: &str, overrides: &str) -> Import {
 
 #[test]
 fn providers_entry_completes_its_document_or_makes_a_connector() {
-    let (summary, platforms) = gather(&with_providers(ACME, ""), &Silent).unwrap();
+    let (summary, platforms) = gather(&with_providers(ACME, ""), &NoProgress).unwrap();
     assert_eq!(summary.connectors, 2);
     let acme = &platforms[0];
     assert_eq!(acme.connector.key, "api::acme::v2");
@@ -381,8 +381,8 @@ fn providers_entry_completes_its_document_or_makes_a_connector() {
 
 #[test]
 fn brand_logo_overrides_the_document_and_yields_to_the_operator() {
-    let image = |providers: &str, wishes: &str, platform: &str| {
-        let (_, platforms) = gather(&with_providers(providers, wishes), &Silent).unwrap();
+    let image = |providers: &str, inputs: &str, platform: &str| {
+        let (_, platforms) = gather(&with_providers(providers, inputs), &NoProgress).unwrap();
         let found = platforms.into_iter().find(|one| one.connector.platform == platform);
         found.unwrap().connector.image
     };
@@ -399,21 +399,21 @@ fn brand_logo_overrides_the_document_and_yields_to_the_operator() {
 #[test]
 fn overrides_accept_both_names_of_a_platform() {
     for name in ["acme", "acme-store"] {
-        let wishes = format!("[platforms.{name}]\nname = \"Ours\"\nauthkit = true");
-        let (_, platforms) = gather(&with_providers(ACME, &wishes), &Silent).unwrap();
+        let inputs = format!("[platforms.{name}]\nname = \"Ours\"\nauthkit = true");
+        let (_, platforms) = gather(&with_providers(ACME, &inputs), &NoProgress).unwrap();
         let acme = platforms.iter().find(|one| one.connector.platform == "acme").unwrap();
         assert_eq!((acme.connector.name.as_str(), acme.authkit), ("Ours", true), "{name}");
     }
-    let wishes = "[platforms.acme]\nrename = \"ours\"";
-    let (_, platforms) = gather(&with_providers(ACME, wishes), &Silent).unwrap();
+    let inputs = "[platforms.acme]\nrename = \"ours\"";
+    let (_, platforms) = gather(&with_providers(ACME, inputs), &NoProgress).unwrap();
     let ours = platforms.iter().find(|one| one.connector.platform == "ours").unwrap();
     assert_eq!(ours.aliases, ["acme-store", "acme-old", "acme"]);
 }
 
 /// The detail of `acme` with these overrides, after `providers` has completed it.
-fn overridden(providers: &str, wishes: &str) -> Result<ConnectorDetail, String> {
-    let job = with_providers(providers, &format!("[platforms.acme-store]\n{wishes}"));
-    let (_, platforms) = gather(&job, &Silent).map_err(|e| format!("{e:#}"))?;
+fn overridden(providers: &str, inputs: &str) -> Result<ConnectorDetail, String> {
+    let job = with_providers(providers, &format!("[platforms.acme-store]\n{inputs}"));
+    let (_, platforms) = gather(&job, &NoProgress).map_err(|e| format!("{e:#}"))?;
     let acme = platforms.into_iter().find(|one| one.connector.platform.starts_with("acme"));
     Ok(acme.unwrap().detail)
 }
@@ -449,15 +449,15 @@ fn overrides_win_for_auth_methods() {
     let detail = overridden(ACME, "servers = ['https://one.example/v3/']").unwrap();
     assert_eq!(detail.servers[0].url, "https://one.example/v3");
     assert_eq!(ids(&detail), ids(&overridden(ACME, "").unwrap()));
-    let asked = |detail: &ConnectorDetail| {
+    let requested = |detail: &ConnectorDetail| {
         detail
             .auth_methods
             .iter()
             .flat_map(|method| &method.fields)
             .any(|field| field.name == "shop")
     };
-    assert!(!asked(&overridden("", "servers = ['https://one.example']").unwrap()));
-    assert!(asked(&detail), "the URLs of OAuth still have the shop");
+    assert!(!requested(&overridden("", "servers = ['https://one.example']").unwrap()));
+    assert!(requested(&detail), "the URLs of OAuth still have the shop");
 
     assert_eq!(ids(&overridden(ACME, "auth = []").unwrap()), [""; 0], "there is no way to connect");
 }
@@ -472,10 +472,10 @@ fn faults_of_overridden_methods_state_their_position() {
         ("[platforms.a]\nauth = [{ id = 'x', type = 'bearer', prefx = '' }]\n", "c.toml:2:38: unknown field `prefx`"),
         ("[platforms.a]\n[[platforms.a.auth]]\nid = 'x'\n", "c.toml:2:1: missing field `type`"),
     ] {
-        let told = parsed(toml);
-        assert!(told.starts_with(fault), "{toml}\n{told}");
+        let error = parsed(toml);
+        assert!(error.starts_with(fault), "{toml}\n{error}");
     }
-    for (wishes, fault) in [
+    for (inputs, fault) in [
         ("servers = ['http://a.example']", "catalog.toml:1:12: `acme-store`: `servers`: `http://a.example` is not an `https` URL"),
         ("servers = ['https://{x}.example']", "no field for `{x}` in `https://{x}.example`"),
         ("verify = '/me'", "`/me` is not a method and a path, such as `GET /user`"),
@@ -487,8 +487,8 @@ fn faults_of_overridden_methods_state_their_position() {
         ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\nverify = 'GET /{shop}'", "the method `x`: no field for `{shop}` in `GET /{shop}`"),
         ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\naccount = { request = 'GET /{shop}', id = '/id' }", "the method `x`: no field for `{shop}` in `GET /{shop}`"),
     ] {
-        let told = overridden("", wishes).unwrap_err();
-        assert!(told.contains(fault), "{wishes}\n{told}");
+        let error = overridden("", inputs).unwrap_err();
+        assert!(error.contains(fault), "{inputs}\n{error}");
     }
 }
 
@@ -519,7 +519,7 @@ read = "2026-11-22"
 "#;
 
 /// The names of a method's fields.
-fn asked(method: &AuthMethod) -> Vec<&str> {
+fn requested(method: &AuthMethod) -> Vec<&str> {
     method.fields.iter().map(|field| field.name.as_str()).collect()
 }
 
@@ -528,11 +528,11 @@ fn stated_method_gets_the_fields_of_one_server_and_the_requests() {
     let ours = "auth = [{ id = 'basic', type = 'basic', fields = [{ name = 'subdomain' }] }, { id = 'token', type = 'bearer' }]";
     let detail = overridden(TWO_SERVERS, ours).unwrap();
     assert_eq!(
-        asked(&detail.auth_methods[0]),
+        requested(&detail.auth_methods[0]),
         ["username", "password", "subdomain", "company", "user"]
     );
     assert_eq!(
-        asked(&detail.auth_methods[1]),
+        requested(&detail.auth_methods[1]),
         ["token", "cloudId", "company", "user"],
         "the first server's"
     );
@@ -542,7 +542,7 @@ fn stated_method_gets_the_fields_of_one_server_and_the_requests() {
         format!("{ours}\nverify = 'GET /me'\naccount = {{ request = 'GET /me', id = '/id' }}");
     let detail = overridden(TWO_SERVERS, &others).unwrap();
     assert_eq!(
-        asked(&detail.auth_methods[0]),
+        requested(&detail.auth_methods[0]),
         ["username", "password", "subdomain"],
         "no request needs more"
     );
@@ -553,19 +553,19 @@ fn rejects_stated_method_without_fields_for_any_server() {
     let folder = folder("no-methods");
     let document = "openapi: 3.0.0\ninfo: {title: A, version: 1}\npaths: {}\nservers: [{url: 'https://{shop}.acme.example'}]\n";
     fs::write(folder.join("a.yaml"), document).unwrap();
-    let job = |wishes: &str| Import {
+    let job = |inputs: &str| Import {
         sources: vec![folder.clone()],
-        ..with_providers("", &format!("[platforms.acme]\n{wishes}"))
+        ..with_providers("", &format!("[platforms.acme]\n{inputs}"))
     };
     let fault = "the method `x`: no field for `{shop}` in `https://{shop}.acme.example`";
-    let error = gather(&job("auth = [{ id = 'x', type = 'bearer' }]"), &Silent).unwrap_err();
+    let error = gather(&job("auth = [{ id = 'x', type = 'bearer' }]"), &NoProgress).unwrap_err();
     assert!(format!("{error:#}").contains(fault), "{error:#}");
-    for wishes in [
+    for inputs in [
         "auth = [{ id = 'x', type = 'bearer', fields = [{ name = 'shop' }] }]",
         "auth = []",
         "name = 'Ours'",
     ] {
-        gather(&job(wishes), &Silent).unwrap_or_else(|e| panic!("{wishes}: {e:#}"));
+        gather(&job(inputs), &NoProgress).unwrap_or_else(|e| panic!("{inputs}: {e:#}"));
     }
 }
 
@@ -588,37 +588,37 @@ fn stated_field_keeps_the_defaults_of_its_kind() {
     assert_eq!(aws[2].description.as_deref(), Some("Only for temporary credentials."));
     assert_eq!(aws[3].r#enum, Some(vec!["a".to_owned()]));
     assert!(!aws[3].required, "it has a default");
-    let said =
+    let required_fields =
         fields("type = 'basic', fields = [{ name = 'password', secret = false, required = true }]");
-    assert_eq!((said[1].secret, said[1].required), (false, true));
+    assert_eq!((required_fields[1].secret, required_fields[1].required), (false, true));
 }
 
 #[test]
 fn variables_of_parameters_become_fields() {
     let providers = Providers::parse("providers.toml", TWO_SERVERS).unwrap();
     let names = ["cloudId", "audience", "company", "user"];
-    assert_eq!(asked(&providers.0["acme"].detail.auth_methods[0]), names);
+    assert_eq!(requested(&providers.0["acme"].detail.auth_methods[0]), names);
     let first =
         "servers = ['https://api.acme.example/{cloudId}', 'https://{subdomain}.acme.example/v2']";
     let detail = overridden(TWO_SERVERS, first).unwrap();
-    assert_eq!(asked(&detail.auth_methods[0]), names, "other servers do not take them away");
+    assert_eq!(requested(&detail.auth_methods[0]), names, "other servers do not take them away");
 }
 
 /// A document with an entry's name may belong to another entry.
 #[test]
 fn entry_whose_name_another_claims_becomes_its_own_connector() {
     let providers = "[platforms.acme-store]\nname = \"The real one\"\n[platforms.other]\nname = \"Other\"\ndocuments = [\"acme-store\"]\n";
-    let (_, platforms) = gather(&with_providers(providers, ""), &Silent).unwrap();
-    let told: Vec<_> = platforms
+    let (_, platforms) = gather(&with_providers(providers, ""), &NoProgress).unwrap();
+    let counts: Vec<_> = platforms
         .iter()
         .map(|one| (one.connector.platform.as_str(), one.connector.tools, one.aliases.len()))
         .collect();
-    assert_eq!(told, [("acme-store", 0, 0), ("other", 8, 0)]);
-    let wishes = "[platforms.acme-store]\nname = \"Mine\"";
-    let (_, platforms) = gather(&with_providers(providers, wishes), &Silent).unwrap();
+    assert_eq!(counts, [("acme-store", 0, 0), ("other", 8, 0)]);
+    let inputs = "[platforms.acme-store]\nname = \"Mine\"";
+    let (_, platforms) = gather(&with_providers(providers, inputs), &NoProgress).unwrap();
     assert_eq!(platforms[0].connector.name, "Mine", "its own name comes before a former one");
     let twice = "[platforms.acme]\nauthkit = true\n[platforms.acme-store]\nauthkit = true";
-    let error = gather(&with_providers(ACME, twice), &Silent).unwrap_err().to_string();
+    let error = gather(&with_providers(ACME, twice), &NoProgress).unwrap_err().to_string();
     assert!(
         error.contains("`acme-store` is the platform of `acme`, which has a table already"),
         "{error}"
@@ -638,7 +638,7 @@ fn does_not_merge_methods_of_one_document() {
         sources: vec![folder],
         ..with_providers(&ACME.replace("\"acme-store\"", "\"a\""), "")
     };
-    let (_, platforms) = gather(&job, &Silent).unwrap();
+    let (_, platforms) = gather(&job, &NoProgress).unwrap();
     let acme = platforms.iter().find(|one| one.connector.platform == "acme").unwrap();
     let ids: Vec<_> = acme.detail.auth_methods.iter().map(|method| method.id.as_str()).collect();
     assert_eq!(ids, ["oauth2", "oauth2-2", "key"]);
@@ -705,7 +705,7 @@ fn providers_entries_require_a_document() {
     let folder = folder("no-document");
     fs::write(folder.join("a.yaml"), "not: a document").unwrap();
     let job = Import { sources: vec![folder], ..with_providers(ACME, "") };
-    let (summary, platforms) = gather(&job, &Silent).unwrap();
+    let (summary, platforms) = gather(&job, &NoProgress).unwrap();
     assert_eq!((summary.connectors, platforms.len()), (0, 0));
 }
 
@@ -889,13 +889,14 @@ fn projects_own_providers_are_connectable() {
 #[test]
 fn details_round_trip_through_the_folder() {
     let folder = Folder(folder("details"));
-    let (_, platforms) = gather(&with_providers(ACME, ""), &Silent).unwrap();
+    let (_, platforms) = gather(&with_providers(ACME, ""), &NoProgress).unwrap();
     let _lock = folder.lock().unwrap();
     folder.write(&platforms).unwrap();
     assert_eq!(check::faults(&folder), Vec::<String>::new());
     let mut details = check::Opened::new(&folder).unwrap().details().unwrap();
     for platform in &platforms {
-        let check::Known { detail, mut aliases, .. } = details.take(&platform.connector.platform);
+        let check::StoredPlatform { detail, mut aliases, .. } =
+            details.take(&platform.connector.platform);
         let mut expected = platform.aliases.clone();
         aliases.sort();
         expected.sort();

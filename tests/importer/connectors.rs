@@ -1,14 +1,14 @@
 //! A connector's fields.
 
 use connector_vault::catalog::model::{Connector, Status};
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 
 use super::support::{gathered, with_info};
 
 #[test]
 #[rustfmt::skip] // a case a line
 fn every_field_of_a_connector() {
-    let (_, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], Wanted::Open, "");
+    let (_, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
     let connector = Connector {
         id: platforms[0].connector.id,
         name: "Acme Store".into(),

@@ -6,7 +6,7 @@ use connector_vault::catalog::write::Platform;
 use serde_json::{Value, json};
 
 use super::support::{gathered, written};
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 
 /// The details of an action, including its responses.
 pub fn shown(platform: &Platform, key: &str) -> Value {
@@ -43,8 +43,8 @@ fn converted(name: &str, schema: &str) -> Value {
     let lines = format!(
         "{schemas}\npaths: {{/a: {{post: {{requestBody: {{content: {{application/json: {{schema: {{properties: {{p: {schema}}}}}}}}}}}}}}}}}"
     );
-    let (answer, _) = of(name, "openapi: 3.0.0", &lines);
-    answer.pointer("/input/properties/body/properties/p").unwrap().clone()
+    let (response, _) = of(name, "openapi: 3.0.0", &lines);
+    response.pointer("/input/properties/body/properties/p").unwrap().clone()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn schemas_of_3_1_stay_unchanged() {
         kind: {const: node}
         at: {exclusiveMinimum: 0, type: number}
 paths: {/a: {post: {requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Node'}}}}}}}";
-    let (answer, warnings) = of("three-one", "openapi: 3.1.0", lines);
+    let (response, warnings) = of("three-one", "openapi: 3.1.0", lines);
     let node = json!({
         "type": ["object", "null"],
         "properties": {
@@ -100,9 +100,9 @@ paths: {/a: {post: {requestBody: {required: true, content: {application/json: {s
             "at": {"exclusiveMinimum": 0, "type": "number"},
         },
     });
-    assert_eq!(answer["input"]["$defs"], json!({"Node": node}));
-    assert_eq!(answer["input"]["properties"]["body"], json!({"$ref": "#/$defs/Node"}));
-    assert_eq!(answer["input"]["required"], json!(["body"]));
+    assert_eq!(response["input"]["$defs"], json!({"Node": node}));
+    assert_eq!(response["input"]["properties"]["body"], json!({"$ref": "#/$defs/Node"}));
+    assert_eq!(response["input"]["required"], json!(["body"]));
     assert_eq!(warnings, Vec::<String>::new());
 }
 
@@ -120,8 +120,8 @@ fn document_headers_never_override_authorization() {
     ];
     let list = names.map(parameter).join(", ");
     let lines = format!("paths: {{/a: {{get: {{parameters: [{list}]}}}}}}");
-    let (answer, _) = of("hostile-headers", "openapi: 3.0.3", &lines);
-    let headers = answer.pointer("/input/properties/header/properties").unwrap();
+    let (response, _) = of("hostile-headers", "openapi: 3.0.3", &lines);
+    let headers = response.pointer("/input/properties/header/properties").unwrap();
     assert_eq!(headers.as_object().unwrap().keys().collect::<Vec<_>>(), ["X-Good"]);
 }
 
@@ -148,11 +148,11 @@ paths:
         - {name: Authorization, in: header, schema: {type: string}}
         - {name: X-Trace, in: header, schema: {type: string}}
         - {name: gone, in: path, required: true, schema: {type: string}}";
-    let (answer, _) =
+    let (response, _) =
         of("parameters", "openapi: 3.0.3\nservers: [{url: 'https://a.example'}]", lines);
     let place =
         |one: &Value| format!("{} {}", one["in"].as_str().unwrap(), one["name"].as_str().unwrap());
-    let names: Vec<String> = answer["parameters"].as_array().unwrap().iter().map(place).collect();
+    let names: Vec<String> = response["parameters"].as_array().unwrap().iter().map(place).collect();
     let expected = [
         "query page",
         "query limit",
@@ -163,18 +163,19 @@ paths:
         "path other",
     ];
     assert_eq!(names, expected);
-    let [page, limit, ids, filter, ..] = answer["parameters"].as_array().unwrap().as_slice() else {
-        panic!("{answer}")
+    let [page, limit, ids, filter, ..] = response["parameters"].as_array().unwrap().as_slice()
+    else {
+        panic!("{response}")
     };
     assert_eq!(page["schema"], json!({"type": "integer", "description": "Which page"}));
     assert_eq!((&limit["required"], &limit["schema"]["maximum"]), (&json!(true), &json!(10)));
     assert_eq!((&ids["style"], &ids["explode"]), (&json!("pipeDelimited"), &json!(false)));
     assert_eq!(filter["contentType"], "application/json");
     assert_eq!((&page["style"], &page["explode"]), (&json!("form"), &json!(true)));
-    assert_eq!(answer["input"]["properties"]["query"]["required"], json!(["limit"]));
-    assert_eq!(answer["server"], "https://elsewhere.example/v2");
-    assert_eq!(answer["deprecated"], true);
-    assert_eq!(answer["documentationUrl"], "https://docs.example/a");
+    assert_eq!(response["input"]["properties"]["query"]["required"], json!(["limit"]));
+    assert_eq!(response["server"], "https://elsewhere.example/v2");
+    assert_eq!(response["deprecated"], true);
+    assert_eq!(response["documentationUrl"], "https://docs.example/a");
 }
 
 #[test]
@@ -207,24 +208,24 @@ paths:
         - {name: note, in: formData, type: string}";
     let document = format!("swagger: '2.0'\ninfo: {{title: T, version: 1}}\n{lines}\n");
     let (_, platforms) = written("swagger", &[&document]);
-    let answer = shown(&platforms[0], "getA");
-    assert_eq!(answer["server"], "https://api.example/v1");
-    let style = |nth: usize| {
-        let one = &answer["parameters"][nth];
+    let response = shown(&platforms[0], "getA");
+    assert_eq!(response["server"], "https://api.example/v1");
+    let style = |index: usize| {
+        let one = &response["parameters"][index];
         (one["style"].clone(), one["explode"].clone(), one["schema"]["items"].clone())
     };
     let items = || json!({"type": "string"});
     assert_eq!(style(0), (json!("form"), json!(true), items()));
     assert_eq!(style(1), (json!("form"), json!(false), items()));
     assert_eq!(
-        answer["requestBody"]["contentTypes"],
+        response["requestBody"]["contentTypes"],
         json!(["application/json", "application/xml"])
     );
     assert_eq!(
-        answer["input"]["$defs"]["Pet"]["properties"]["tag"]["type"],
+        response["input"]["$defs"]["Pet"]["properties"]["tag"]["type"],
         json!(["string", "null"])
     );
-    let responses = answer["responses"].as_array().unwrap();
+    let responses = response["responses"].as_array().unwrap();
     let statuses: Vec<&str> = responses.iter().map(|one| one["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["200", "404", "default"]);
     assert_eq!(responses[0]["schema"]["items"]["$ref"], "#/$defs/Pet");
@@ -280,12 +281,12 @@ paths:
                 path: {$ref: '#/paths/~1b/post/requestBody/content/application~1json/schema'}
                 lost: {$ref: '#/components/schemas/Nowhere'}
                 far: {$ref: 'https://a.example/schema.json'}";
-    let (answer, warnings) = of("references", "openapi: 3.0.0", lines);
+    let (response, warnings) = of("references", "openapi: 3.0.0", lines);
     let definitions = json!({
         "inner": {"type": "string", "maxLength": 3}, "schema": {"type": "object", "title": "Of b"},
     });
-    assert_eq!(answer["input"]["$defs"], definitions);
-    assert_eq!(answer["input"]["properties"]["body"]["properties"]["lost"], json!({}));
+    assert_eq!(response["input"]["$defs"], definitions);
+    assert_eq!(response["input"]["properties"]["body"]["properties"]["lost"], json!({}));
     let expected = "dangling references allow any value: `#/components/schemas/Nowhere`, `https://a.example/schema.json`";
     assert_eq!(warnings, [expected]);
 }
@@ -309,12 +310,12 @@ fn bounds_the_size_of_a_detail() {
         "components:\n  schemas:\n{}\npaths: {{/a: {{post: {{requestBody: {body}, responses: {{'200': {body}}}}}}}}}",
         schemas.join("\n")
     );
-    let (answer, _) = of("large", "openapi: 3.0.0", &lines);
-    let definitions = answer["input"]["$defs"].as_object().unwrap();
+    let (response, _) = of("large", "openapi: 3.0.0", &lines);
+    let definitions = response["input"]["$defs"].as_object().unwrap();
     assert_eq!(definitions.len(), 400, "every reference leads somewhere");
     let is_whole = |name: &str| definitions[name].get("properties").is_some();
     assert!(is_whole("D0") && !is_whole("D399"));
-    assert!(answer.to_string().len() < 200_000, "{}", answer.to_string().len());
+    assert!(response.to_string().len() < 200_000, "{}", response.to_string().len());
 }
 
 #[test]
@@ -323,7 +324,7 @@ fn security_refers_to_the_connectors_methods() {
     for (at, (everywhere, own, expected)) in [
         ("[{Key: []}]", "", json!([{"method": "key", "scopes": []}])),
         ("[{Key: []}]", "security: [{Login: [write]}, {Login: [read]}]", json!([{"method": "login", "scopes": ["write"]}, {"method": "login", "scopes": ["read"]}])),
-        // Both together form a method.
+        // The two schemes together form one method.
         ("[{Key: [], Login: [read]}]", "", json!([{"method": "key-login", "scopes": ["read"]}])),
         ("[{Key: []}]", "security: []", json!([])),
         ("[]", "security: [{}]", json!([])),
@@ -334,21 +335,21 @@ fn security_refers_to_the_connectors_methods() {
     .enumerate()
     {
         let lines = format!("{schemes}\nsecurity: {everywhere}\npaths: {{/a: {{get: {{{own}}}}}}}");
-        let (answer, _) = of(&format!("security-{at}"), "openapi: 3.0.0", &lines);
-        assert_eq!(answer["auth"], expected, "{everywhere} {own}");
+        let (response, _) = of(&format!("security-{at}"), "openapi: 3.0.0", &lines);
+        assert_eq!(response["auth"], expected, "{everywhere} {own}");
     }
 }
 
 /// JSON and YAML give the same result, and every action of the fixtures has details.
 #[test]
 fn every_action_has_a_detail() {
-    let (_, platforms) = gathered(&["tests/fixtures/openapi/good"], Wanted::Any, "");
+    let (_, platforms) = gathered(&["tests/fixtures/openapi/good"], LicenceFilter::Any, "");
     let mut count = 0;
     for platform in &platforms {
         for action in &platform.actions {
-            let answer = shown(platform, &action.key);
-            assert_eq!(answer["title"], action.title);
-            assert_eq!(answer["input"]["type"], "object");
+            let response = shown(platform, &action.key);
+            assert_eq!(response["title"], action.title);
+            assert_eq!(response["input"]["type"], "object");
             count += 1;
         }
     }
@@ -369,12 +370,12 @@ fn compiling_a_pattern_takes_linear_time() {
 #[test]
 fn reports_parts_in_other_files() {
     let lines = "paths: {/a: {post: {parameters: [{$ref: 'p.yaml#/P'}], requestBody: {$ref: 'b.yaml#/B'}, responses: {'200': {$ref: 'r.yaml#/R'}}}}}";
-    let (answer, warnings) = of("elsewhere", "openapi: 3.0.0", lines);
-    assert_eq!(answer["requestBody"]["schema"], json!({}));
-    assert_eq!(answer["requestBody"]["required"], json!(false));
+    let (response, warnings) = of("elsewhere", "openapi: 3.0.0", lines);
+    assert_eq!(response["requestBody"]["schema"], json!({}));
+    assert_eq!(response["requestBody"]["required"], json!(false));
     let expected = "dangling references allow any value: `p.yaml#/P`, `b.yaml#/B`, `r.yaml#/R`";
     assert_eq!(warnings[0], expected);
-    // Each warning names its place.
+    // Each warning names the location of its cause.
     let places = [
         ("parameters/0", "p.yaml#/P"),
         ("requestBody", "b.yaml#/B"),

@@ -3,7 +3,7 @@
 use std::fs;
 
 use connector_vault::catalog::detail::Kind;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use serde_json::{Value, json};
 
 use super::support::{folder, gathered, run, stderr, written};
@@ -25,7 +25,7 @@ fn shown(name: &str, document: &str, platform: &str, action: &str) -> Value {
 
 #[test]
 fn discovery_methods_become_actions_of_the_directorys_platform() {
-    let (summary, platforms) = gathered(&[LIBRARY], Wanted::Any, "");
+    let (summary, platforms) = gathered(&[LIBRARY], LicenceFilter::Any, "");
     assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
     let [platform] = platforms.as_slice() else { panic!("{:?}", summary.platforms) };
     assert_eq!(platform.connector.platform, "googleapis-libraryagent");
@@ -52,7 +52,7 @@ fn discovery_methods_become_actions_of_the_directorys_platform() {
 
 #[test]
 fn discovery_scopes_become_oauth_scopes() {
-    let (_, platforms) = gathered(&[LIBRARY], Wanted::Any, "");
+    let (_, platforms) = gathered(&[LIBRARY], LicenceFilter::Any, "");
     let methods = &platforms[0].detail.auth_methods;
     let [method] = methods.as_slice() else { panic!("{methods:?}") };
     let Kind::OAuth2(oauth) = &method.kind else { panic!("{method:?}") };
@@ -63,7 +63,7 @@ fn discovery_scopes_become_oauth_scopes() {
 
 #[test]
 fn methods_without_scopes_need_a_key() {
-    let (_, platforms) = gathered(&[FONTS], Wanted::Any, "");
+    let (_, platforms) = gathered(&[FONTS], LicenceFilter::Any, "");
     let methods = &platforms[0].detail.auth_methods;
     let [method] = methods.as_slice() else { panic!("{methods:?}") };
     let Kind::ApiKey(key) = &method.kind else { panic!("{method:?}") };
@@ -150,7 +150,7 @@ fn reports_documents_without_required_members() {
         (
             "rpc",
             format!("{{{base}, \"name\": \"a\", \"protocol\": \"rpc\"}}"),
-            "the Discovery document describes another protocol than REST",
+            "the Discovery document describes a protocol other than REST",
         ),
     ] {
         let (summary, platforms) = written(&format!("discovery-broken-{name}"), &[&document]);

@@ -1,6 +1,6 @@
 //! The display names of connectors.
 
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 
 use super::support::{folder, gathered, written};
 
@@ -33,7 +33,7 @@ fn shown(name: &str, documents: &[(&str, &str, &str, &str)]) -> Vec<(String, Str
 
 #[test]
 #[rustfmt::skip] // a case a line
-fn titles_without_noise() {
+fn removes_noise_words_from_titles() {
     for (at, (provider, title, name)) in [
         ("stripe.com", "Stripe API", "Stripe"),
         ("plaid.com", "The Plaid API", "Plaid"),
@@ -140,7 +140,7 @@ fn disambiguates_equal_names() {
 }
 
 #[test]
-fn chosen_name_stays_and_others_change() {
+fn an_assigned_name_is_kept_and_colliding_names_change() {
     let folder = folder("chosen");
     for (file, title) in [("one", "Ann"), ("two", "Ben"), ("three", "Cat")] {
         let text = format!(
@@ -149,7 +149,7 @@ fn chosen_name_stays_and_others_change() {
         std::fs::write(folder.join(format!("{file}.yaml")), text).unwrap();
     }
     let toml = "[platforms.two]\nname = 'Ann'\n[platforms.three]\nname = 'ANN'\n";
-    let (_, platforms) = gathered(&[folder.to_str().unwrap()], Wanted::Any, toml);
+    let (_, platforms) = gathered(&[folder.to_str().unwrap()], LicenceFilter::Any, toml);
     let names: Vec<&str> =
         platforms.iter().map(|platform| platform.connector.name.as_str()).collect();
     assert_eq!(names, ["One Ann", "ANN", "Ann"]);

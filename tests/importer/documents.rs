@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::report::Reason;
 
 use super::support::{FIXTURES, folder, gathered, indented, platforms_of, written};
@@ -17,7 +17,7 @@ fn every_dialect_and_format() {
         ("hooks-3.1.yml", "api::hooks::v3", "v3", 1, false),
         ("bom.json", "api::1password::v2", "2", 0, false),
     ] {
-        let (_, platforms) = gathered(&[&format!("{FIXTURES}/good/{file}")], Wanted::Open, "");
+        let (_, platforms) = gathered(&[&format!("{FIXTURES}/good/{file}")], LicenceFilter::Open, "");
         let connector = &platforms[0].connector;
         let found = (connector.key.as_str(), connector.version.as_str(), connector.tools, connector.oauth);
         assert_eq!(found, (key, version, actions, oauth), "{file}");
@@ -53,7 +53,7 @@ fn only_known_versions_are_read() {
 #[test]
 #[rustfmt::skip] // a case a line
 fn broken_documents_report_the_position_of_the_fault() {
-    let (summary, platforms) = gathered(&[FIXTURES], Wanted::Any, "");
+    let (summary, platforms) = gathered(&[FIXTURES], LicenceFilter::Any, "");
     let lines: BTreeMap<String, String> = summary
         .skipped
         .iter()
@@ -106,7 +106,7 @@ fn broken_documents_report_the_position_of_the_fault() {
 #[test]
 #[rustfmt::skip] // a case a line
 fn tolerates_faults_in_optional_parts() {
-    let wrong = |name: &str| vec![format!("`{name}` is not what it should be and was left out")];
+    let wrong = |name: &str| vec![format!("`{name}` has the wrong type and was left out")];
     for (at, (info, fields, oauth, warnings)) in [
         ("", "", false, vec![]),
         ("license: MIT", "", false, vec![]),
@@ -136,8 +136,8 @@ fn tolerates_faults_in_optional_parts() {
         assert_eq!(platforms.len(), 1, "{document}{}", summary.full());
         let row = &platforms[0].connector;
         assert_eq!((row.platform.as_str(), row.tools, row.oauth), ("t", 1, *oauth), "{document}");
-        let told: Vec<&str> = summary.warnings.iter().filter_map(|line| Some(line.split_once(": ")?.1)).collect();
-        assert_eq!(told, *warnings, "{document}");
+        let messages: Vec<&str> = summary.warnings.iter().filter_map(|line| Some(line.split_once(": ")?.1)).collect();
+        assert_eq!(messages, *warnings, "{document}");
     }
     for (servers, platform) in [("'https://api.acme.com'", "acme"), ("{url: 'https://acme.com'}", "acme"), ("['https://acme.com']", "acme"), ("[{url: ' '}, {url: 'https://acme.com'}]", "acme")] {
         let (_, platforms) = written("spare-servers", &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\nservers: {servers}\npaths: {{}}\n")]);
@@ -163,7 +163,7 @@ fn bounds_the_cost_of_hostile_documents() {
     ] {
         let folder = folder("hostile");
         fs::write(folder.join(name), document).unwrap();
-        let (summary, platforms) = gathered(&[folder.to_str().unwrap()], Wanted::Any, "");
+        let (summary, platforms) = gathered(&[folder.to_str().unwrap()], LicenceFilter::Any, "");
         assert_eq!(platforms.len() == 1, imports, "{name}: {}", summary.full());
     }
 }
@@ -177,7 +177,7 @@ fn follows_links_without_cycles() {
     std::os::unix::fs::symlink(&folder, folder.join("circle")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.join("dead.json")).unwrap();
     let (summary, platforms) =
-        gathered(&[folder.to_str().unwrap(), good.to_str().unwrap()], Wanted::Any, "");
+        gathered(&[folder.to_str().unwrap(), good.to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!((platforms.len(), summary.files), (6, 7));
     assert!(summary.skipped.iter().any(
         |(path, reason)| path.ends_with("dead.json") && matches!(reason, Reason::Unreadable(_))

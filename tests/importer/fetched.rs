@@ -8,13 +8,13 @@ use connector_vault::importer::fetched::cache::Cache;
 use connector_vault::importer::fetched::list::SourceList;
 use connector_vault::importer::fetched::{FetchedDocument, PathFilter};
 use connector_vault::importer::folder::Folder;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::report::Summary;
 use connector_vault::importer::{Import, fetched, gather, hash, import};
 use serde_json::Value;
 
-use super::support::{Silent, folder, platforms_of, run, stderr};
+use super::support::{NoProgress, folder, platforms_of, run, stderr};
 
 fn document(provider: &str, server: &str, paths: &[&str]) -> String {
     let paths: Vec<String> =
@@ -46,11 +46,12 @@ fn imported(
     sources: &Path,
     fetched: Vec<FetchedDocument>,
     providers: &str,
-    licence: Wanted,
+    licence: LicenceFilter,
 ) -> (Summary, Vec<Platform>) {
     let providers = Providers::parse("providers.toml", providers).unwrap();
     let sources = vec![sources.to_owned()];
-    gather(&Import { sources, licence, fetched, providers, ..Import::default() }, &Silent).unwrap()
+    gather(&Import { sources, licence, fetched, providers, ..Import::default() }, &NoProgress)
+        .unwrap()
 }
 
 fn find<'a>(platforms: &'a [Platform], name: &str) -> &'a Platform {
@@ -73,7 +74,7 @@ fn downloaded_document_replaces_any_other_about_its_platform() {
         fetched(&cache, platform, &text, &[])
     };
     let all = vec![new("acme"), new("best"), new("unheard-of")];
-    let (summary, platforms) = imported(&documents, all, providers, Wanted::Any);
+    let (summary, platforms) = imported(&documents, all, providers, LicenceFilter::Any);
     assert_eq!(platforms_of(&platforms), ["acme", "best", "other", "unheard-of"]);
     for (name, actions) in [("acme", 4), ("best", 4), ("other", 2), ("unheard-of", 4)] {
         assert_eq!(find(&platforms, name).actions.len(), actions, "{name}");
@@ -98,7 +99,7 @@ fn platforms_share_a_document_by_path() {
         slice("rest", &["/", "!/mail", "!/files"]),
         slice("suite", &[]),
     ];
-    let (_, platforms) = imported(&documents, all, "", Wanted::Any);
+    let (_, platforms) = imported(&documents, all, "", LicenceFilter::Any);
     assert_eq!(platforms_of(&platforms), ["a", "files", "mail", "rest", "suite"]);
     for (name, actions) in [("mail", 4), ("files", 2), ("rest", 2), ("suite", 8)] {
         assert_eq!(find(&platforms, name).actions.len(), actions, "{name}");
@@ -112,11 +113,11 @@ fn only_the_accepted_document_replaces_others() {
     fs::write(documents.join("a.json"), document("acme.com", "a.com", &["/old"])).unwrap();
     let damaged = fetched(&cache, "acme", &document("acme.com", "a.com", &["/new"]), &[]);
     fs::write(&damaged.path, "{}").unwrap();
-    let (summary, platforms) = imported(&documents, vec![damaged], "", Wanted::Any);
+    let (summary, platforms) = imported(&documents, vec![damaged], "", LicenceFilter::Any);
     assert_eq!(platforms[0].actions.len(), 2);
     assert!(summary.full().contains("is not the document that sources.toml names"));
     let broken = fetched(&cache, "acme", "{\"openapi\": \"3.0.0\"", &[]);
-    let (summary, platforms) = imported(&documents, vec![broken], "", Wanted::Any);
+    let (summary, platforms) = imported(&documents, vec![broken], "", LicenceFilter::Any);
     assert_eq!(platforms_of(&platforms), ["acme"]);
     assert_eq!(summary.counts(), [("broken", 1)]);
     // A reference does not read other files of this machine.
@@ -125,7 +126,7 @@ fn only_the_accepted_document_replaces_others() {
         r#""get": {"requestBody": {"$ref": "../damaged-documents/a.json"}}"#,
     );
     let curious = fetched(&cache, "acme", &text, &[]);
-    let (summary, _) = imported(&documents, vec![curious], "", Wanted::Any);
+    let (summary, _) = imported(&documents, vec![curious], "", LicenceFilter::Any);
     assert!(!summary.warnings.is_empty(), "{}", summary.full());
 }
 
@@ -140,12 +141,12 @@ fn skips_downloaded_document_without_open_licence() {
         licence: licence.into(),
         ..fetched(&cache, "acme", &text, &[])
     };
-    for (licence, wanted, actions) in [
-        ("none stated", Wanted::Open, 2),
-        ("none stated", Wanted::Any, 4),
-        ("Apache-2.0", Wanted::Open, 4),
+    for (licence, expected, actions) in [
+        ("none stated", LicenceFilter::Open, 2),
+        ("none stated", LicenceFilter::Any, 4),
+        ("Apache-2.0", LicenceFilter::Open, 4),
     ] {
-        let (_, platforms) = imported(&documents, vec![with_licence(licence)], "", wanted);
+        let (_, platforms) = imported(&documents, vec![with_licence(licence)], "", expected);
         assert_eq!(platforms[0].actions.len(), actions, "{licence}");
     }
 }
@@ -159,12 +160,12 @@ fn paths_of_a_downloaded_document_are_relative_to_the_known_base_url() {
     let out = folder("base-out").join("catalog");
     let job = Import {
         sources: vec![documents],
-        licence: Wanted::Any,
+        licence: LicenceFilter::Any,
         fetched: vec![fetched(&cache, "acme", &text, &[])],
         providers: Providers::parse("providers.toml", providers).unwrap(),
         ..Import::default()
     };
-    import(&job, &Folder(out.clone()), &Silent).unwrap();
+    import(&job, &Folder(out.clone()), &NoProgress).unwrap();
     let shown = |action: &str| {
         let output = run(&["show", "acme", action, "--catalog", out.to_str().unwrap()]);
         assert!(output.status.success(), "{}", stderr(&output));
@@ -176,12 +177,12 @@ fn paths_of_a_downloaded_document_are_relative_to_the_known_base_url() {
 }
 
 /// A list with one document that several platforms share, and a cache that contains it.
-struct Accepting {
+struct AcceptFixture {
     list: PathBuf,
     cache: PathBuf,
 }
 
-impl Accepting {
+impl AcceptFixture {
     fn new(name: &str, text: &str) -> Self {
         let folder = folder(name);
         let (list, cache) = (folder.join("sources.toml"), folder.join("cache"));
@@ -221,15 +222,15 @@ impl Accepting {
 #[test]
 fn accepting_a_document_applies_to_all_platforms_that_share_it() {
     let text = document("suite.com", "suite.com", &["/mail", "/files"]);
-    let accepting = Accepting::new("accept", &text);
+    let accepting = AcceptFixture::new("accept", &text);
     let before = fs::read_to_string(&accepting.list).unwrap();
     // The operator has not accepted its hosts yet.
-    let (is_good, said) = accepting.fetch(&["--accept", "mail"]);
-    assert!(!is_good && said.contains("add --accept-hosts mail"), "{said}");
+    let (is_good, output) = accepting.fetch(&["--accept", "mail"]);
+    assert!(!is_good && output.contains("add --accept-hosts mail"), "{output}");
     assert_eq!(fs::read_to_string(&accepting.list).unwrap(), before);
 
-    let (is_good, said) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
-    assert!(is_good, "{said}");
+    let (is_good, output) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
+    assert!(is_good, "{output}");
     let list = accepting.read();
     for platform in ["mail", "files"] {
         let pin = list.0[platform].pin.as_ref().unwrap();
@@ -244,35 +245,35 @@ fn accepting_a_document_applies_to_all_platforms_that_share_it() {
     // The same hosts need no second consent; other hosts do.
     let more = document("suite.com", "suite.com", &["/mail", "/files", "/files/{id}"]);
     accepting.report(&more);
-    let (is_good, said) = accepting.fetch(&["--accept", "files"]);
-    assert!(is_good, "{said}");
+    let (is_good, output) = accepting.fetch(&["--accept", "files"]);
+    assert!(is_good, "{output}");
     assert_eq!(accepting.read().0["files"].pin.as_ref().unwrap().operations, 4);
     accepting.report(&document("suite.com", "evil.example", &["/mail", "/files"]));
-    let (is_good, said) = accepting.fetch(&["--accept", "files"]);
-    assert!(!is_good && said.contains("--accept-hosts files"), "{said}");
+    let (is_good, output) = accepting.fetch(&["--accept", "files"]);
+    assert!(!is_good && output.contains("--accept-hosts files"), "{output}");
     assert_eq!(accepting.read().0["files"].pin.as_ref().unwrap().operations, 4);
 }
 
 #[test]
 fn does_not_accept_damaged_document() {
-    let accepting = Accepting::new("accept-damaged", &document("s.com", "s.com", &["/mail"]));
+    let accepting = AcceptFixture::new("accept-damaged", &document("s.com", "s.com", &["/mail"]));
     for file in fs::read_dir(accepting.cache.join("documents")).unwrap() {
         fs::write(file.unwrap().path(), "{}").unwrap();
     }
-    let (is_good, said) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
-    assert!(!is_good && said.contains("is damaged"), "{said}");
+    let (is_good, output) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
+    assert!(!is_good && output.contains("is damaged"), "{output}");
 }
 
 #[test]
 fn validates_platforms_and_hosts_before_any_change() {
-    let accepting = Accepting::new("accept-names", &document("s.com", "s.com", &["/mail"]));
+    let accepting = AcceptFixture::new("accept-names", &document("s.com", "s.com", &["/mail"]));
     for (arguments, fault) in [
         (&["mial"][..], "there is no source of the platform `mial`; did you mean `mail`?"),
         (&["--accept", "x"], "there is no source of the platform `x`"),
         (&["--accept-hosts", "mail"], "--accept-hosts mail needs --accept mail, too"),
     ] {
-        let (is_good, said) = accepting.fetch(arguments);
-        assert!(!is_good && said.contains(fault), "{arguments:?}: {said}");
+        let (is_good, output) = accepting.fetch(arguments);
+        assert!(!is_good && output.contains(fault), "{arguments:?}: {output}");
     }
 }
 

@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::{Import, gather};
 use connector_vault::platform_calls::flat::Flat;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::flat_check::{Counted, check, check_all};
-use crate::support::Silent;
+use crate::support::NoProgress;
 
 /// An input with these parameters and this body.
 fn input(parameters: &Value, body: &Value, is_required: bool) -> Value {
@@ -126,13 +126,13 @@ fn schemas_state_their_types() {
 }
 
 /// Collects the documents of at most this many bytes.
-fn documents(folder: &Path, most: u64, found: &mut Vec<PathBuf>) {
+fn documents(folder: &Path, max: u64, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         if entry.file_type().unwrap().is_dir() {
-            documents(&entry.path(), most, found);
+            documents(&entry.path(), max, found);
         } else if entry.path().extension().is_some_and(|kind| kind == "json")
-            && entry.metadata().unwrap().len() <= most
+            && entry.metadata().unwrap().len() <= max
         {
             found.push(entry.path());
         }
@@ -146,8 +146,8 @@ fn flat_arguments_map_back_in_actions_of_many_platforms() {
     sources.sort();
     let sources: Vec<PathBuf> = sources.into_iter().step_by(20).collect();
     assert!(sources.len() > 80, "{}", sources.len());
-    let job = Import { sources, licence: Wanted::Any, ..Import::default() };
-    let (_, platforms) = gather(&job, &Silent).unwrap();
+    let job = Import { sources, licence: LicenceFilter::Any, ..Import::default() };
+    let (_, platforms) = gather(&job, &NoProgress).unwrap();
     let mut counted = Counted::default();
     for platform in &platforms {
         check_all(platform, &mut counted);

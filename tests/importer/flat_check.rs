@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use connector_vault::catalog::action::render::render;
 use connector_vault::catalog::action::unit::{Unit, inflate};
 use connector_vault::catalog::write::Platform;
-use connector_vault::mcp::outline::{MOST_BYTES, outline};
+use connector_vault::mcp::outline::{MAX_BYTES, outline};
 use connector_vault::platform_calls::flat::Flat;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub struct Counted {
     pub prefixed: usize,
     pub spread: usize,
     pub whole: usize,
-    /// Whose outline leaves something out.
+    /// The number of actions whose outline omits parts.
     pub cut: usize,
     /// The longest outline, in bytes.
     pub longest: usize,
@@ -41,8 +41,8 @@ pub fn check_all(platform: &Platform, counted: &mut Counted) {
     for packed in &platform.units.units {
         let bytes = inflate(&packed.bytes).unwrap();
         let unit = Unit::open(&bytes).unwrap();
-        for nth in 0..unit.keys.len() {
-            let key = String::from_utf8(unit.keys.get(nth).to_vec()).unwrap();
+        for index in 0..unit.keys.len() {
+            let key = String::from_utf8(unit.keys.get(index).to_vec()).unwrap();
             let action = unit.action(&key).unwrap();
             let name = &platform.connector.platform;
             let schemes = &platform.units.schemes;
@@ -55,8 +55,8 @@ pub fn check_all(platform: &Platform, counted: &mut Counted) {
 }
 
 /// The maximum number of tokens of a description.
-const MOST_TOKENS: usize = 3_000;
-/// How many omitted parts of an outline are asked for.
+const MAX_TOKENS: usize = 3_000;
+/// The maximum number of omitted parts of an outline that are requested.
 const FOLLOWED: usize = 5;
 
 /// An estimate of a text's tokens: JSON has more than three bytes in a token.
@@ -69,13 +69,13 @@ fn check_outline(what: &str, mut detail: Value, counted: &mut Counted) {
     let shown = outline(&detail, None).unwrap();
     let text = shown.to_string();
     counted.longest = counted.longest.max(text.len());
-    assert!(text.len() <= MOST_BYTES && tokens(&text) < MOST_TOKENS, "{what}: {}", text.len());
+    assert!(text.len() <= MAX_BYTES && tokens(&text) < MAX_TOKENS, "{what}: {}", text.len());
     let mut omitted = Vec::new();
     each_omitted(&shown["input"], &mut omitted);
     counted.cut += usize::from(!omitted.is_empty());
     for path in omitted.iter().take(FOLLOWED) {
         let part = outline(&detail, Some(path)).unwrap();
-        assert!(tokens(&part.to_string()) < MOST_TOKENS, "{what}: {path}");
+        assert!(tokens(&part.to_string()) < MAX_TOKENS, "{what}: {path}");
         let mut deeper = Vec::new();
         each_omitted(&part["input"], &mut deeper);
         counted.stuck +=
@@ -84,7 +84,7 @@ fn check_outline(what: &str, mut detail: Value, counted: &mut Counted) {
     detail["input"] = Flat::new(&detail["input"].clone()).schema();
     let flat = outline(&detail, None).unwrap().to_string();
     counted.longest = counted.longest.max(flat.len());
-    assert!(tokens(&flat) < MOST_TOKENS, "{what}, flat: {}", flat.len());
+    assert!(tokens(&flat) < MAX_TOKENS, "{what}, flat: {}", flat.len());
 }
 
 /// The values of `omitted` in a schema.

@@ -2,14 +2,14 @@
 
 use connector_vault::catalog::write::Platform;
 use connector_vault::importer::fetched::FetchedDocument;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, gather, hash};
 use serde_json::json;
 use std::fs;
 
 use crate::details::shown;
-use crate::support::{Silent, folder};
+use crate::support::{NoProgress, folder};
 
 const SDL: &str = r#"
 "A description of the schema" schema { query: Query mutation: Mutation }
@@ -46,12 +46,12 @@ fn imported(name: &str, text: &str, endpoint: &str, server: &str) -> Platform {
     let providers = Providers::parse("providers.toml", &providers).unwrap();
     let import = Import {
         sources: vec![documents],
-        licence: Wanted::Any,
+        licence: LicenceFilter::Any,
         fetched: vec![fetched],
         providers,
         ..Import::default()
     };
-    let (summary, platforms) = gather(&import, &Silent).unwrap();
+    let (summary, platforms) = gather(&import, &NoProgress).unwrap();
     let is_other = |platform: &&Platform| platform.connector.platform != "acme";
     let other = platforms.iter().find(is_other).unwrap();
     assert_eq!(
@@ -126,11 +126,11 @@ fn a_schema_that_cannot_be_read_is_reported() {
     };
     let import = Import {
         sources: vec![documents],
-        licence: Wanted::Any,
+        licence: LicenceFilter::Any,
         fetched: vec![fetched],
         ..Import::default()
     };
-    let (summary, _) = gather(&import, &Silent).unwrap();
+    let (summary, _) = gather(&import, &NoProgress).unwrap();
     let skipped = format!("{:?}", summary.skipped);
     assert!(skipped.contains("the GraphQL schema cannot be read"), "{skipped}");
 }

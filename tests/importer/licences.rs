@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::report::Reason;
 use connector_vault::importer::{Import, gather};
 
-use super::support::{FIXTURES, Silent, folder, gathered, platforms_of};
+use super::support::{FIXTURES, NoProgress, folder, gathered, platforms_of};
 
 #[test]
 #[rustfmt::skip] // a case a line
@@ -74,20 +74,20 @@ fn licences() {
         let folder = folder("licence");
         let document = format!("openapi: 3.0.0\ninfo: {{title: T, version: 1, license: {licence}}}\npaths: {{}}\n");
         fs::write(folder.join("a.yaml"), document).unwrap();
-        let (summary, platforms) = gathered(&[folder.to_str().unwrap()], Wanted::Open, "");
+        let (summary, platforms) = gathered(&[folder.to_str().unwrap()], LicenceFilter::Open, "");
         assert_eq!(platforms.len() == 1, open, "{licence}");
         assert_eq!(matches!(summary.skipped[..], [(_, Reason::Licence(_))]), !open, "{licence}");
     }
 }
 
 #[test]
-fn also_imports_whatever_the_licence() {
+fn also_imports_documents_under_any_licence() {
     let good = PathBuf::from(format!("{FIXTURES}/good"));
     let closed = good.join("closed.json");
     let names = |sources: &[&PathBuf], also: &[&PathBuf]| {
         let all = |paths: &[&PathBuf]| paths.iter().map(|path| (*path).clone()).collect();
         let job = Import { sources: all(sources), also: all(also), ..Import::default() };
-        let (_, platforms) = gather(&job, &Silent).unwrap();
+        let (_, platforms) = gather(&job, &NoProgress).unwrap();
         platforms.into_iter().map(|platform| platform.connector.platform).collect::<Vec<_>>()
     };
     let (open, one, all) = (names(&[&good], &[]), names(&[], &[&closed]), names(&[], &[&good]));
@@ -126,7 +126,7 @@ fn newer_document_replaces_an_older_one() {
         write("d.yaml", &format!("title: Other, {provider}"), &format!("/d: {{{}}}", get("getD")));
     for sources in [vec![folder.clone()], vec![a.clone(), newer.clone(), c.clone(), d.clone()]] {
         let job = Import { sources, newer: vec![newer.clone()], ..Import::default() };
-        let (summary, platforms) = gather(&job, &Silent).unwrap();
+        let (summary, platforms) = gather(&job, &NoProgress).unwrap();
         assert_eq!(platforms_of(&platforms), ["acme", "acme-mail", "acme-other"]);
         let acme = platforms.iter().find(|one| one.connector.platform == "acme").unwrap();
         let keys: Vec<&str> = acme.actions.iter().map(|action| action.key.as_str()).collect();
@@ -136,7 +136,7 @@ fn newer_document_replaces_an_older_one() {
     // A document that can't be imported replaces nothing.
     fs::write(&newer, "openapi: 3.0.0\ninfo: {title: B, version: 1}\npaths: 5\n").unwrap();
     let job = Import { sources: vec![folder], newer: vec![newer.clone()], ..Import::default() };
-    let (summary, platforms) = gather(&job, &Silent).unwrap();
+    let (summary, platforms) = gather(&job, &NoProgress).unwrap();
     assert_eq!(platforms_of(&platforms), ["acme", "acme-mail", "acme-other"]);
     let skipped: Vec<_> = summary.skipped.iter().map(|(path, _)| path).collect();
     assert_eq!(skipped, [&newer]);
@@ -164,8 +164,8 @@ fn names_do_not_depend_on_the_licence_option() {
             fs::write(folder.join(format!("{at}.yaml")), text).unwrap();
         }
         let folder = folder.to_str().unwrap();
-        assert_eq!(platforms_of(&gathered(&[folder], Wanted::Any, "").1), all, "{name}");
-        let (summary, platforms) = gathered(&[folder], Wanted::Open, "");
+        assert_eq!(platforms_of(&gathered(&[folder], LicenceFilter::Any, "").1), all, "{name}");
+        let (summary, platforms) = gathered(&[folder], LicenceFilter::Open, "");
         assert_eq!(platforms_of(&platforms), open, "{name}");
         assert_eq!(platforms.len() + summary.skipped.len(), documents.len(), "{name}");
     }
@@ -177,7 +177,7 @@ fn names_do_not_depend_on_the_licence_option() {
             fs::write(folder.join(format!("{at}.yaml")), document(licence, "1", paths)).unwrap();
         }
         let folder = folder.to_str().unwrap();
-        let [any, open] = [Wanted::Any, Wanted::Open].map(|licence| gathered(&[folder], licence, "").1);
+        let [any, open] = [LicenceFilter::Any, LicenceFilter::Open].map(|licence| gathered(&[folder], licence, "").1);
         assert_eq!((any.len(), open.len()), (2, 1));
         let same = any.iter().find(|platform| platform.actions[0].title == open[0].actions[0].title).unwrap();
         assert_eq!(same.connector, open[0].connector);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use serde_json::{Value, json};
 
 use super::support::{folder, gathered, platforms_of, run, stderr, written};
@@ -104,7 +104,7 @@ a/b:
 #[test]
 fn resolves_references_to_other_files() {
     let tree = tree("parts", &FILES);
-    let (summary, platforms) = gathered(&[tree.to_str().unwrap()], Wanted::Any, "");
+    let (summary, platforms) = gathered(&[tree.to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!(platforms_of(&platforms), ["shop"]);
     assert_eq!(summary.warnings, [""; 0]);
     assert_eq!(platforms[0].connector.version, "1.10");
@@ -186,7 +186,8 @@ fn reports_the_position_of_dangling_and_outside_references() {
     );
     #[cfg(unix)]
     std::os::unix::fs::symlink(tree.join("outside.yaml"), tree.join("api/linked.yaml")).unwrap();
-    let (summary, platforms) = gathered(&[tree.join("api").to_str().unwrap()], Wanted::Any, "");
+    let (summary, platforms) =
+        gathered(&[tree.join("api").to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!(platforms_of(&platforms), ["lost"]);
     let warnings = summary.warnings.join("\n");
     let at = "main.json#/paths/~1a/post/parameters";
@@ -204,7 +205,7 @@ fn reports_the_position_of_dangling_and_outside_references() {
     }
     // A document that is imported alone can refer to its own folder and those below.
     let main = tree.join("api/main.json");
-    let (alone, _) = gathered(&[main.to_str().unwrap()], Wanted::Any, "");
+    let (alone, _) = gathered(&[main.to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!(alone.warnings, summary.warnings);
 }
 
@@ -222,7 +223,7 @@ fn cyclic_files_terminate() {
             ("c.yaml", "$ref: c.yaml\n"),
         ],
     );
-    let (_, platforms) = gathered(&[tree.to_str().unwrap()], Wanted::Any, "");
+    let (_, platforms) = gathered(&[tree.to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!(platforms[0].actions.len(), 1);
 }
 

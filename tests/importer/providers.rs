@@ -103,7 +103,7 @@ fn accepts_domains_of_salesforce_orgs() {
     }
 }
 
-/// Zoho's data centre in Canada has another domain for accounts than the others.
+/// Zoho's data centre in Canada has a different accounts domain than the others.
 #[test]
 fn accepts_each_zoho_data_centre() {
     let providers = providers();

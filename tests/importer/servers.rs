@@ -45,7 +45,7 @@ fn a_variable_of_the_scheme_has_a_value_and_others_become_fields() {
         ("{url: '{a}{b}://api.acme.com'}", vec![], vec![]),
         ("{url: '{protocol}://api.acme.com', variables: {protocol: {default: wss, enum: [wss]}}}", vec![], vec![]),
     ].into_iter().enumerate() {
-        let (found, asked) = servers(at, server);
-        assert_eq!((found, asked), (urls.into_iter().map(str::to_owned).collect(), fields.into_iter().map(str::to_owned).collect()), "{server}");
+        let (found, requested) = servers(at, server);
+        assert_eq!((found, requested), (urls.into_iter().map(str::to_owned).collect(), fields.into_iter().map(str::to_owned).collect()), "{server}");
     }
 }

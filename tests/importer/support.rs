@@ -6,16 +6,16 @@ use std::process::{Command, Output};
 
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::Platform;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::report::Summary;
 use connector_vault::importer::{Import, Watch, gather};
 
 pub const FIXTURES: &str = "tests/fixtures/openapi";
 
-pub struct Silent;
+pub struct NoProgress;
 
-impl Watch for Silent {
+impl Watch for NoProgress {
     fn found(&self, _: usize, _: u64) {}
     fn read(&self, _: u64) {}
 }
@@ -28,10 +28,14 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-pub fn gathered(sources: &[&str], licence: Wanted, overrides: &str) -> (Summary, Vec<Platform>) {
+pub fn gathered(
+    sources: &[&str],
+    licence: LicenceFilter,
+    overrides: &str,
+) -> (Summary, Vec<Platform>) {
     let overrides = Overrides::parse("catalog.toml", overrides).unwrap();
     let sources = sources.iter().map(PathBuf::from).collect();
-    gather(&Import { sources, licence, overrides, ..Import::default() }, &Silent).unwrap()
+    gather(&Import { sources, licence, overrides, ..Import::default() }, &NoProgress).unwrap()
 }
 
 /// Imports documents from strings, with the file names `0.yaml`, `1.yaml`, ….
@@ -40,7 +44,7 @@ pub fn written(name: &str, documents: &[&str]) -> (Summary, Vec<Platform>) {
     for (at, text) in documents.iter().enumerate() {
         fs::write(folder.join(format!("{at}.yaml")), text).unwrap();
     }
-    gathered(&[folder.to_str().unwrap()], Wanted::Any, "")
+    gathered(&[folder.to_str().unwrap()], LicenceFilter::Any, "")
 }
 
 pub fn indented(lines: &str) -> String {

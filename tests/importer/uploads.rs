@@ -9,9 +9,9 @@ fn body(name: &str, version: &str, media: &str, content: &str) -> Value {
     let lines = format!(
         "components: {{schemas: {{Upload: {{type: object, required: [file], properties: {{file: {{type: string, format: binary}}, note: {{type: string}}}}}}, Bytes: {{type: string, format: binary}}, Base: {{properties: {{id: {{type: integer}}}}, required: [id]}}}}}}\npaths: {{/a: {{post: {{requestBody: {{content: {{{media}: {content}}}}}}}}}}}"
     );
-    let (answer, warnings) = of(name, version, &lines);
+    let (response, warnings) = of(name, version, &lines);
     assert!(warnings.is_empty(), "{warnings:?}");
-    answer
+    response
 }
 
 #[test]
@@ -27,18 +27,18 @@ fn files_of_a_form_can_have_a_name_and_a_type() {
         ("3.1.0", "{schema: {properties: {a: {contentMediaType: application/octet-stream}, b: {type: string, contentMediaType: image/png, contentEncoding: base64}, c: {type: [string, 'null'], contentMediaType: image/png}}}}", vec!["a", "c"]),
         ("3.0.0", "{schema: {properties: {a: {type: string, enum: [x]}}}, encoding: {a: {contentType: image/png}}}", vec![]),
     ].into_iter().enumerate() {
-        let answer = body(&format!("files-{at}"), &format!("openapi: {version}"), "multipart/form-data", content);
-        let mut schema = &answer["input"]["properties"]["body"];
+        let response = body(&format!("files-{at}"), &format!("openapi: {version}"), "multipart/form-data", content);
+        let mut schema = &response["input"]["properties"]["body"];
         if let Some(name) = schema["$ref"].as_str() {
-            schema = &answer["input"]["$defs"][name.rsplit('/').next().unwrap()];
+            schema = &response["input"]["$defs"][name.rsplit('/').next().unwrap()];
         }
         let is_file = |schema: &Value| schema.pointer("/anyOf/1/properties/content/format") == Some(&json!("binary"));
         let properties = schema["properties"].as_object().unwrap();
         let found: Vec<&String> = properties.iter().filter(|(_, one)| is_file(one) || is_file(&one["items"])).map(|(name, _)| name).collect();
         assert_eq!(found, files, "{content}");
     }
-    let answer = body("files-all", "openapi: 3.0.0", "multipart/form-data", "{schema: {allOf: [{$ref: '#/components/schemas/Base'}, {$ref: '#/components/schemas/Upload'}]}}");
-    assert_eq!(answer["input"]["properties"]["body"]["required"], json!(["id", "file"]));
+    let response = body("files-all", "openapi: 3.0.0", "multipart/form-data", "{schema: {allOf: [{$ref: '#/components/schemas/Base'}, {$ref: '#/components/schemas/Upload'}]}}");
+    assert_eq!(response["input"]["properties"]["body"]["required"], json!(["id", "file"]));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn keeps_the_encoding_of_members() {
         ("application/json", "{contentType: application/json, style: form}", Value::Null),
     ].into_iter().enumerate() {
         let content = format!("{{schema: {{properties: {{a: {{type: array, items: {{}}}}}}}}, encoding: {{a: {encoding}}}}}");
-        let answer = body(&format!("members-{at}"), "openapi: 3.0.0", media, &content);
-        assert_eq!(answer["requestBody"]["encoding"]["a"], expected, "{media} {encoding}");
+        let response = body(&format!("members-{at}"), "openapi: 3.0.0", media, &content);
+        assert_eq!(response["requestBody"]["encoding"]["a"], expected, "{media} {encoding}");
     }
 }

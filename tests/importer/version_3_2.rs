@@ -15,10 +15,10 @@ paths:
       parameters: [{name: $filter, in: query, schema: {type: string}}]
       requestBody: {content: {application/json: {$ref: '#/components/mediaTypes/Thing'}}}
       responses: {'200': {description: ok, content: {application/json: {$ref: '#/components/mediaTypes/Thing'}}}}";
-    let (answer, warnings) = of("v32", "openapi: 3.2.0", lines);
+    let (response, warnings) = of("v32", "openapi: 3.2.0", lines);
     assert!(warnings.is_empty(), "{warnings:?}");
-    assert_eq!(answer["input"]["properties"]["body"]["properties"]["id"]["type"], "integer");
-    assert_eq!(answer["responses"][0]["schema"]["properties"]["id"], json!({"type": "integer"}));
+    assert_eq!(response["input"]["properties"]["body"]["properties"]["id"]["type"], "integer");
+    assert_eq!(response["responses"][0]["schema"]["properties"]["id"], json!({"type": "integer"}));
 }
 
 #[test]

@@ -32,9 +32,9 @@ fn words_that_were_booleans_before_yaml_1_2_are_strings() {
                 200: {type: string}
                 1.10: {type: string}
       responses: {200: {description: ok}}";
-    let (answer, warnings) = of("core-schema", "openapi: 3.1.0", lines);
+    let (response, warnings) = of("core-schema", "openapi: 3.1.0", lines);
     assert!(warnings.is_empty(), "{warnings:?}");
-    let query = &answer["input"]["properties"]["query"];
+    let query = &response["input"]["properties"]["query"];
     assert_eq!(query["required"], json!(["y"]));
     let properties = &query["properties"];
     assert_eq!(properties["country"]["enum"], json!(["GB", "NO", "SE", "no", "yes"]));
@@ -42,7 +42,7 @@ fn words_that_were_booleans_before_yaml_1_2_are_strings() {
     assert_eq!(properties["mode"]["default"], "off");
     assert_eq!(properties["n"]["default"], json!(9_007_199_254_740_993_u64));
     assert_eq!(properties["n"]["maximum"], json!(u64::MAX));
-    let body = &answer["input"]["properties"]["body"];
+    let body = &response["input"]["properties"]["body"];
     assert_eq!(body["required"], json!(["x", "y", "on"]));
     let properties = &body["properties"];
     assert_eq!(properties["on"]["const"], "2024-01-01");
@@ -53,17 +53,17 @@ fn words_that_were_booleans_before_yaml_1_2_are_strings() {
     for name in ["null", "200", "1.10"] {
         assert_eq!(properties[name]["type"], "string", "{name}");
     }
-    assert_eq!(answer["responses"][0]["status"], "200");
+    assert_eq!(response["responses"][0]["status"], "200");
 }
 
 #[test]
 fn values_of_server_variables_are_strings() {
-    let (answer, _) = of(
+    let (response, _) = of(
         "variables",
         "openapi: 3.0.0\nservers: [{url: 'https://a.example/{version}', variables: {version: {default: 1.10, enum: [1.10, 2020-01-01, 0777]}}}]",
         "paths: {/a: {get: {}}}",
     );
-    assert_eq!(answer["server"], "https://a.example/{version}");
+    assert_eq!(response["server"], "https://a.example/{version}");
     let document = "openapi: 3.0.0\ninfo: {title: T, version: 1}\nservers: [{url: 'https://a.example/{version}', variables: {version: {default: 1.10, enum: [1.10, 2020-01-01, 0777]}}}]\ncomponents: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}\npaths: {}\n";
     let (_, platforms) = super::support::written("variables-of-servers", &[document]);
     let fields = &platforms.first().unwrap().detail.auth_methods.first().unwrap().fields;

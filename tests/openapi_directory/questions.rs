@@ -102,8 +102,8 @@ fn keys() -> BTreeMap<(String, String, String), Vec<String>> {
         for unit in &platform.units.units {
             let unit = inflate(&unit.bytes).unwrap();
             let unit = Unit::open(&unit).unwrap();
-            for nth in 0..unit.keys.len() {
-                let key = String::from_utf8_lossy(unit.keys.get(nth)).into_owned();
+            for index in 0..unit.keys.len() {
+                let key = String::from_utf8_lossy(unit.keys.get(index)).into_owned();
                 let action = unit.action(&key).unwrap();
                 let platform = platform.connector.platform.clone();
                 let method = action.method.as_str().to_owned();
@@ -142,15 +142,15 @@ fn questions_find_their_answers() {
     let keys = keys();
     let files = Files { folder: Folder(imported().0.clone()), reads: Cell::new(0) };
     for held in [false, true] {
-        let asked: Vec<&ActionQuery> = questions.iter().filter(|one| one.held == held).collect();
+        let of_kind: Vec<&ActionQuery> = questions.iter().filter(|one| one.held == held).collect();
         let mut places: Vec<usize> = Vec::new();
-        let mut most = 0;
-        for ActionQuery { text: question, answers, .. } in &asked {
+        let mut max_reads = 0;
+        for ActionQuery { text: question, answers, .. } in &of_kind {
             let right: Vec<_> = answers.iter().flat_map(|answer| meant(answer, &keys)).collect();
             assert!(!right.is_empty(), "{question}: no answer is in the catalog");
             files.reads.set(0);
             let found = ask(&files, &CatalogCache::new(64 << 20), question, 20);
-            most = most.max(files.reads.get());
+            max_reads = max_reads.max(files.reads.get());
             let place = found.iter().position(|row| right.contains(row)).unwrap_or(usize::MAX);
             if place >= 10 && !held {
                 println!("not found: {question}: {:?}", found.first());
@@ -159,13 +159,13 @@ fn questions_find_their_answers() {
         }
         let kind = if held { "held out" } else { "tuned" };
         for (first, least) in TARGETS {
-            let share = places.iter().filter(|place| **place < first).count() * 100 / asked.len();
-            println!("{kind}: an answer in the first {first} for {share} % of {}", asked.len());
+            let share = places.iter().filter(|place| **place < first).count() * 100 / of_kind.len();
+            println!("{kind}: an answer in the first {first} for {share} % of {}", of_kind.len());
             // What was held out is reported: to assert it would be to tune on it.
             assert!(held || share >= least, "{share} % of the questions, not {least} %");
         }
-        println!("{kind}: at most {most} values read by a cold search for a page of 20");
-        assert!(most < 40, "{most} values");
+        println!("{kind}: at most {max_reads} values read by a cold search for a page of 20");
+        assert!(max_reads < 40, "{max_reads} values");
     }
 }
 

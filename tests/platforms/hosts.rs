@@ -6,7 +6,7 @@ use connector_vault::catalog::detail::Grant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::reports::{Report, Service, json_answer};
+use crate::reports::{Report, Service, json_response};
 use crate::support::body;
 
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ pub struct Host {
     /// Members of the token response.
     #[serde(default)]
     tokens: BTreeMap<String, Value>,
-    /// The beginnings of all addresses; none if the service refuses.
+    /// The beginnings of all requested URLs; none if the service refuses.
     #[serde(default)]
     reaches: Vec<String>,
 }
@@ -54,30 +54,30 @@ fn reached(host: &Host) -> Result<(), String> {
     service.variables = host.variables.clone();
     let fields = fields(host, &service);
     if host.reaches.is_empty() {
-        let begun = service.begin(&["read".to_owned()], &fields);
-        let is_refused = [400, 409].contains(&begun.status);
-        let is_quiet = service.api.world.sent.borrow().is_empty();
-        let why = || format!("{} {}", begun.status, body(&begun));
+        let started = service.begin(&["read".to_owned()], &fields);
+        let is_refused = [400, 409].contains(&started.status);
+        let is_quiet = service.api.env.sent.borrow().is_empty();
+        let why = || format!("{} {}", started.status, body(&started));
         return if is_refused && is_quiet { Ok(()) } else { Err(why()) };
     }
     let mut tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
     tokens.as_object_mut().unwrap().extend(host.tokens.clone());
-    // What follows is answered with 404, which proves nothing.
+    // The requests after the exchange get a 404, which proves nothing.
     let oauth = service.auth_method().oauth2();
     if oauth.is_some_and(|oauth| oauth.grant == Grant::AuthorizationCode) {
-        let answer = json_answer(200, &tokens);
-        let attempt = service.exchange(&Report::of_fields(fields), answer);
+        let response = json_response(200, &tokens);
+        let attempt = service.exchange(&Report::of_fields(fields), response);
         if attempt["status"] != "succeeded" {
             return Err(attempt.to_string());
         }
     } else {
-        service.answers(json_answer(200, &tokens));
-        let begun = service.begin(&["read".to_owned()], &fields);
-        if begun.status != 201 {
-            return Err(body(&begun).to_string());
+        service.responses(json_response(200, &tokens));
+        let started = service.begin(&["read".to_owned()], &fields);
+        if started.status != 201 {
+            return Err(body(&started).to_string());
         }
     }
-    let sent = service.api.world.sent.borrow();
+    let sent = service.api.env.sent.borrow();
     let led = service.led.borrow();
     let addresses = sent.iter().map(|request| &request.url).chain(led.iter());
     let is_known = |url: &&String| host.reaches.iter().any(|start| url.starts_with(start));
@@ -91,13 +91,13 @@ fn reached(host: &Host) -> Result<(), String> {
 }
 
 #[test]
-fn hosts_are_chosen_by_those_who_may() {
+fn only_authorized_values_choose_a_host() {
     let failed: Vec<String> = all()
         .iter()
         .enumerate()
-        .filter_map(|(nth, host)| {
+        .filter_map(|(index, host)| {
             let why = reached(host).err()?;
-            Some(format!("{nth} {} {:?}: {why}", host.platform, host.fields))
+            Some(format!("{index} {} {:?}: {why}", host.platform, host.fields))
         })
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));

@@ -10,7 +10,7 @@ use connector_vault::http::{Request, Response};
 use serde_json::{Map, Value, json};
 
 use crate::row::{self, Grant, Refresh, Row};
-use crate::service::{Native, Real, Runtime, Service};
+use crate::service::{Native, RealService, Runtime, Service};
 use crate::standin::{CLIENT_ID, CLIENT_SECRET, Secrets, Standin, pairs};
 use crate::support::{anonymous, body, with_body, with_header};
 
@@ -32,10 +32,10 @@ struct Journey<'a> {
     standin: Rc<RefCell<Standin>>,
 }
 
-fn secrets(inputs: &Inputs, nth: u32) -> Secrets {
+fn secrets(inputs: &Inputs, index: u32) -> Secrets {
     let given = |name: &str| inputs.get(name).cloned();
     Secrets {
-        key: given("=key").map_or_else(|| format!("key-{nth}"), |key| format!("{key}{nth}")),
+        key: given("=key").map_or_else(|| format!("key-{index}"), |key| format!("{key}{index}")),
         app: given("=app").unwrap_or_else(|| "app1".to_owned()),
         user: given("=user").unwrap_or_else(|| "ann@example.com".to_owned()),
     }
@@ -49,20 +49,20 @@ pub fn oauth(
     inputs: &Inputs,
     runtime: Option<&Rc<RefCell<Runtime>>>,
 ) -> Outcome<()> {
-    let wanted = row.oauth.as_ref().map(|oauth| oauth.grant);
+    let expected = row.oauth.as_ref().map(|oauth| oauth.grant);
     let is_wanted = |method: &&AuthMethod| match &method.kind {
         Kind::OAuth2(oauth) => {
             Some(match oauth.grant {
                 Granted::AuthorizationCode => Grant::AuthorizationCode,
                 Granted::ClientCredentials => Grant::ClientCredentials,
                 Granted::AccountCredentials => return false,
-            }) == wanted
+            }) == expected
         }
         _ => false,
     };
     let method = platform.detail.auth_methods.iter().find(is_wanted);
     let method =
-        method.ok_or_else(|| format!("catalog: no method of OAuth 2.0 with {wanted:?}"))?;
+        method.ok_or_else(|| format!("catalog: no method of OAuth 2.0 with {expected:?}"))?;
     Journey::new(name, row, platform, method, inputs, runtime, false).oauth()
 }
 
@@ -97,7 +97,7 @@ impl<'a> Journey<'a> {
         let standin = Standin::new(row, is_key, secrets(inputs, 1), Rc::clone(&now));
         let standin = Rc::new(RefCell::new(standin));
         let api: Box<dyn Service> = match runtime {
-            Some(runtime) => Box::new(Real::new(runtime, &standin, now)),
+            Some(runtime) => Box::new(RealService::new(runtime, &standin, now)),
             None => Box::new(Native::new(platform, &standin, now)),
         };
         Self { name, row, platform, method, inputs, api, standin }
@@ -152,11 +152,11 @@ impl<'a> Journey<'a> {
     }
 
     /// The name or the password of Basic authentication as the row says it.
-    fn of_basic(&self, nth: usize) -> &'a str {
+    fn of_basic(&self, index: usize) -> &'a str {
         let sends = self.row.key.iter().flat_map(|key| key.send.iter().flatten());
         let mut pairs = sends.filter_map(|part| part.split_once("Basic(")?.1.strip_suffix(')'));
         let pair = pairs.next().and_then(|pair| pair.rsplit_once(':')).unwrap_or_default();
-        match [pair.0, pair.1][nth] {
+        match [pair.0, pair.1][index] {
             "*" | "" => "x",
             part => part,
         }
@@ -176,16 +176,16 @@ impl<'a> Journey<'a> {
 
     /// The user connects, for the first time or again. Returns the connection's id.
     fn connect(&self, step: &str, connection: Option<&str>) -> Outcome<String> {
-        let begun = self.begin(connection);
-        let told = body(&begun);
+        let start = self.begin(connection);
+        let started = body(&start);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        if [200, 201].contains(&begun.status) {
-            return Ok(text(&told["id"]));
+        if [200, 201].contains(&start.status) {
+            return Ok(text(&started["id"]));
         }
-        if begun.status != 202 {
-            return self.fault(step, &told.to_string());
+        if start.status != 202 {
+            return self.fault(step, &started.to_string());
         }
-        let link = text(&told["authorizationUrl"]);
+        let link = text(&started["authorizationUrl"]);
         let origin = self.api.origin();
         let path = link.strip_prefix(origin).unwrap_or(&link);
         let request = with_header(anonymous("POST", path), "accept", "text/html");
@@ -205,7 +205,7 @@ impl<'a> Journey<'a> {
         let request = anonymous("GET", &format!("/connect/callback?{}", query.join("&")));
         let request = with_header(request, "accept", "text/html");
         self.api.send(&with_header(request, "cookie", cookie.unwrap_or_default()));
-        let attempt = self.api.get(&format!("/v1/vault/connect/{}", text(&told["id"])));
+        let attempt = self.api.get(&format!("/v1/vault/connect/{}", text(&started["id"])));
         let attempt = body(&attempt);
         if attempt["status"] != "succeeded" {
             return self.fault(step, &attempt.to_string());
@@ -348,7 +348,7 @@ impl<'a> Journey<'a> {
         self.nothing_refused()
     }
 
-    /// Nothing was asked that the platform refuses for another reason than ended credentials.
+    /// Fails if the platform refused a request for a reason other than ended credentials.
     fn nothing_refused(&self) -> Outcome<()> {
         if self.standin.borrow().faults.is_empty() {
             return Ok(());
@@ -429,13 +429,13 @@ fn path_below(server: &str, documented: &str) -> Option<String> {
     for name in variables(&server.clone()) {
         server = server.replace(&format!("{{{name}}}"), "*");
     }
-    let (wanted, found): (Vec<&str>, Vec<&str>) =
+    let (expected, found): (Vec<&str>, Vec<&str>) =
         (server.split('/').collect(), documented.split('/').collect());
-    let is_below = wanted.len() <= found.len()
-        && wanted.iter().zip(&found).all(|(server, documented)| {
+    let is_below = expected.len() <= found.len()
+        && expected.iter().zip(&found).all(|(server, documented)| {
             row::segment_fits(server, documented) || row::segment_fits(documented, server)
         });
-    is_below.then(|| found.get(wanted.len()..).unwrap_or_default().join("/"))
+    is_below.then(|| found.get(expected.len()..).unwrap_or_default().join("/"))
 }
 
 /// The pairs of a query, for tests of this file.

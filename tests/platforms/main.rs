@@ -33,7 +33,7 @@ use std::sync::OnceLock;
 use std::thread;
 
 use connector_vault::catalog::write::Platform;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, Watch, gather};
@@ -43,9 +43,9 @@ use row::Row;
 use serde_json::json;
 use service::Runtime;
 
-struct Silent;
+struct NoProgress;
 
-impl Watch for Silent {
+impl Watch for NoProgress {
     fn found(&self, _: usize, _: u64) {}
     fn read(&self, _: u64) {}
 }
@@ -78,12 +78,12 @@ fn catalog() -> &'static HashMap<String, Platform> {
         assert!(has_servers, "an entry has its servers from a document, which is not read here");
         let job = Import {
             sources: vec![empty],
-            licence: Wanted::Any,
+            licence: LicenceFilter::Any,
             overrides: Overrides::read(Path::new("catalog.toml")).unwrap_or_default(),
             providers,
             ..Import::default()
         };
-        let (_, platforms) = gather(&job, &Silent).unwrap();
+        let (_, platforms) = gather(&job, &NoProgress).unwrap();
         platforms.into_iter().map(|one| (one.connector.platform.clone(), one)).collect()
     })
 }
@@ -117,7 +117,7 @@ fn journeys(
 }
 
 #[test]
-fn the_rows_are_of_one_hundred_platforms_and_name_their_pages() {
+fn the_rows_cover_one_hundred_platforms_with_sources() {
     let rows = row::all();
     assert!(rows.values().filter(|row| row.ended.is_none()).count() >= 100);
     for (name, row) in &rows {
@@ -134,8 +134,8 @@ fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() 
     let rows: Vec<(&String, &Row)> = rows.iter().collect();
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let nothing = BTreeMap::new();
-    let work = |nth: usize| {
-        let own = rows.iter().skip(nth).step_by(cores);
+    let work = |index: usize| {
+        let own = rows.iter().skip(index).step_by(cores);
         own.flat_map(|(name, row)| {
             let done = journeys(name, row, inputs.get(*name).unwrap_or(&nothing), None);
             done.into_iter().map(|(method, result)| ((*name).clone(), method, result))
@@ -144,7 +144,7 @@ fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() 
     };
     let results = thread::scope(|scope| {
         let work = &work;
-        let threads: Vec<_> = (0..cores).map(|nth| scope.spawn(move || work(nth))).collect();
+        let threads: Vec<_> = (0..cores).map(|index| scope.spawn(move || work(index))).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     let report = report(&results);

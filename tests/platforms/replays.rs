@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::reports::{Report, Service, imported, json_answer, usual};
+use crate::reports::{Report, Service, imported, json_response, usual};
 use crate::support::{body, with_header};
 
 fn sent_url(service: &Service) -> String {
-    let sent = service.api.world.sent.borrow_mut().drain(..).next_back();
+    let sent = service.api.env.sent.borrow_mut().drain(..).next_back();
     sent.unwrap().url
 }
 
 /// `on`, `y` and `NO` are strings in YAML 1.2: as names, as values and in lists.
 #[test]
-fn words_of_yaml_reach_the_platform_as_they_are_written() {
+fn yaml_strings_are_sent_as_written() {
     let platform = imported(
         "yaml",
         "words.yaml",
@@ -44,7 +44,7 @@ paths:
     let input = json!({"query": {"mode": "on", "y": 1, "country": "NO"}, "body": {"x": 1, "y": 2, "no": "off"}});
     let run = service.send("POST", &path, &input);
     assert_eq!(run.status, 200, "{}", body(&run));
-    let sent = service.api.world.sent.borrow_mut().pop().unwrap();
+    let sent = service.api.env.sent.borrow_mut().pop().unwrap();
     let parameters: BTreeSet<&str> = sent.url.split_once('?').unwrap().1.split('&').collect();
     assert_eq!(parameters, BTreeSet::from(["country=NO", "mode=on", "y=1"]));
     assert_eq!(String::from_utf8(sent.body).unwrap(), r#"{"x":1,"y":2,"no":"off"}"#);
@@ -72,9 +72,9 @@ fn the_next_page_is_below_a_server_whose_path_has_a_field() {
     let service = Service::new(&platform);
     let id = service.with_key(&json!({"token": "t", "account": "99"}));
     let call = |path: &str, link: &str| {
-        let mut answer = json_answer(200, &json!([]));
-        answer.headers.push(("link".into(), link.to_owned()));
-        service.answers(answer);
+        let mut response = json_response(200, &json!([]));
+        response.headers.push(("link".into(), link.to_owned()));
+        service.responses(response);
         service.get(&format!("/v1/vault/connections/{id}/proxy/{path}"))
     };
     for link in [
@@ -96,7 +96,7 @@ fn the_next_page_is_below_a_server_whose_path_has_a_field() {
         ["https://api.acme.example/base/98/projects.json", "https://evil.example/base/99/x"]
     {
         assert_eq!(call(other, "").status, 400, "{other}");
-        assert!(service.api.world.sent.borrow().is_empty(), "{other}");
+        assert!(service.api.env.sent.borrow().is_empty(), "{other}");
     }
     for link in [
         "<https://api.acme.example/base/98/x>; rel=next",
@@ -114,12 +114,12 @@ fn the_maximum_length_of_a_token_is_the_same_everywhere() {
         let tokens = json!({"access_token": long, "refresh_token": "rt", "expires_in": 3600});
         let usual = usual(&Report::default());
         let service = Service::new(&usual);
-        let attempt = service.exchange(&Report::default(), json_answer(200, &tokens));
+        let attempt = service.exchange(&Report::default(), json_response(200, &tokens));
         assert_eq!(attempt["status"] == "succeeded", is_accepted, "{length}: callback");
         let service = Service::new(&usual);
         let short = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
         let path = service.connected(&Report::default(), &short);
-        service.answers(json_answer(200, &tokens));
+        service.responses(json_response(200, &tokens));
         let refreshed = service.get(&format!("{path}/credentials?refresh=true"));
         assert_eq!(refreshed.status == 200, is_accepted, "{length}: refresh");
         let credentials = json!({"type": "oauth2", "accessToken": long, "refreshToken": "rt"});
@@ -138,26 +138,26 @@ fn an_ended_grant_is_never_asked_for_again() {
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
     let path = service.connected(&Report::default(), &tokens);
     for _ in 0..2 {
-        service.api.world.wait(4_000_000);
-        service.answers(json_answer(400, &json!({"error": "invalid_grant"})));
+        service.api.env.wait(4_000_000);
+        service.responses(json_response(400, &json!({"error": "invalid_grant"})));
         service.get(&format!("{path}/credentials"));
     }
     assert_eq!(body(&service.get(&path))["state"], "failed");
-    service.api.world.sent.borrow_mut().clear();
+    service.api.env.sent.borrow_mut().clear();
     for _ in 0..20 {
-        service.api.world.wait(60_000);
+        service.api.env.wait(60_000);
         for rest in ["/credentials", "/credentials?refresh=true", "/proxy/me"] {
             assert_eq!(service.get(&format!("{path}{rest}")).status, 409, "{rest}");
         }
     }
-    assert!(service.api.world.sent.borrow().is_empty());
+    assert!(service.api.env.sent.borrow().is_empty());
     let events = body(&service.get("/v1/events?types=connection.failed"));
     assert_eq!(events["rows"].as_array().map(Vec::len), Some(1), "{events}");
 }
 
 /// An install by a user who grants no scopes to the app's bot.
 #[test]
-fn a_user_token_of_slack_is_used_and_refreshed_and_its_refresh_token_is_not_shown() {
+fn slack_user_tokens_are_refreshed_and_refresh_tokens_hidden() {
     let service = Service::new(&crate::catalog()["slack"]);
     let user = json!({"id": "U1", "access_token": "xoxe.xoxp-1", "refresh_token": "xoxe-1", "expires_in": 43200, "token_type": "user", "scope": "read"});
     let installed = json!({"ok": true, "app_id": "A1", "authed_user": user, "team": {"id": "T1"}});
@@ -165,28 +165,28 @@ fn a_user_token_of_slack_is_used_and_refreshed_and_its_refresh_token_is_not_show
     let shown = body(&service.get(&format!("{path}/credentials")));
     assert_eq!(shown["accessToken"], "xoxe.xoxp-1");
     assert!(!shown.to_string().contains("\"xoxe-1"), "{shown}");
-    for (nth, answer) in [
+    for (index, response) in [
         json!({"ok": true, "authed_user": {"id": "U1", "access_token": "xoxe.xoxp-2", "refresh_token": "xoxe-2", "expires_in": 43200}}),
         json!({"ok": true, "access_token": "xoxe.xoxp-3", "refresh_token": "xoxe-3", "expires_in": 43200, "token_type": "user"}),
     ]
     .into_iter()
     .enumerate()
     {
-        service.api.world.wait(43_200_000);
-        service.api.world.sent.borrow_mut().clear();
-        service.answers(json_answer(200, &answer));
+        service.api.env.wait(43_200_000);
+        service.api.env.sent.borrow_mut().clear();
+        service.responses(json_response(200, &response));
         let shown = body(&service.get(&format!("{path}/credentials?refresh=true")));
-        assert_eq!(shown["accessToken"], format!("xoxe.xoxp-{}", nth + 2), "{shown}");
+        assert_eq!(shown["accessToken"], format!("xoxe.xoxp-{}", index + 2), "{shown}");
         assert!(!shown.to_string().contains("\"xoxe-"), "{shown}");
-        let sent = service.api.world.sent.borrow_mut().pop().unwrap();
+        let sent = service.api.env.sent.borrow_mut().pop().unwrap();
         let form = String::from_utf8(sent.body).unwrap();
-        assert!(form.contains(&format!("refresh_token=xoxe-{}", nth + 1)), "{form}");
+        assert!(form.contains(&format!("refresh_token=xoxe-{}", index + 1)), "{form}");
     }
 }
 
 /// Names and keys of any allowed length, and words that SQL could read as patterns.
 #[test]
-fn the_longest_words_and_those_of_patterns_find_nothing_and_fail_nowhere() {
+fn searches_with_long_or_special_words_never_fail() {
     let service = Service::new(&usual(&Report::default()));
     let tokens = json!({"access_token": "at", "expires_in": 3600});
     service.connected(&Report::default(), &tokens);
@@ -201,7 +201,7 @@ fn the_longest_words_and_those_of_patterns_find_nothing_and_fail_nowhere() {
 
 /// Each way to begin to use the tools without a secret leads to the sign-in.
 #[test]
-fn an_agent_without_a_secret_is_told_how_to_sign_in() {
+fn a_request_without_a_secret_names_the_sign_in_metadata() {
     let service = Service::new(&usual(&Report::default()));
     for accept in ["application/json", "text/event-stream", "*/*"] {
         let request = crate::support::anonymous("POST", "/mcp");

@@ -24,14 +24,14 @@ use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::AuthMethod;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::http::Response;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::{Import, gather};
 use connector_vault::ports::{HttpRequest, HttpResponse};
 use connector_vault::util::percent::decode_form;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::Silent;
+use crate::NoProgress;
 use crate::service::SETTINGS;
 use crate::standin::pairs;
 use crate::support::{Api, ORIGIN, anonymous, body, config, connector, with_body, with_header};
@@ -49,7 +49,7 @@ pub struct Report {
     method: Option<Value>,
     /// The client's id and secret.
     client: Option<(String, String)>,
-    answer: Option<Value>,
+    response: Option<Value>,
     /// The status of `answer`.
     status: Option<u16>,
     content_type: Option<String>,
@@ -61,7 +61,7 @@ pub struct Report {
     header: Option<String>,
     fails: bool,
     first: Option<Value>,
-    answers: Vec<Value>,
+    responses: Vec<Value>,
     /// The statuses of `answers`, if they are not 200.
     statuses: Vec<u16>,
     /// How many hours pass before each of them.
@@ -90,7 +90,7 @@ pub struct Report {
     sent: Option<String>,
     retry_after: String,
     least: u64,
-    most: u64,
+    max: u64,
     /// Why it fails at present. Must be deleted once it passes.
     known: Option<String>,
 }
@@ -106,7 +106,7 @@ struct All {
     report: Vec<Report>,
 }
 
-pub fn json_answer(status: u16, document: &Value) -> HttpResponse {
+pub fn json_response(status: u16, document: &Value) -> HttpResponse {
     HttpResponse {
         status,
         headers: vec![("content-type".into(), "application/json".into())],
@@ -151,7 +151,7 @@ pub struct Service {
     pub variables: Value,
     /// The authorization URLs to which users were redirected.
     pub led: RefCell<Vec<String>>,
-    answers: Rc<RefCell<VecDeque<HttpResponse>>>,
+    responses: Rc<RefCell<VecDeque<HttpResponse>>>,
 }
 
 impl Service {
@@ -168,11 +168,11 @@ impl Service {
 
     pub fn new(platform: &Platform) -> Self {
         let api = Api::new(config(&SETTINGS));
-        api.world.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
-        let answers: Rc<RefCell<VecDeque<HttpResponse>>> = Rc::default();
-        let next = Rc::clone(&answers);
-        *api.world.platform.borrow_mut() = Box::new(move |_| {
-            let nothing = json_answer(404, &json!({}));
+        api.env.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
+        let responses: Rc<RefCell<VecDeque<HttpResponse>>> = Rc::default();
+        let next = Rc::clone(&responses);
+        *api.env.platform.borrow_mut() = Box::new(move |_| {
+            let nothing = json_response(404, &json!({}));
             Ok(next.borrow_mut().pop_front().unwrap_or(nothing))
         });
         Self {
@@ -183,7 +183,7 @@ impl Service {
             client: ("an-id".to_owned(), "a-secret".to_owned()),
             variables: Value::Null,
             led: RefCell::default(),
-            answers,
+            responses,
         }
     }
 
@@ -194,9 +194,9 @@ impl Service {
             .unwrap_or_else(|| panic!("{} has no method {}", self.platform, self.method))
     }
 
-    pub fn answers(&self, answer: HttpResponse) {
-        self.answers.borrow_mut().clear();
-        self.answers.borrow_mut().push_back(answer);
+    pub fn responses(&self, response: HttpResponse) {
+        self.responses.borrow_mut().clear();
+        self.responses.borrow_mut().push_back(response);
     }
 
     pub fn send(&self, method: &str, path: &str, sent: &Value) -> Response {
@@ -233,10 +233,10 @@ impl Service {
 
     /// Sends the user to the platform. Returns the attempt, the cookie and the URL.
     fn lead(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
-        let begun = self.begin(scopes, fields);
-        assert_eq!(begun.status, 202, "{}", body(&begun));
-        let told = body(&begun);
-        let link = told["authorizationUrl"].as_str().unwrap();
+        let start = self.begin(scopes, fields);
+        assert_eq!(start.status, 202, "{}", body(&start));
+        let started = body(&start);
+        let link = started["authorizationUrl"].as_str().unwrap();
         let request = anonymous("POST", link.strip_prefix(ORIGIN).unwrap());
         let request = with_header(request, "accept", "text/html");
         let request = with_header(request, "origin", ORIGIN);
@@ -244,22 +244,22 @@ impl Service {
         let cookie = led.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
         self.led.borrow_mut().push(led.header("location").unwrap().to_owned());
         (
-            told["id"].as_str().unwrap().to_owned(),
+            started["id"].as_str().unwrap().to_owned(),
             cookie,
             led.header("location").unwrap().to_owned(),
         )
     }
 
     /// The user consents, and the platform responds to the exchange. Returns the attempt.
-    pub fn exchange(&self, report: &Report, answer: HttpResponse) -> Value {
+    pub fn exchange(&self, report: &Report, response: HttpResponse) -> Value {
         let read = vec!["read".to_owned()];
         let scopes = if report.scopes.is_empty() { &read } else { &report.scopes };
         let fields = report.fields.clone().unwrap_or_else(|| json!({}));
         let (attempt, cookie, location) = self.lead(scopes, &fields);
-        let asked = pairs(location.split_once('?').unwrap().1);
-        let state = &asked.iter().find(|(name, _)| name == "state").unwrap().1;
-        self.answers(answer);
-        self.api.world.sent.borrow_mut().clear();
+        let requested = pairs(location.split_once('?').unwrap().1);
+        let state = &requested.iter().find(|(name, _)| name == "state").unwrap().1;
+        self.responses(response);
+        self.api.env.sent.borrow_mut().clear();
         let usual = "code=c&state={state}";
         let callback = if report.callback.is_empty() { usual } else { &report.callback };
         let callback = callback.replace("{state}", state);
@@ -276,30 +276,30 @@ impl Service {
         });
         let connected = self.send("POST", "/v1/vault/connect", &sent);
         assert_eq!(connected.status, 201, "{}", body(&connected));
-        self.answers(json_answer(200, &json!({})));
-        self.api.world.sent.borrow_mut().clear();
+        self.responses(json_response(200, &json!({})));
+        self.api.env.sent.borrow_mut().clear();
         body(&connected)["id"].as_str().unwrap().to_owned()
     }
 
     /// A connection with these tokens. Returns its path.
     pub fn connected(&self, report: &Report, tokens: &Value) -> String {
-        let attempt = self.exchange(report, json_answer(200, tokens));
+        let attempt = self.exchange(report, json_response(200, tokens));
         let id = attempt["connection"]["id"].as_str();
         format!("/v1/vault/connections/{}", id.unwrap_or_else(|| panic!("{attempt}")))
     }
 
     /// The header `Authorization` of a call to the platform.
     fn called_with(&self, path: &str) -> String {
-        self.answers(json_answer(200, &json!({})));
+        self.responses(json_response(200, &json!({})));
         assert_eq!(self.get(&format!("{path}/proxy/me")).status, 200);
-        authorization(self.api.world.sent.borrow().last().unwrap())
+        authorization(self.api.env.sent.borrow().last().unwrap())
     }
 
     /// The seconds until a time in a response.
     fn seconds_until(&self, moment: &Value) -> Option<u64> {
         let moment: jiff::Timestamp = moment.as_str()?.parse().unwrap();
         let milliseconds = u64::try_from(moment.as_millisecond()).unwrap();
-        Some(milliseconds.saturating_sub(self.api.world.now.get()) / 1000)
+        Some(milliseconds.saturating_sub(self.api.env.now.get()) / 1000)
     }
 }
 
@@ -316,16 +316,16 @@ fn authorization(request: &HttpRequest) -> String {
 fn token(report: &Report) {
     let service = Service::of(report);
     let status = report.status.unwrap_or(200);
-    let mut answer = json_answer(status, report.answer.as_ref().unwrap_or(&Value::Null));
+    let mut response = json_response(status, report.response.as_ref().unwrap_or(&Value::Null));
     // TOML has neither null nor numbers as JSON writes them.
-    if let Some(Value::String(text)) = &report.answer {
-        answer.body = text.clone().into_bytes();
+    if let Some(Value::String(text)) = &report.response {
+        response.body = text.clone().into_bytes();
     }
     if let (Some(content_type), Some(text)) = (&report.content_type, &report.text) {
-        answer.headers = vec![("content-type".into(), content_type.clone())];
-        answer.body = text.clone().into_bytes();
+        response.headers = vec![("content-type".into(), content_type.clone())];
+        response.body = text.clone().into_bytes();
     }
-    let attempt = service.exchange(report, answer);
+    let attempt = service.exchange(report, response);
     if report.fails {
         assert_eq!(attempt["status"], "failed", "{attempt}");
         return;
@@ -351,20 +351,21 @@ fn token(report: &Report) {
 fn refresh(report: &Report) {
     let service = Service::of(report);
     let path = service.connected(report, report.first.as_ref().unwrap());
-    service.api.world.sent.borrow_mut().clear();
-    for (nth, answer) in report.answers.iter().enumerate() {
-        service.api.world.wait(report.hours.unwrap_or(2) * HOUR_MS);
-        service.answers(json_answer(report.statuses.get(nth).copied().unwrap_or(200), answer));
+    service.api.env.sent.borrow_mut().clear();
+    for (index, response) in report.responses.iter().enumerate() {
+        service.api.env.wait(report.hours.unwrap_or(2) * HOUR_MS);
+        service
+            .responses(json_response(report.statuses.get(index).copied().unwrap_or(200), response));
         service.get(&format!("{path}/credentials?refresh=true"));
     }
-    if report.answers.is_empty() {
-        service.api.world.wait(2 * HOUR_MS);
+    if report.responses.is_empty() {
+        service.api.env.wait(2 * HOUR_MS);
         let given = service.get(&format!("{path}/credentials"));
         assert!(given.status >= 400, "{}", body(&given));
     }
     let carried: Vec<String> = service
         .api
-        .world
+        .env
         .sent
         .borrow()
         .iter()
@@ -385,15 +386,15 @@ fn authorize(report: &Report) {
     let service = Service::of(report);
     let (_, _, location) = service.lead(&report.scopes, &json!({}));
     assert!(location.contains(&report.has), "{location}");
-    let asked = pairs(location.split_once('?').unwrap().1);
-    let state = &asked.iter().find(|(name, _)| name == "state").unwrap().1;
+    let requested = pairs(location.split_once('?').unwrap().1);
+    let state = &requested.iter().find(|(name, _)| name == "state").unwrap().1;
     assert!(state.len() >= report.least_state, "{state}");
 }
 
 fn token_request(report: &Report) {
     let service = Service::of(report);
-    service.exchange(report, json_answer(200, &json!({"access_token": "at-1"})));
-    let sent = service.api.world.sent.borrow();
+    service.exchange(report, json_response(200, &json!({"access_token": "at-1"})));
+    let sent = service.api.env.sent.borrow();
     let text = String::from_utf8(sent[0].body.clone()).unwrap();
     assert!(text.contains(&report.has), "{text}");
 }
@@ -402,10 +403,10 @@ fn client(report: &Report) {
     let service = Service::of(report);
     let tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
     let path = service.connected(report, &tokens);
-    service.api.world.wait(HOUR_MS);
-    service.answers(json_answer(200, &tokens));
+    service.api.env.wait(HOUR_MS);
+    service.responses(json_response(200, &tokens));
     assert_eq!(service.get(&format!("{path}/credentials?refresh=true")).status, 200);
-    let sent = service.api.world.sent.borrow();
+    let sent = service.api.env.sent.borrow();
     assert_eq!(sent.len(), 2);
     for request in sent.iter() {
         assert_eq!(&authorization(request), report.header.as_ref().unwrap());
@@ -418,35 +419,35 @@ fn client(report: &Report) {
 fn client_token(report: &Report) {
     let own = json!({"grant": "client_credentials", "authorizationUrl": null});
     let service = Service::of(&Report { method: Some(own), ..Report::default() });
-    service.answers(json_answer(200, &report.answers[0]));
-    let begun = service.begin(&["read".to_owned()], &json!({}));
-    assert_eq!(begun.status, 201, "{}", body(&begun));
-    let path = format!("/v1/vault/connections/{}", body(&begun)["id"].as_str().unwrap());
-    for answer in &report.answers[1..] {
-        service.api.world.wait(HOUR_MS);
-        service.answers(json_answer(200, answer));
-        service.answers.borrow_mut().push_back(json_answer(200, &json!({})));
+    service.responses(json_response(200, &report.responses[0]));
+    let started = service.begin(&["read".to_owned()], &json!({}));
+    assert_eq!(started.status, 201, "{}", body(&started));
+    let path = format!("/v1/vault/connections/{}", body(&started)["id"].as_str().unwrap());
+    for response in &report.responses[1..] {
+        service.api.env.wait(HOUR_MS);
+        service.responses(json_response(200, response));
+        service.responses.borrow_mut().push_back(json_response(200, &json!({})));
         assert_eq!(service.get(&format!("{path}/proxy/me")).status, 200);
     }
-    let sent = service.api.world.sent.borrow();
+    let sent = service.api.env.sent.borrow();
     assert_eq!(&authorization(sent.last().unwrap()), report.header.as_ref().unwrap());
 }
 
 fn callback(report: &Report) {
     let service = Service::of(report);
-    let attempt = service.exchange(report, json_answer(200, &json!({"access_token": "at-1"})));
+    let attempt = service.exchange(report, json_response(200, &json!({"access_token": "at-1"})));
     if !report.error.is_empty() {
         assert_eq!(attempt["error"]["code"], json!(report.error), "{attempt}");
         return;
     }
     assert_eq!(attempt["status"], "succeeded", "{attempt}");
-    let sent = service.api.world.sent.borrow();
+    let sent = service.api.env.sent.borrow();
     let text = std::str::from_utf8(&sent[0].body).unwrap();
     assert!(text.contains(&report.has), "{text}");
 }
 
 /// The platform of a document with the report's operation.
-fn platform_with_operation(report: &Report, nth: usize) -> Platform {
+fn platform_with_operation(report: &Report, index: usize) -> Platform {
     let mut operation = json!({
         "operationId": "op", "summary": "Run it", "parameters": report.parameters,
         "responses": {"200": {"description": "Done"}},
@@ -464,7 +465,7 @@ fn platform_with_operation(report: &Report, nth: usize) -> Platform {
         "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
         "paths": {&report.path: {verb: operation, "parameters": report.shared}},
     });
-    imported(&format!("report-{nth}"), "reports.json", &document.to_string())
+    imported(&format!("report-{index}"), "reports.json", &document.to_string())
 }
 
 /// The platform of a document.
@@ -472,15 +473,15 @@ pub fn imported(name: &str, file: &str, document: &str) -> Platform {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("platforms-{name}"));
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(file), document).unwrap();
-    let job = Import { sources: vec![folder], licence: Wanted::Any, ..Import::default() };
-    let (summary, mut platforms) = gather(&job, &Silent).unwrap();
+    let job = Import { sources: vec![folder], licence: LicenceFilter::Any, ..Import::default() };
+    let (summary, mut platforms) = gather(&job, &NoProgress).unwrap();
     assert_eq!(platforms.len(), 1, "{}", summary.full());
     platforms.remove(0)
 }
 
 /// Runs an operation that a document describes, through the API or as an agent.
-fn operation(report: &Report, nth: usize) {
-    let platform = platform_with_operation(report, nth);
+fn operation(report: &Report, index: usize) {
+    let platform = platform_with_operation(report, index);
     let service = Service::new(&platform);
     let id = service.with_key(&json!({"token": "t"}));
     let key = &platform.actions[0].key;
@@ -498,12 +499,12 @@ fn operation(report: &Report, nth: usize) {
         let run = service.send("POST", &path, report.input.as_ref().unwrap());
         if report.refuses {
             assert_eq!(run.status, 400, "{}", body(&run));
-            assert!(service.api.world.sent.borrow().is_empty());
+            assert!(service.api.env.sent.borrow().is_empty());
             return;
         }
         assert_eq!(run.status, 200, "{}", body(&run));
     }
-    let sent = service.api.world.sent.borrow();
+    let sent = service.api.env.sent.borrow();
     let url = &sent[0].url;
     assert_eq!(decode_form(url).unwrap(), report.url, "{url}");
     if let Some(slashes) = report.slashes {
@@ -520,36 +521,36 @@ fn operation(report: &Report, nth: usize) {
 
 fn message(report: &Report) {
     let service = Service::of(report);
-    let answer = service.message(report.text.as_ref().unwrap()).to_string();
-    assert!(answer.contains(&report.has), "{answer}");
+    let response = service.message(report.text.as_ref().unwrap()).to_string();
+    assert!(response.contains(&report.has), "{response}");
 }
 
 fn wait(report: &Report) {
     let service = Service::of(report);
     let first = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 60});
     let path = service.connected(report, &first);
-    let mut answer = json_answer(429, &json!({}));
-    answer.headers.push(("retry-after".into(), report.retry_after.clone()));
-    service.answers(answer);
+    let mut response = json_response(429, &json!({}));
+    response.headers.push(("retry-after".into(), report.retry_after.clone()));
+    service.responses(response);
     service.get(&format!("{path}/credentials?refresh=true"));
     let status = body(&service.get(&format!("{path}/status")));
     let seconds = service.seconds_until(&status["nextAttemptAt"]);
     let seconds = seconds.unwrap_or_else(|| panic!("{status}"));
-    assert!((report.least..=report.most).contains(&seconds), "{seconds}");
+    assert!((report.least..=report.max).contains(&seconds), "{seconds}");
 }
 
 #[test]
-fn reports_of_other_projects_do_not_hold_here() {
+fn bug_reports_of_other_projects_do_not_apply() {
     let all: All = toml::from_str(include_str!("reports.toml")).unwrap();
     assert!(all.report.len() >= 20);
     let mut failed = Vec::new();
-    for (nth, report) in all.report.iter().enumerate() {
+    for (index, report) in all.report.iter().enumerate() {
         let run = || match report.kind.as_str() {
             "token" => token(report),
             "refresh" => refresh(report),
             "authorize" => authorize(report),
             "token request" => token_request(report),
-            "operation" | "agent operation" => operation(report, nth),
+            "operation" | "agent operation" => operation(report, index),
             "message" => message(report),
             "wait" => wait(report),
             "client" => client(report),

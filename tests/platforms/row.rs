@@ -22,7 +22,7 @@ pub struct Row {
     /// How a key is sent.
     pub key: Option<Key>,
     #[serde(default)]
-    pub api: Rest,
+    pub api: RestApi,
     /// The day on which the platform's API ended.
     pub ended: Option<String>,
 }
@@ -77,9 +77,9 @@ pub struct OAuth {
     pub redirect_uri: Option<String>,
     /// Whether tokens come as a form, unless the request accepts JSON.
     #[serde(default)]
-    pub form_answer: bool,
+    pub form_response: bool,
     /// The token response, with `$access`, `$refresh`, `$expires`, `$expires_at`, `$epoch` and `$scope`.
-    pub answer: Option<Value>,
+    pub response: Option<Value>,
     /// The lifetime of an access token in seconds; 0 if it does not expire.
     #[serde(default)]
     pub expires: u64,
@@ -90,9 +90,9 @@ pub struct OAuth {
     pub refresh: Refresh,
     /// The response to a refresh after the user has ended the grant.
     #[serde(default = "invalid_grant")]
-    pub dead: Answer,
+    pub dead: ScriptedResponse,
     pub revoke: Option<Revoke>,
-    pub long: Option<Long>,
+    pub long: Option<LongLivedToken>,
     /// How the access token is sent: one of these, each with all of its parts.
     #[serde(default = "bearer")]
     pub send: Vec<Vec<String>>,
@@ -142,7 +142,7 @@ pub enum Refresh {
 /// A response that the documentation shows.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct ScriptedResponse {
     pub status: u16,
     pub body: Value,
 }
@@ -165,7 +165,7 @@ pub struct Revoke {
 /// The second exchange, of a token that lasts hours for one that lasts weeks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Long {
+pub struct LongLivedToken {
     pub url: String,
     /// Its `grant_type`.
     pub grant: String,
@@ -182,15 +182,14 @@ pub struct Long {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
-    /// As [`OAuth::send`], with `$key`, `$app` for a second secret, and `$user`.
+    /// Like [`OAuth::send`], with `$key`, `$app` for a second secret, and `$user`.
     pub send: Vec<Vec<String>>,
     pub base: Option<String>,
 }
 
-/// The API.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rest {
+pub struct RestApi {
     #[serde(default)]
     pub base: String,
     /// Cheap requests that need valid credentials; the first one is called. `GET` unless it begins with `POST `.
@@ -209,9 +208,9 @@ pub struct Rest {
     #[serde(default)]
     pub needs_query: BTreeMap<String, Vec<String>>,
     /// The response without one of `headers`.
-    pub unversioned: Option<Answer>,
+    pub unversioned: Option<ScriptedResponse>,
     /// The response to invalid credentials.
-    pub denied: Option<Answer>,
+    pub denied: Option<ScriptedResponse>,
 }
 
 fn client_id() -> String {
@@ -230,8 +229,8 @@ fn bearer() -> Vec<Vec<String>> {
     vec![vec!["Authorization: Bearer $token".to_owned()]]
 }
 
-fn invalid_grant() -> Answer {
-    Answer { status: 400, body: serde_json::json!({"error": "invalid_grant"}) }
+fn invalid_grant() -> ScriptedResponse {
+    ScriptedResponse { status: 400, body: serde_json::json!({"error": "invalid_grant"}) }
 }
 
 /// All rows. A row that is `like` another one inherits its OAuth members, except those that it sets itself.
@@ -272,12 +271,12 @@ pub fn is_one_of(patterns: &str, url: &str) -> bool {
     patterns.split(' ').any(|pattern| fits(pattern, url))
 }
 
-/// Whether the text matches the pattern.
+/// Like [`is_one_of`], for a single pattern.
 pub fn fits(pattern: &str, text: &str) -> bool {
-    let (wanted, found): (Vec<&str>, Vec<&str>) =
+    let (expected, found): (Vec<&str>, Vec<&str>) =
         (pattern.split('/').collect(), text.split('/').collect());
-    wanted.len() == found.len()
-        && wanted.iter().zip(&found).all(|(wanted, found)| segment_fits(wanted, found))
+    expected.len() == found.len()
+        && expected.iter().zip(&found).all(|(expected, found)| segment_fits(expected, found))
 }
 
 pub fn segment_fits(pattern: &str, segment: &str) -> bool {

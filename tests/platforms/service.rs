@@ -57,11 +57,11 @@ pub struct Native {
 impl Native {
     pub fn new(platform: &Platform, standin: &Rc<RefCell<Standin>>, now: Rc<Cell<u64>>) -> Self {
         let api = Api::new(config(&SETTINGS));
-        api.world.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
-        now.set(api.world.now.get());
+        api.env.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
+        now.set(api.env.now.get());
         let standin = Rc::clone(standin);
-        *api.world.platform.borrow_mut() =
-            Box::new(move |request| Ok(standin.borrow_mut().answer(request)));
+        *api.env.platform.borrow_mut() =
+            Box::new(move |request| Ok(standin.borrow_mut().response(request)));
         Self { api, now }
     }
 }
@@ -80,8 +80,8 @@ impl Service for Native {
     }
 
     fn wait(&self, milliseconds: u64) {
-        self.api.world.wait(milliseconds);
-        self.now.set(self.api.world.now.get());
+        self.api.env.wait(milliseconds);
+        self.now.set(self.api.env.now.get());
     }
 
     fn settle(&self, _: &dyn Fn() -> bool) {}
@@ -104,7 +104,13 @@ enum Message {
     /// At the beginning.
     Ready { origin: String, keys: Vec<String> },
     /// The Worker sends a request to a platform.
-    Asked { id: u64, method: String, url: String, headers: Vec<(String, String)>, body: String },
+    NameCollector {
+        id: u64,
+        method: String,
+        url: String,
+        headers: Vec<(String, String)>,
+        body: String,
+    },
     /// The Worker's response.
     Answered { status: u16, headers: Vec<(String, String)>, body: String },
 }
@@ -138,7 +144,7 @@ impl Runtime {
 }
 
 /// The Worker on the real runtime, from the perspective of one account.
-pub struct Real {
+pub struct RealService {
     runtime: Rc<RefCell<Runtime>>,
     standin: Rc<RefCell<Standin>>,
     now: Rc<Cell<u64>>,
@@ -146,7 +152,7 @@ pub struct Real {
     key: String,
 }
 
-impl Real {
+impl RealService {
     pub fn new(
         runtime: &Rc<RefCell<Runtime>>,
         standin: &Rc<RefCell<Standin>>,
@@ -160,26 +166,26 @@ impl Real {
     /// Responds for the platform until the Worker responds.
     fn answered(&self) -> Response {
         loop {
-            if let Some(response) = self.heard() {
+            if let Some(response) = self.scripted_response() {
                 return response;
             }
         }
     }
 
     /// Waits for the next message. Responds to it for the platform, or returns the Worker's response.
-    fn heard(&self) -> Option<Response> {
+    fn scripted_response(&self) -> Option<Response> {
         let message = self.runtime.borrow_mut().next();
         match message {
-            Message::Asked { id, method, url, headers, body } => {
+            Message::NameCollector { id, method, url, headers, body } => {
                 let method: Method = method.parse().unwrap();
                 let request = HttpRequest { method, url, headers, body: body.into_bytes() };
                 let ahead = self.runtime.borrow().ahead;
                 let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
                 self.now.set(u64::try_from(today).unwrap() + ahead);
-                let answer = self.standin.borrow_mut().answer(&request);
+                let response = self.standin.borrow_mut().response(&request);
                 self.runtime.borrow_mut().say(&json!({
-                    "id": id, "status": answer.status, "headers": answer.headers,
-                    "body": String::from_utf8(answer.body).unwrap(),
+                    "id": id, "status": response.status, "headers": response.headers,
+                    "body": String::from_utf8(response.body).unwrap(),
                 }));
                 None
             }
@@ -198,7 +204,7 @@ impl Real {
     }
 }
 
-impl Service for Real {
+impl Service for RealService {
     fn origin(&self) -> &str {
         &self.origin
     }
@@ -226,7 +232,7 @@ impl Service for Real {
 
     fn settle(&self, is_done: &dyn Fn() -> bool) {
         while !is_done() {
-            assert!(self.heard().is_none(), "an unexpected response");
+            assert!(self.scripted_response().is_none(), "an unexpected response");
         }
     }
 }

@@ -12,7 +12,7 @@ use connector_vault::util::percent::decode_form;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::row::{self, Answer, Grant, Pkce, Refresh, Row, lists};
+use crate::row::{self, Grant, Pkce, Refresh, Row, ScriptedResponse, lists};
 
 /// The client that is registered at the platform.
 pub const CLIENT_ID: &str = "app-id-1";
@@ -112,9 +112,9 @@ fn lacking(request: &HttpRequest, needed: &[String]) -> Option<String> {
 
 /// The required parameters that are missing, as the end of a sentence.
 fn missing(needed: &row::Pairs, found: &Pairs, state: &str) -> Option<String> {
-    let wanted = |wanted: &String| wanted.replace("$state", state);
+    let expected = |expected: &String| expected.replace("$state", state);
     let lacks =
-        |(name, needed): &(&String, &String)| value(found, name) != Some(wanted(needed).as_str());
+        |(name, needed): &(&String, &String)| value(found, name) != Some(expected(needed).as_str());
     needed.iter().find(lacks).map(|(name, value)| format!("{name}={value} is missing"))
 }
 
@@ -172,28 +172,28 @@ impl Standin {
     pub fn authorize(&mut self, location: &str, callback: &str) -> Result<Pairs, String> {
         let oauth = self.oauth();
         let (address, query) = location.split_once('?').unwrap_or((location, ""));
-        let asked = pairs(query);
+        let requested = pairs(query);
         if !row::is_one_of(&oauth.authorize, address) {
             return Err(format!("the user is sent to {address}, not to {}", oauth.authorize));
         }
-        if value(&asked, &oauth.client_id) != Some(CLIENT_ID) {
+        if value(&requested, &oauth.client_id) != Some(CLIENT_ID) {
             return Err(format!("{} is not the client's", oauth.client_id));
         }
-        if value(&asked, "response_type") != Some("code") {
+        if value(&requested, "response_type") != Some("code") {
             return Err("response_type is not code".to_owned());
         }
-        let redirect_uri = value(&asked, "redirect_uri").unwrap_or_default().to_owned();
+        let redirect_uri = value(&requested, "redirect_uri").unwrap_or_default().to_owned();
         let expected = oauth.redirect_uri.as_deref().unwrap_or(callback);
         if redirect_uri != expected {
             return Err(format!("redirect_uri is {redirect_uri}, not {expected}"));
         }
-        let Some(state) = value(&asked, "state").filter(|state| !state.is_empty()) else {
+        let Some(state) = value(&requested, "state").filter(|state| !state.is_empty()) else {
             return Err("there is no state".to_owned());
         };
-        if let Some(what) = missing(&oauth.needs, &asked, state) {
+        if let Some(what) = missing(&oauth.needs, &requested, state) {
             return Err(format!("authorization request: {what}"));
         }
-        let scope = value(&asked, "scope").unwrap_or_default();
+        let scope = value(&requested, "scope").unwrap_or_default();
         let is_split = |separator: &str| {
             let found: Vec<&str> = scope.split(separator).collect();
             oauth.scopes.iter().all(|wanted| found.contains(&wanted.as_str()))
@@ -201,13 +201,14 @@ impl Standin {
         if !oauth.scopes.is_empty() && !oauth.separator.split('|').any(is_split) {
             return Err(format!("the scopes {scope:?} are not {:?}", oauth.scopes));
         }
-        let challenge = value(&asked, "code_challenge").map(str::to_owned);
-        let is_s256 = value(&asked, "code_challenge_method") == Some("S256");
+        let challenge = value(&requested, "code_challenge").map(str::to_owned);
+        let is_s256 = value(&requested, "code_challenge_method") == Some("S256");
         if oauth.pkce == Pkce::Required && (challenge.is_none() || !is_s256) {
             return Err("there is no code_challenge".to_owned());
         }
-        let has_all =
-            |wanted: &row::Pairs| wanted.iter().all(|(name, one)| value(&asked, name) == Some(one));
+        let has_all = |wanted: &row::Pairs| {
+            wanted.iter().all(|(name, one)| value(&requested, name) == Some(one))
+        };
         let is_again = self.agreed > 0 && !oauth.reconsent.is_empty();
         let is_offline = oauth.refresh != Refresh::None
             && has_all(&oauth.offline)
@@ -230,13 +231,13 @@ impl Standin {
     }
 
     /// Responds to a request.
-    pub fn answer(&mut self, request: &HttpRequest) -> HttpResponse {
+    pub fn response(&mut self, request: &HttpRequest) -> HttpResponse {
         let (address, query) = request.url.split_once('?').unwrap_or((&request.url, ""));
         let (address, query) = (address.to_owned(), query.to_owned());
         let is_at = |urls: &str| {
             urls.split(' ').any(|url| match url.split_once('?') {
-                Some((plain, wanted)) => {
-                    row::fits(plain, &address) && query.split('&').any(|part| part == wanted)
+                Some((plain, expected)) => {
+                    row::fits(plain, &address) && query.split('&').any(|part| part == expected)
                 }
                 None => row::fits(url, &address),
             })
@@ -418,7 +419,7 @@ impl Standin {
             "access_token": "$access", "token_type": "Bearer", "expires_in": "$expires",
             "refresh_token": "$refresh", "scope": "$scope",
         });
-        let template = oauth.answer.clone().unwrap_or(usual);
+        let template = oauth.response.clone().unwrap_or(usual);
         let sent = sent_pairs(request, "").unwrap_or_default();
         let is_told = !oauth.expiry_if_asked || value(&sent, "expires_in").is_some();
         let ends = self.now.get() / 1000 + oauth.expires;
@@ -433,7 +434,7 @@ impl Standin {
             other => Some(json!(other)),
         });
         let takes_json = header(request, "accept").is_some_and(|accept| accept.contains("json"));
-        if oauth.form_answer && !takes_json {
+        if oauth.form_response && !takes_json {
             self.fault("the token request does not accept JSON");
             return HttpResponse {
                 status: 200,
@@ -444,14 +445,14 @@ impl Standin {
         answered(200, &filled.unwrap_or_default())
     }
 
-    fn lengthen(&mut self, long: &row::Long, sent: &Pairs) -> HttpResponse {
+    fn lengthen(&mut self, long: &row::LongLivedToken, sent: &Pairs) -> HttpResponse {
         if long.needs_secret && value(sent, "client_secret") != Some(CLIENT_SECRET) {
             return self.refuse(400, "invalid_request", "the second exchange has no client_secret");
         }
         self.lengthen_again(long, sent)
     }
 
-    fn lengthen_again(&mut self, long: &row::Long, sent: &Pairs) -> HttpResponse {
+    fn lengthen_again(&mut self, long: &row::LongLivedToken, sent: &Pairs) -> HttpResponse {
         let name = if value(sent, "grant_type") == Some(&long.grant) {
             &long.token
         } else {
@@ -538,9 +539,10 @@ impl Standin {
         }
         if let Some(what) = lacking(request, &api.headers).filter(|_| !is_more) {
             self.fault(what);
-            let usual = Answer { status: 400, body: json!({"error": "a header is missing"}) };
-            let answer = api.unversioned.unwrap_or(usual);
-            return answered(answer.status, &answer.body);
+            let usual =
+                ScriptedResponse { status: 400, body: json!({"error": "a header is missing"}) };
+            let response = api.unversioned.unwrap_or(usual);
+            return answered(response.status, &response.body);
         }
         let parameters = pairs(query);
         for (path, names) in &api.needs_query {
@@ -579,9 +581,9 @@ impl Standin {
             accepted.is_some()
         };
         if !is_accepted {
-            let usual = Answer { status: 401, body: json!({"error": "unauthorized"}) };
-            let answer = api.denied.unwrap_or(usual);
-            return answered(answer.status, &answer.body);
+            let usual = ScriptedResponse { status: 401, body: json!({"error": "unauthorized"}) };
+            let response = api.denied.unwrap_or(usual);
+            return answered(response.status, &response.body);
         }
         answered(200, &json!({"ok": true, "data": {}}))
     }
@@ -624,11 +626,11 @@ fn body_form(request: &HttpRequest) -> &'static str {
 /// matches anything.
 fn carries(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
     if let Some(parameter) = part.strip_prefix('?') {
-        let (name, wanted) = parameter.split_once('=').unwrap();
-        return value(parameters, name) == Some(wanted);
+        let (name, requested) = parameter.split_once('=').unwrap();
+        return value(parameters, name) == Some(requested);
     }
-    let (name, wanted) = part.split_once(": ").unwrap();
-    if let Some(pair) = wanted.strip_prefix("Basic(").and_then(|pair| pair.strip_suffix(')')) {
+    let (name, requested) = part.split_once(": ").unwrap();
+    if let Some(pair) = requested.strip_prefix("Basic(").and_then(|pair| pair.strip_suffix(')')) {
         let (user, password) = pair.rsplit_once(':').unwrap();
         return basic(request).is_some_and(|(found, secret)| {
             (user == "*" || user == found) && (password == "*" || password == secret)
@@ -636,11 +638,11 @@ fn carries(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
     }
     let Some(found) = header(request, name) else { return false };
     // The scheme before the credentials is not case-sensitive (RFC 9110, 11.1).
-    match (found.split_once(' '), wanted.split_once(' ')) {
+    match (found.split_once(' '), requested.split_once(' ')) {
         (Some((scheme, rest)), Some((known, expected))) if name == "Authorization" => {
             scheme.eq_ignore_ascii_case(known) && rest == expected
         }
-        _ => found == wanted,
+        _ => found == requested,
     }
 }
 

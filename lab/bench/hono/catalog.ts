@@ -146,17 +146,17 @@ function filterActions(rows: Action[], query: z.infer<typeof actionQuery>): Acti
 
 export async function listActions(c: Context<Environment>): Promise<Response> {
   const query = readQuery(c.req.url, actionQuery);
-  const asked = c.req.param("platform") ?? "";
+  const requested = c.req.param("platform") ?? "";
   const { version } = await readCurrent(c.env);
-  const platform = fold(asked);
+  const platform = fold(requested);
   const all = await list(actionLists, c.env, `actions:${version}:${platform.slice(0, 64)}`, ({ title, key }) => [
     [fold(title)],
     [fold(key)],
   ]);
   if (!all) {
     const platforms = (await connectors(c.env, version)).rows.map((row) => row.platform);
-    const suggestions = nearest(asked, platforms, 3);
-    const detail = `The catalog has no platform \`${asked.slice(0, 64)}\``;
+    const suggestions = nearest(requested, platforms, 3);
+    const detail = `The catalog has no platform \`${requested.slice(0, 64)}\``;
     if (suggestions.length === 0) throw new Problem("platform_not_found", `${detail}.`);
     const names = suggestions.map((name) => `\`${name}\``).join(", ");
     throw new Problem("platform_not_found", `${detail}; nearest: ${names}.`, { suggestions });

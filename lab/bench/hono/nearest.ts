@@ -14,9 +14,9 @@ function distance(a: string, b: string): number {
 
 /** The names that are most similar to a string: at most a third of their letters may differ. */
 export function nearest(text: string, names: string[], most: number): string[] {
-  const asked = text.slice(0, 64).toLowerCase();
-  const scored = names.map((name) => ({ name, score: distance(asked, name.toLowerCase()) }));
-  const alike = scored.filter(({ name, score }) => score <= Math.max(asked.length, name.length) / 3);
+  const requested = text.slice(0, 64).toLowerCase();
+  const scored = names.map((name) => ({ name, score: distance(requested, name.toLowerCase()) }));
+  const alike = scored.filter(({ name, score }) => score <= Math.max(requested.length, name.length) / 3);
   return alike
     .sort((a, b) => a.score - b.score)
     .slice(0, most)

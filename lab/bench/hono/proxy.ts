@@ -110,14 +110,14 @@ async function serverOf(c: Context<Environment>, platform: string): Promise<stri
 
 export async function proxy(c: Context<Environment>): Promise<Response> {
   const id = c.req.param("id") ?? "";
-  const [key, held] = await c.env.VAULT.batch([
+  const [key, stored] = await c.env.VAULT.batch([
     c.env.VAULT.prepare(KEY_SQL).bind(c.get("hash")),
     c.env.VAULT.prepare(HELD_SQL).bind(c.get("hash"), id),
   ]);
   const principal = principalOf(key?.results[0], c.get("secret"));
   c.set("principal", principal);
   authorize(principal, "connections:call");
-  const row = held?.results[0];
+  const row = stored?.results[0];
   if (!row) throw new Problem("connection_not_found", "There is no such connection.");
   const [server, { token }] = await Promise.all([serverOf(c, String(row.platform)), opened(c, String(row.sealed), id)]);
   const { pathname, search } = new URL(c.req.url);
@@ -130,15 +130,15 @@ export async function proxy(c: Context<Environment>): Promise<Response> {
   });
   headers.set("authorization", `Bearer ${token}`);
   const { method, body } = c.req.raw;
-  const answer = await fetch(`${server}/${path}${search}`, { method, headers, body, redirect: "manual" });
+  const response = await fetch(`${server}/${path}${search}`, { method, headers, body, redirect: "manual" });
   const passed = new Headers({
     "cache-control": "private, no-store",
     "content-security-policy": "default-src 'none'; sandbox",
     "x-vault-source": "platform",
   });
-  answer.headers.forEach((value, name) => {
+  response.headers.forEach((value, name) => {
     if (DOWN.has(name) || DOWN_FAMILY.test(name)) return;
     passed.append(name === "x-request-id" ? "x-platform-request-id" : name, value);
   });
-  return new Response(answer.body, { status: answer.status, headers: passed });
+  return new Response(response.body, { status: response.status, headers: passed });
 }

@@ -33,8 +33,8 @@ export function search<T>(rows: T[], values: Searchable[], q: string, shared = "
   const found: { row: T; rank: number }[] = [];
   rows.forEach((row, at) => {
     let rank = 0;
-    for (const [nth, word] of words.entries()) {
-      rank = Math.max(rank, Math.min(rankOf(values[at]!, word), everywhere[nth]!));
+    for (const [index, word] of words.entries()) {
+      rank = Math.max(rank, Math.min(rankOf(values[at]!, word), everywhere[index]!));
       if (rank === ABSENT) return;
     }
     if (all.length > 1) {

@@ -15,7 +15,7 @@ export type ApiKeyState = Names["KeyState"];
 export interface ApiKey {
   /** Identifies the key, without revealing its secret. */
   id: string;
-  /** What it is for. */
+  /** The purpose of the key. */
   name: string | null;
   /** What the key permits. */
   scopes: Scope[];
@@ -45,7 +45,7 @@ export interface ApiKeyWithSecret extends ApiKey {
 
 /** A new API key. */
 export interface NewApiKey {
-  /** What it is for: 1–128 characters. */
+  /** The purpose of the key: 1–128 characters. */
   name?: string | null | undefined;
   /** What the key permits: a subset of the scopes of the client's key. */
   scopes: readonly Scope[];

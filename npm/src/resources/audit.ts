@@ -12,7 +12,7 @@ export type AuditAction = Names["AuditAction"];
 
 /** Who did it. */
 export interface AuditActor {
-  /** What the actor is. */
+  /** The type of the actor. */
   type: Names["ActorType"];
   /** The id of the API key, the identity of the token or the person, or the id of the agent's grant; null for `operator` and `service`. */
   id: string | null;
@@ -22,7 +22,7 @@ export interface AuditActor {
 
 /** What was changed, or whose credentials were read. */
 export interface AuditTarget {
-  /** What it is. */
+  /** The type of the target. */
   type:
     | "agent_grant"
     | "agent_sign_in"

@@ -225,8 +225,8 @@ export function connections(executor: Executor): Connections {
       executor.send(() => Call.getConnection(stringArgument(id, "id")), checkCallOptions(options), isConnection),
     update: (id, changes, options) => change(updating(id, changes), options),
     validateUpdate: (changes) => executor.validate(updating(ANY_ID, changes)),
-    setState: (id, wanted, options) => change(settingState(id, wanted), options),
-    validateSetState: (wanted) => executor.validate(settingState(ANY_ID, wanted)),
+    setState: (id, expected, options) => change(settingState(id, expected), options),
+    validateSetState: (expected) => executor.validate(settingState(ANY_ID, expected)),
     setName: (id, name, options) => change(settingName(id, name), options),
     validateSetName: (name) => executor.validate(settingName(ANY_ID, name)),
     create: async (connection, options) =>

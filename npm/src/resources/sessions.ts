@@ -113,7 +113,7 @@ export interface NewSession {
    * `platforms` with one platform.
    */
   fields?: Readonly<Record<string, string>> | undefined;
-  /** As `fields`, but the user can't change them: the token connects accounts with these values only. */
+  /** Like `fields`, but the user can't change them: the token connects accounts with these values only. */
   fixedFields?: Readonly<Record<string, string>> | undefined;
   /** The lifetime of the token in seconds: 60–3600, default 900. It never outlives the API key. */
   ttlSeconds?: number | undefined;

@@ -17,7 +17,7 @@ export interface UsageQuery {
   from?: string | undefined;
   /** The last day, UTC. Default: today. */
   to?: string | undefined;
-  /** What has a row of its own. Default: `day`. */
+  /** The columns to group by. Default: `day`. */
   groupBy?: UsageGroup | readonly UsageGroup[] | undefined;
   /** Only requests for this platform. */
   platform?: string | undefined;
@@ -37,7 +37,7 @@ export interface UsageRow {
   identity: string | null;
   /** The class of the status. */
   status: "2xx" | "3xx" | "4xx" | "5xx" | null;
-  /** Whether the row is the sum of combinations that have no row of their own. */
+  /** Whether the row is the sum of all combinations without a separate row. */
   other: boolean;
   /** The number of requests. */
   requests: number;

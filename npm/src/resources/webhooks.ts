@@ -13,7 +13,7 @@ export interface Webhook {
   id: string;
   /** Where events are sent. */
   url: string;
-  /** What it is for. */
+  /** The purpose of the webhook. */
   description: string | null;
   /** The types of events that are sent; all if empty. */
   types: EventType[];
@@ -39,7 +39,7 @@ export interface WebhookWithSecret extends Webhook {
 export interface NewWebhook {
   /** Where to send events: https, with a public host name and no port. */
   url: string;
-  /** What it is for: 1–200 characters. */
+  /** The purpose of the webhook: 1–200 characters. */
   description?: string | null | undefined;
   /** The types of events to send. Default: all. */
   types?: readonly EventType[] | undefined;

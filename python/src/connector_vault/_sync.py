@@ -1351,7 +1351,7 @@ class ConnectorVault:
     ) -> Iterator[httpx.Response]:
         """Iterates over the pages of a platform's list, by the next page that the platform names in `Link`.
 
-        Ends after an answer that is no success.
+        Stops after a response that is not a success.
         """
         seen: set[str] = set()
         following: str | None = path

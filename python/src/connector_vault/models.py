@@ -682,7 +682,7 @@ class ActionDetailParameter(Model):
     """
     explode: bool
     """
-    Whether each value is a parameter of its own, as in OpenAPI.
+    Whether each value is a separate parameter, as in OpenAPI.
     """
     content_type: str | None = Field(None, alias='contentType')
     """
@@ -705,7 +705,7 @@ class ActionDetailRequestBodyEncodingValue(Model):
     """
     explode: bool
     """
-    Whether each value is a parameter of its own, as in OpenAPI.
+    Whether each value is a separate parameter, as in OpenAPI.
     """
     allow_reserved: bool | None = Field(None, alias='allowReserved')
     """

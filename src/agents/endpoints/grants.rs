@@ -52,7 +52,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// A row of which only the existence matters.
+/// A row whose existence is the result.
 #[derive(Deserialize)]
 struct Id {}
 

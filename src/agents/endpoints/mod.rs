@@ -190,7 +190,7 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(endpoint.filter(|endpoint| endpoint.r#type.is_some()))
     }
 
-    /// As [`Self::endpoint`]. Fails with `route_not_found` if there is none.
+    /// Like [`Self::endpoint`]. Fails with `route_not_found` if there is none.
     async fn require_endpoint(&self) -> Result<Endpoint, Problem> {
         self.endpoint().await?.ok_or_else(Problem::no_route)
     }

@@ -44,7 +44,7 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// A row of which only the existence matters.
+/// A row whose existence is the result.
 #[derive(Deserialize)]
 struct Id {}
 
@@ -98,7 +98,7 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
     } else if kind == SignInType::Oidc.as_str() {
         (&["issuer", "clientId"], &["url"])
     } else {
-        // Already reported.
+        // `validate_targets` has already reported it.
         return;
     };
     for name in needed {

@@ -48,7 +48,6 @@ pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
     sql.finish()
 }
 
-/// A new key.
 #[derive(Debug)]
 pub struct NewKey<'a> {
     pub id: &'a str,

@@ -13,7 +13,7 @@ pub type Tables<'a> = BTreeMap<&'a str, UnitTable>;
 /// same group of platforms, so that a changed platform changes few segments.
 pub fn store_units<'a, E>(
     platforms: impl Iterator<Item = (&'a str, &'a Units)>,
-    most: usize,
+    max: usize,
     groups: usize,
     store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
 ) -> Result<Tables<'a>, E> {
@@ -21,12 +21,12 @@ pub fn store_units<'a, E>(
     let mut groups: Vec<Vec<(&'a str, &'a Deflated)>> = vec![Vec::new(); groups.max(1)];
     for (name, Units { schemes, units }) in platforms {
         tables.insert(name, UnitTable { schemes: schemes.clone(), units: Vec::new() });
-        if let Some(group) = pack_of(name, groups.len()).and_then(|nth| groups.get_mut(nth)) {
+        if let Some(group) = pack_of(name, groups.len()).and_then(|index| groups.get_mut(index)) {
             group.extend(units.iter().map(|unit| (name, unit)));
         }
     }
     for group in groups {
-        for segment in filled(group, most) {
+        for segment in filled(group, max) {
             let bytes: Vec<&[u8]> = segment.iter().map(|(_, unit)| unit.bytes.as_slice()).collect();
             let id = store(&bytes.concat())?;
             let mut base = 0_u32;
@@ -48,7 +48,7 @@ pub fn store_units<'a, E>(
 /// Packs units into segments of at most `most` bytes: first fit, largest first.
 fn filled<'a>(
     mut units: Vec<(&'a str, &'a Deflated)>,
-    most: usize,
+    max: usize,
 ) -> Vec<Vec<(&'a str, &'a Deflated)>> {
     units.sort_by(|(a, one), (b, other)| {
         let key =
@@ -57,7 +57,7 @@ fn filled<'a>(
     });
     let mut segments: Vec<(usize, Vec<(&str, &Deflated)>)> = Vec::new();
     for (name, unit) in units {
-        let fits = |used: &usize| used.saturating_add(unit.bytes.len()) <= most;
+        let fits = |used: &usize| used.saturating_add(unit.bytes.len()) <= max;
         match segments.iter_mut().find(|(used, _)| fits(used)) {
             Some((used, held)) => {
                 *used = used.saturating_add(unit.bytes.len());
@@ -77,16 +77,16 @@ mod tests {
     fn units_are_packed_first_fit() {
         let units: Vec<Deflated> =
             [1, 2, 4, 3].map(|size| Deflated { first: String::new(), bytes: vec![0; size] }).into();
-        for (most, expected) in [
+        for (max, expected) in [
             (0, &[&[4][..], &[3], &[2], &[1]][..]),
             (3, &[&[4], &[3], &[2, 1]]),
             (4, &[&[4], &[3, 1], &[2]]),
             (10, &[&[4, 3, 2, 1]]),
         ] {
-            let segments = filled(units.iter().map(|unit| ("acme", unit)).collect(), most);
+            let segments = filled(units.iter().map(|unit| ("acme", unit)).collect(), max);
             let sizes = segments.iter().map(|held| held.iter().map(|(_, unit)| unit.bytes.len()));
             let sizes: Vec<Vec<usize>> = sizes.map(Iterator::collect).collect();
-            assert_eq!(sizes, expected, "{most}");
+            assert_eq!(sizes, expected, "{max}");
         }
     }
 }

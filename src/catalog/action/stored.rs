@@ -45,7 +45,7 @@ pub struct OperationInfo {
     /// The base URL. `None` for the connector's first server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// One line; possibly empty.
+    /// A single line; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -119,7 +119,7 @@ pub struct Encoding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requirement {
     pub scheme: String,
-    /// For OAuth only.
+    /// Only for OAuth.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
 }

@@ -39,7 +39,7 @@ pub struct UnitRef {
     pub segment: SegmentId,
     /// The offset in the segment.
     pub base: u32,
-    /// In bytes.
+    /// The length in bytes.
     pub length: u32,
     pub crc: u32,
 }
@@ -64,7 +64,7 @@ impl UnitRef {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Unit<'a> {
-    /// In order.
+    /// The keys, in the order of the actions.
     pub keys: Texts<'a>,
     actions: Texts<'a>,
     names: Texts<'a>,
@@ -75,7 +75,7 @@ impl<'a> Unit<'a> {
     /// Returns `None` when the bytes are truncated.
     pub fn open(bytes: &'a [u8]) -> Option<Self> {
         let parts = Texts::open(bytes)?;
-        let part = |nth| Texts::open(parts.get(nth));
+        let part = |index| Texts::open(parts.get(index));
         let (keys, actions, names, definitions) = (part(0)?, part(1)?, part(2)?, part(3)?);
         let is_whole = keys.len() == actions.len() && names.len() == definitions.len();
         is_whole.then_some(Self { keys, actions, names, definitions })
@@ -83,13 +83,13 @@ impl<'a> Unit<'a> {
 
     /// Returns `None` when the unit has no such action, or when it is not valid JSON.
     pub fn action(&self, key: &str) -> Option<StoredAction<&'a RawValue>> {
-        let at_or_after = |nth| {
-            let known = std::str::from_utf8(self.keys.get(nth)).unwrap_or_default();
+        let at_or_after = |index| {
+            let known = std::str::from_utf8(self.keys.get(index)).unwrap_or_default();
             compare(known, key) != Ordering::Less
         };
-        let nth = first_where(self.keys.len(), at_or_after);
-        (self.keys.get(nth) == key.as_bytes()).then_some(())?;
-        serde_json::from_slice(self.actions.get(nth)).ok()
+        let index = first_where(self.keys.len(), at_or_after);
+        (self.keys.get(index) == key.as_bytes()).then_some(())?;
+        serde_json::from_slice(self.actions.get(index)).ok()
     }
 
     /// The name and the JSON of a definition.

@@ -31,13 +31,13 @@ use crate::terms::Method;
 use crate::util::name_set::Names;
 use crate::util::nearest::mistyped;
 
-/// Bytes per row.
+/// The size of a row's features, in bytes.
 pub const FEATURE_BYTES: usize = 3;
 /// Rows per block of features.
 pub const BLOCK_ROWS: usize = 4096;
 /// The blocks about platforms, before those of the rows.
 pub const FEATURE_BLOCKS_START: usize = 3;
-/// Bytes per platform.
+/// The size of a platform's entry, in bytes.
 const PLATFORM: usize = 8;
 
 /// How much a word says about a platform or an action, and where it occurs.
@@ -190,11 +190,11 @@ pub struct Vocabulary<'a>(pub Vec<&'a Section>);
 impl<'a> Vocabulary<'a> {
     /// The postings of a stem. Returns `None` when no action has it, or when its part is not loaded.
     pub fn get(&self, stem: &str) -> Result<Option<Postings<'a>>, StorageError> {
-        let Some((section, nth, _)) = self.block_of(stem)? else { return Ok(None) };
-        let block = Block::open(section, nth)?;
-        let nth = block.first_from(stem);
-        let is_it = block.words.get(nth) == stem.as_bytes();
-        Ok(is_it.then(|| Postings::open(block.postings.get(nth))).flatten())
+        let Some((section, index, _)) = self.block_of(stem)? else { return Ok(None) };
+        let block = Block::open(section, index)?;
+        let index = block.first_from(stem);
+        let is_it = block.words.get(index) == stem.as_bytes();
+        Ok(is_it.then(|| Postings::open(block.postings.get(index))).flatten())
     }
 
     /// The postings of up to `limit` stems with this prefix, those with the most bytes first. Looks in one part only.
@@ -206,14 +206,14 @@ impl<'a> Vocabulary<'a> {
         let Some((section, first, firsts)) = self.block_of(start)? else { return Ok(Vec::new()) };
         let begins = |word: &[u8]| word.starts_with(start.as_bytes());
         let mut candidates: Vec<&[u8]> = Vec::new();
-        for nth in first..firsts.len() {
-            if nth > first && !begins(firsts.get(nth)) {
+        for index in first..firsts.len() {
+            if index > first && !begins(firsts.get(index)) {
                 break;
             }
-            let block = Block::open(section, nth)?;
+            let block = Block::open(section, index)?;
             let words = block.first_from(start)..block.words.len();
-            let words = words.take_while(|nth| begins(block.words.get(*nth)));
-            candidates.extend(words.map(|nth| block.postings.get(nth)));
+            let words = words.take_while(|index| begins(block.words.get(*index)));
+            candidates.extend(words.map(|index| block.postings.get(index)));
         }
         candidates.sort_by_key(|postings| std::cmp::Reverse(postings.len()));
         Ok(candidates.into_iter().take(limit).filter_map(Postings::open).collect())
@@ -230,23 +230,23 @@ impl<'a> Vocabulary<'a> {
         for section in &self.0 {
             let firsts = Texts::open(section.rest());
             let firsts = firsts.ok_or_else(|| section.damaged("its words are cut short"))?;
-            let from = first_where(firsts.len(), |nth| firsts.get(nth) >= letter);
-            for nth in from.saturating_sub(1)..firsts.len() {
+            let from = first_where(firsts.len(), |index| firsts.get(index) >= letter);
+            for index in from.saturating_sub(1)..firsts.len() {
                 let begins = |word: &[u8]| word.starts_with(letter);
-                if nth >= from && !begins(firsts.get(nth)) {
+                if index >= from && !begins(firsts.get(index)) {
                     break;
                 }
-                let block = Block::open(section, nth)?;
-                let from = first_where(block.words.len(), |nth| block.words.get(nth) >= letter);
-                for nth in from..block.words.len() {
-                    let known = block.words.get(nth);
+                let block = Block::open(section, index)?;
+                let from = first_where(block.words.len(), |index| block.words.get(index) >= letter);
+                for index in from..block.words.len() {
+                    let known = block.words.get(index);
                     if !begins(known) {
                         break;
                     }
                     let Ok(text) = std::str::from_utf8(known) else { continue };
                     let right = [word, own.as_str()].map(|word| mistyped(word, text));
                     if let Some(right) = right.into_iter().flatten().max() {
-                        candidates.push((right, block.postings.get(nth).len(), known));
+                        candidates.push((right, block.postings.get(index).len(), known));
                     }
                 }
             }
@@ -271,7 +271,7 @@ impl<'a> Vocabulary<'a> {
             }
         }
         Ok(found.map(|(section, firsts)| {
-            let after = first_where(firsts.len(), |nth| firsts.get(nth) > stem);
+            let after = first_where(firsts.len(), |index| firsts.get(index) > stem);
             (section, after.saturating_sub(1), firsts)
         }))
     }
@@ -283,9 +283,9 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn open(section: &'a Section, nth: usize) -> Result<Self, StorageError> {
+    fn open(section: &'a Section, index: usize) -> Result<Self, StorageError> {
         let cut = || section.damaged("a block of words is cut short");
-        let both = Texts::open(section.block(nth)?).ok_or_else(cut)?;
+        let both = Texts::open(section.block(index)?).ok_or_else(cut)?;
         let words = Texts::open(both.get(0)).ok_or_else(cut)?;
         let postings = Texts::open(both.get(1)).ok_or_else(cut)?;
         Ok(Self { words, postings })
@@ -293,11 +293,10 @@ impl<'a> Block<'a> {
 
     /// The index of the first word that is not less than `stem`.
     fn first_from(&self, stem: &str) -> usize {
-        first_where(self.words.len(), |nth| self.words.get(nth) >= stem.as_bytes())
+        first_where(self.words.len(), |index| self.words.get(index) >= stem.as_bytes())
     }
 }
 
-/// A platform in the index.
 #[derive(Debug, Clone, Copy)]
 pub struct Platform {
     pub first: usize,
@@ -366,7 +365,7 @@ impl<'a> Platforms<'a> {
 
     /// The number of the platform with this current or former name.
     pub fn find(&self, name: &str) -> Result<Option<usize>, StorageError> {
-        let is_it = |nth: &usize| self.names.get(*nth) == name.as_bytes();
+        let is_it = |index: &usize| self.names.get(*index) == name.as_bytes();
         if let Some(found) = (0..self.len()).find(is_it) {
             return Ok(Some(found));
         }
@@ -374,21 +373,22 @@ impl<'a> Platforms<'a> {
         Ok(found.iter().position(|is_it| *is_it))
     }
 
-    pub fn name(&self, nth: usize) -> &str {
-        std::str::from_utf8(self.names.get(nth)).unwrap_or_default()
+    pub fn name(&self, index: usize) -> &str {
+        std::str::from_utf8(self.names.get(index)).unwrap_or_default()
     }
 
     /// For each platform, whether one of these is its current or former name.
     pub fn with_names(&self, names: &Names) -> Result<Vec<bool>, StorageError> {
-        let wanted = names.all();
-        let is_wanted = |name: &[u8]| wanted.iter().any(|wanted| wanted.as_bytes() == name);
+        let requested = names.all();
+        let is_requested =
+            |name: &[u8]| requested.iter().any(|requested| requested.as_bytes() == name);
         let mut found: Vec<bool> =
-            (0..self.len()).map(|nth| is_wanted(self.names.get(nth))).collect();
+            (0..self.len()).map(|index| is_requested(self.names.get(index))).collect();
         let cut = || self.section.damaged("its former names are cut short");
         let former = Texts::open(self.section.block(2)?).ok_or_else(cut)?;
         let aliases = Texts::open(former.get(0)).ok_or_else(cut)?;
-        for nth in (0..aliases.len()).filter(|nth| is_wanted(aliases.get(*nth))) {
-            let platform = read_number(former.get(1), nth.saturating_mul(4)).ok_or_else(cut)?;
+        for index in (0..aliases.len()).filter(|index| is_requested(aliases.get(*index))) {
+            let platform = read_number(former.get(1), index.saturating_mul(4)).ok_or_else(cut)?;
             if let Some(found) = found.get_mut(platform) {
                 *found = true;
             }

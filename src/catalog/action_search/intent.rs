@@ -127,7 +127,7 @@ const PRODUCTS: &[(&str, &str)] = &[
 pub struct Intent(u8);
 
 impl Intent {
-    /// Not known.
+    /// The intent is unknown.
     pub const NONE: Self = Self(0);
     /// Reads, lists, searches or downloads.
     pub const READ: Self = Self(1);
@@ -153,12 +153,12 @@ impl Intent {
         self.0 == 0
     }
 
-    /// What is in either set.
+    /// The intents that are in either set.
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What is in both sets.
+    /// The intents that are in both sets.
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
@@ -177,7 +177,7 @@ pub fn intents_of_verb(word: &str) -> Intent {
 /// Shorter words are not treated as misspelled verbs.
 const MIN_MISTYPED_BYTES: usize = 5;
 
-/// As [`intents_of_verb`], for the first word of a query. It may be inflected ("creating issues"), lack a letter or
+/// Like [`intents_of_verb`], for the first word of a query. It may be inflected ("creating issues"), lack a letter or
 /// have two letters swapped ("creat issue").
 pub fn intents_of_inflected_verb(word: &str) -> Intent {
     if !word.ends_with("ing") {
@@ -254,12 +254,12 @@ pub fn synonyms(stemmed: &str, is_verb: bool) -> Vec<(String, u8)> {
             .map(move |word| (word, weight))
             .collect()
     };
-    let said: Vec<(&str, u8)> = of(ONE_WAY_SYNONYMS, ONE_WAY_WEIGHT);
+    let one_way: Vec<(&str, u8)> = of(ONE_WAY_SYNONYMS, ONE_WAY_WEIGHT);
     let done: Vec<(&str, u8)> =
         if is_verb { of(VERB_SYNONYMS, ONE_WAY_WEIGHT) } else { Vec::new() };
     let products: Vec<(&str, u8)> = of(PRODUCTS, PRODUCT_WEIGHT);
     let mut synonyms: Vec<(String, u8)> = Vec::new();
-    for (word, weight) in alike.chain(said).chain(done).chain(products) {
+    for (word, weight) in alike.chain(one_way).chain(done).chain(products) {
         let word = stem(word);
         if word != stemmed && synonyms.iter().all(|(known, _)| *known != word) {
             synonyms.push((word, weight));

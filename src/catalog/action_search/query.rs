@@ -6,7 +6,7 @@ use super::intent::{
 };
 use super::stem::{stem, words};
 
-/// Further words are ignored.
+/// The maximum number of terms; further words are ignored.
 const MAX_TERMS: usize = 16;
 /// Shorter prefixes of a word do not match it.
 const MIN_PREFIX_CHARS: usize = 2;
@@ -17,7 +17,7 @@ const JOINED_WEIGHT: u8 = 15;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Term {
-    /// As typed, folded.
+    /// The word as typed, case-folded.
     pub word: String,
     /// The stem of the word, then those of its synonyms, each with its weight in sixteenths.
     pub stems: Vec<(String, u8)>,
@@ -29,7 +29,7 @@ pub struct Term {
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct ActionQuery {
-    /// Without stop words.
+    /// The terms of the query, without stop words.
     pub terms: Vec<Term>,
     /// From the verb at its start; empty when it has none.
     pub intents: Intent,
@@ -40,14 +40,15 @@ pub struct ActionQuery {
 impl ActionQuery {
     pub fn read(text: &str) -> Self {
         let all = words(text);
-        let mut said: Vec<&String> = all.iter().filter(|word| !is_stop_word(word)).collect();
+        let mut content_words: Vec<&String> =
+            all.iter().filter(|word| !is_stop_word(word)).collect();
         let intents = leading_verb_intents(&all);
-        if said.is_empty() {
+        if content_words.is_empty() {
             // Some platforms are named like a stop word.
-            said = all.iter().collect();
+            content_words = all.iter().collect();
         }
         let mut kept: Vec<(&String, String)> = Vec::new();
-        for word in said {
+        for word in content_words {
             let stem = stem(word);
             if kept.len() < MAX_TERMS && kept.iter().all(|(_, known)| *known != stem) {
                 kept.push((word, stem));
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(question.prefix.as_deref(), Some("em"));
         let stands_for_create = |text| ActionQuery::read(text).stems().any(|stem| stem == "creat");
         assert!(stands_for_create("open an issue"));
-        assert!(!stands_for_create("list open issues"), "here, it is no verb");
+        assert!(!stands_for_create("list open issues"), "here, `open` is an adjective");
         assert_eq!(ActionQuery::read("issues of").prefix, None, "the word before is complete");
     }
 }

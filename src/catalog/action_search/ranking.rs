@@ -41,7 +41,7 @@ impl Ranking {
         names.fold(rows, usize::saturating_add)
     }
 
-    /// At most [`MAX_MATCHES`](super::rank::MAX_MATCHES).
+    /// The number of rows, at most [`MAX_MATCHES`](super::rank::MAX_MATCHES).
     pub const fn len(&self) -> usize {
         self.len
     }

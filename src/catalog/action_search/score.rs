@@ -249,19 +249,19 @@ impl Scorer {
         let least = u32::from(self.all).saturating_mul(MIN_COVERAGE_PERCENT).div_ceil(100).max(1);
         let has_enough =
             |platform_score: &PlatformScore| u32::from(platform_score.matched_rarity) >= least;
-        let is_wanted =
-            |index: usize| filter.platforms.is_none_or(|wanted| wanted.get(index) == Some(&true));
+        let is_requested =
+            |index: usize| filter.platforms.is_none_or(|allowed| allowed.get(index) == Some(&true));
         let mut matches = Vec::new();
         let mut take = |row: u32,
                         platform_score: &PlatformScore,
                         bonus: i32,
                         row_score: RowScore| {
-            let is_wanted = match filter.method {
+            let is_requested = match filter.method {
                 Constraint::Any => true,
                 Constraint::Equals(method) => platforms.features(row as usize)?.has_method(method),
                 Constraint::Never => false,
             };
-            if is_wanted {
+            if is_requested {
                 let has = platform_score.matched_rarity.saturating_add(row_score.matched_rarity);
                 let missing = i32::from(self.all.saturating_sub(has));
                 let score =
@@ -274,7 +274,7 @@ impl Scorer {
         for (index, (platform, platform_score)) in
             self.platforms.iter().zip(&self.platform_scores).enumerate()
         {
-            if !has_enough(platform_score) || !is_wanted(index) {
+            if !has_enough(platform_score) || !is_requested(index) {
                 continue;
             }
             let bonus = platform_bonus(platform, platform_score.named);
@@ -295,7 +295,7 @@ impl Scorer {
             let has = u32::from(
                 platform_score.matched_rarity.saturating_add(candidate.row_score.matched_rarity),
             );
-            if has >= least && !has_enough(platform_score) && is_wanted(index) {
+            if has >= least && !has_enough(platform_score) && is_requested(index) {
                 take(
                     candidate.row,
                     platform_score,
@@ -519,7 +519,7 @@ pub(super) mod tests {
             scorer.places[row as usize] = u32::try_from(place + 1).unwrap();
         }
         let query = ActionQuery::read("widget");
-        for (wanted, expected) in [
+        for (requested, expected) in [
             (None, &[0, 1, 2][..]),
             (Some([true, true]), &[0, 1, 2]),
             (Some([true, false]), &[0, 1]),
@@ -528,12 +528,12 @@ pub(super) mod tests {
         ] {
             let filter = Filter {
                 method: Constraint::Any,
-                platforms: wanted.as_ref().map(<[bool; 2]>::as_slice),
+                platforms: requested.as_ref().map(<[bool; 2]>::as_slice),
             };
             let matches = scorer.matches(&query, &platforms, &filter).unwrap();
             let mut rows: Vec<usize> = matches.iter().map(Match::row).collect();
             rows.sort_unstable();
-            assert_eq!(rows, expected, "{wanted:?}");
+            assert_eq!(rows, expected, "{requested:?}");
         }
     }
 

@@ -116,7 +116,7 @@ impl PlatformIndex {
     }
 }
 
-/// By action key.
+/// Information about a platform's actions, by key.
 fn action_infos(platform: &Platform) -> HashMap<String, OperationInfo> {
     let mut infos = HashMap::new();
     for unit in &platform.units.units {

@@ -57,7 +57,7 @@ pub struct Pagination {
 pub struct Server {
     /// An absolute URL without a trailing slash. Each `{name}` is a variable: the field with that name.
     pub url: String,
-    /// One line.
+    /// A single line.
     pub description: Option<String>,
 }
 
@@ -349,7 +349,7 @@ pub enum In {
 pub struct Field {
     /// Its name in connect requests.
     pub name: String,
-    /// Its name for people.
+    /// The human-readable name.
     pub label: String,
     /// One line that helps to fill it in.
     #[serde(default)]
@@ -371,7 +371,6 @@ pub struct Field {
 }
 
 impl Field {
-    /// A required field.
     pub fn required(name: &str, label: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -392,7 +391,7 @@ impl Field {
 }
 
 impl AuthMethod {
-    /// `None` for other kinds.
+    /// The OAuth 2.0 part. Returns `None` for other kinds.
     pub fn oauth2(&self) -> Option<&OAuth2> {
         match &self.kind {
             Kind::OAuth2(oauth) => Some(oauth),
@@ -467,7 +466,7 @@ mod tests {
         }));
         let mut found: Vec<&str> = urls(&oauth.kind).collect();
         found.sort_unstable();
-        assert_eq!(found, [1, 2, 3, 4].map(|nth| format!("https://a.example/{nth}")));
+        assert_eq!(found, [1, 2, 3, 4].map(|index| format!("https://a.example/{index}")));
         let key =
             json!({"id": "key", "type": "api_key", "in": "header", "name": "X-Key", "fields": []});
         assert_eq!(urls(&method(key).kind).count(), 0);

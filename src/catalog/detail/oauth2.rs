@@ -17,12 +17,12 @@ pub struct OAuth2 {
     pub token_url: String,
     /// Exchanges refresh tokens, if that is not `token_url`.
     pub refresh_url: Option<String>,
-    /// RFC 7009.
+    /// The revocation endpoint (RFC 7009).
     pub revocation_url: Option<String>,
     /// The scopes that may be requested.
     pub scopes: Vec<Scope>,
     pub scope_separator: String,
-    /// RFC 7636.
+    /// The PKCE challenge method (RFC 7636).
     pub pkce: Pkce,
     /// How the client authenticates at `token_url`.
     pub token_auth: TokenAuth,
@@ -235,7 +235,7 @@ pub enum TokenBody {
 #[serde(deny_unknown_fields)]
 pub struct Scope {
     pub name: String,
-    /// One line; possibly empty.
+    /// A single line; may be empty.
     #[serde(default)]
     pub description: String,
 }

@@ -67,9 +67,10 @@ fn with_clients(
         filter.connectable = Some(Names::new(clients));
     }
     if asks_client {
-        let is_seen = |name: &&String| filter.platforms.as_ref().is_none_or(|seen| seen.has(name));
-        let seen: Vec<String> = clients.iter().filter(is_seen).cloned().collect();
-        filter.platforms = Some(Names::new(&seen));
+        let is_seen =
+            |name: &&String| filter.platforms.as_ref().is_none_or(|allowed| allowed.has(name));
+        let allowed: Vec<String> = clients.iter().filter(is_seen).cloned().collect();
+        filter.platforms = Some(Names::new(&allowed));
     }
     filter
 }

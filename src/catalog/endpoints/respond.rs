@@ -41,13 +41,13 @@ pub enum CatalogQuery<'a> {
         paging: Paging,
     },
     Connector {
-        /// As sent, percent-decoded.
+        /// The path segment as sent, percent-decoded.
         platform: &'a str,
     },
     Action {
-        /// As sent, percent-decoded.
+        /// The path segment as sent, percent-decoded.
         platform: &'a str,
-        /// As sent, percent-decoded.
+        /// The path segment as sent, percent-decoded.
         key: &'a str,
         /// Whether to include the responses of the action.
         with_responses: bool,
@@ -60,7 +60,7 @@ pub enum CatalogQuery<'a> {
         paging: Paging,
     },
     Actions {
-        /// As sent, percent-decoded.
+        /// The path segment as sent, percent-decoded.
         platform: &'a str,
         filter: ActionFilter,
         paging: Paging,
@@ -197,7 +197,7 @@ fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
         #[serde(borrow)]
         input: &'a RawValue,
     }
-    let unreadable = |_| StorageError::new("an action is not what it should be");
+    let unreadable = |_| StorageError::new("a stored action is malformed");
     let WithInput { input } = serde_json::from_slice(action).map_err(unreadable)?;
     let schema: Value = serde_json::from_str(input.get()).map_err(unreadable)?;
     // `input` is a slice of `action`.
@@ -237,7 +237,7 @@ async fn found<P: Ports>(
 /// A page of those actions that the caller may run.
 fn allowed(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
     let list = [b"[".as_slice(), &all.rows, b"]"].concat();
-    let unreadable = |_| StorageError::new("an action's row is not what it should be");
+    let unreadable = |_| StorageError::new("an action's row is malformed");
     let rows: Vec<&RawValue> = serde_json::from_slice(&list).map_err(unreadable)?;
     let mut shown = Vec::new();
     for row in rows {
@@ -255,7 +255,7 @@ fn permit(action: &[u8], limits: &Limits) -> Result<(), Problem> {
     if limits.is_none() {
         return Ok(());
     }
-    let unreadable = |_| StorageError::new("an action is not what it should be");
+    let unreadable = |_| StorageError::new("a stored action is malformed");
     let facts: ActionFacts<'_> = serde_json::from_slice(action).map_err(unreadable)?;
     let named = Some((facts.platform.as_ref(), facts.key.as_ref()));
     limits.permit(facts.method.as_str(), named).map_err(Problem::beyond)
@@ -273,7 +273,7 @@ fn shown_of(platforms: Option<&Names>, limits: &Limits) -> String {
     [names(platforms), between, &limits].concat()
 }
 
-/// Explains results that a reader might misunderstand: actions of other platforms than the requested one, or none.
+/// Explains results that a reader might misunderstand: actions of platforms other than the requested one, or none.
 fn notes(platform_notes: &PlatformNotes, filter: &SearchFilter, total: u64) -> Vec<String> {
     let mut notes: Vec<String> = platform_notes
         .empty

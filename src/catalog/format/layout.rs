@@ -7,7 +7,7 @@ use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DamagedError(
-    /// What is wrong.
+    /// A description of the damage.
     pub &'static str,
 );
 

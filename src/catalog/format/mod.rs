@@ -1,6 +1,6 @@
 //! The stored format of the catalog.
 //!
-//! # What it is for
+//! # Purpose
 //!
 //! The catalog has about 2,800 platforms and 123,000 actions: more than an isolate may hold in memory, and far more than
 //! a request may read. It changes only when the operator publishes, but is read by every request.

@@ -60,7 +60,7 @@ impl<'a> PlatformEntry<'a> {
     /// The locations of the details of its actions.
     pub fn units(&self) -> Result<UnitTable, StorageError> {
         let block = self.pack.block(self.index.saturating_mul(BLOCKS).saturating_add(2))?;
-        serde_json::from_slice(block).map_err(|_| self.pack.damaged("a table of units is no JSON"))
+        serde_json::from_slice(block).map_err(|_| self.pack.damaged("a unit table is not JSON"))
     }
 }
 
@@ -78,7 +78,7 @@ pub fn find<'a>(
     get(pack, segment, index).map(Some)
 }
 
-/// Sorted.
+/// The names of the platforms in a pack, sorted.
 pub fn names(pack: &Section) -> Result<Texts<'_>, StorageError> {
     let cut = || pack.damaged("its list of names is cut short");
     let count = read_number(pack.rest(), 0).ok_or_else(cut)?;

@@ -185,7 +185,7 @@ fn checked(
 }
 
 fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, DamagedError> {
-    let damaged = DamagedError("a packed block is not what it should be");
+    let damaged = DamagedError("a packed block is malformed");
     let (length, packed) = bytes.split_first_chunk().ok_or(damaged)?;
     let length = u32::from_le_bytes(*length) as usize;
     if length > MAX_UNPACKED {
@@ -217,7 +217,7 @@ pub struct SectionWriter {
 /// A serialized section, and what a reference to it contains.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug, Clone)]
-pub struct Written {
+pub struct WrittenSection {
     pub bytes: Vec<u8>,
     /// The length of the head, in bytes.
     pub head: usize,
@@ -227,12 +227,12 @@ pub struct Written {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl SectionWriter {
-    pub fn finish(self) -> Written {
+    pub fn finish(self) -> WrittenSection {
         self.written(0)
     }
 
-    /// With packed blocks.
-    pub fn finish_packed(mut self) -> Written {
+    /// Finishes a segment whose blocks are compressed.
+    pub fn finish_packed(mut self) -> WrittenSection {
         for block in &mut self.blocks {
             *block = packed(block);
         }
@@ -241,14 +241,14 @@ impl SectionWriter {
 
     #[cfg(test)]
     pub(crate) fn opened(self) -> Section {
-        let Written { bytes, head, crc } = self.finish();
+        let WrittenSection { bytes, head, crc } = self.finish();
         let segment = SegmentId::from_content(&bytes);
         let blob: Rc<dyn Blob> = Rc::new(bytes);
         Section::open(&blob, SectionRef { segment, base: 0, head, crc }).unwrap()
     }
 
     /// Serializes the section, with this flag in the lengths of its blocks.
-    fn written(self, flag: usize) -> Written {
+    fn written(self, flag: usize) -> WrittenSection {
         use super::layout::number;
         let table = self.blocks.len().saturating_mul(BLOCK_BYTES).saturating_add(4);
         let head = table.saturating_add(self.rest.len());
@@ -265,7 +265,7 @@ impl SectionWriter {
         for block in self.blocks {
             bytes.extend(block);
         }
-        Written { bytes, head, crc }
+        WrittenSection { bytes, head, crc }
     }
 }
 
@@ -273,7 +273,7 @@ impl SectionWriter {
 mod tests {
     use std::rc::Rc;
 
-    use super::{Section, SectionRef, SectionWriter, Written};
+    use super::{Section, SectionRef, SectionWriter, WrittenSection};
     use crate::catalog::format::stored::SegmentId;
     use crate::ports::Blob;
     use crate::util::crc32::crc32;
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    fn every_damaged_byte_of(written: &Written, blocks: &[Vec<u8>]) {
+    fn every_damaged_byte_of(written: &WrittenSection, blocks: &[Vec<u8>]) {
         let segment = SegmentId::from_content(&written.bytes);
         let location = SectionRef { segment, base: 2, head: written.head, crc: written.crc };
         let whole = [b"..", &written.bytes[..]].concat();

@@ -40,7 +40,7 @@ struct IndexEntry {
 pub struct Index<'a> {
     list: &'a List,
     parts: Vec<(usize, &'a Section)>,
-    /// Entries per block.
+    /// The number of entries in a block.
     in_block: usize,
 }
 
@@ -102,8 +102,8 @@ impl<'a> Index<'a> {
         rows: &[(u32, u8)],
     ) -> Result<Vec<u8>, StorageError> {
         let few = rows.len().saturating_mul(OCCURRENCES_PER_TEXT);
-        let most = occurrences.as_ref().map_or(OCCURRENCES_PER_SEARCH, Occurrences::len);
-        if few < most {
+        let max = occurrences.as_ref().map_or(OCCURRENCES_PER_SEARCH, Occurrences::len);
+        if few < max {
             let texts = rows.iter().map(|(row, _)| self.list.text(*row as usize));
             return texts.map(|text| Ok(word.rank(text?))).collect();
         }

@@ -58,7 +58,7 @@ impl Query {
 }
 
 pub struct Word {
-    /// Folded.
+    /// Case-folded.
     pub text: String,
     finder: Finder<'static>,
     /// Its rank in every row, from the field that all rows share; [`ABSENT`] when it does not occur there.
@@ -175,7 +175,7 @@ fn match_rank(text: &[u8], at: usize, length: usize) -> u8 {
     }
 }
 
-/// As [`match_rank`], regardless of where the match ends: 2, 4 or 6.
+/// Like [`match_rank`], regardless of where the match ends: 2, 4 or 6.
 pub fn start_rank(text: &[u8], at: usize) -> u8 {
     let before = text.get(..at).unwrap_or_default();
     let is_inside = match before.last() {

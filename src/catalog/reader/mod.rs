@@ -121,7 +121,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let read = |own: &str, found: PlatformEntry<'_>| {
             let json = found.connector.to_vec();
             let fields = RowFields::read(Kind::Connector, &json, found.attributes)
-                .ok_or_else(|| StorageError::new("a connector's row is not what it should be"))?;
+                .ok_or_else(|| StorageError::new("a connector's row is malformed"))?;
             Ok((own.to_owned(), fields, json))
         };
         let found = names.iter().map(|name| self.platform(name, read));
@@ -199,7 +199,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let mut found: Vec<&[u8]> = Vec::new();
         if let Some(row) = list.with_key(key)? {
             let fields = RowFields::read(Kind::Action, row, 0)
-                .ok_or_else(|| StorageError::new("an action's row is not what it should be"))?;
+                .ok_or_else(|| StorageError::new("an action's row is malformed"))?;
             found.extend(row_filter.rank(&fields, search.as_ref()).map(|_| row));
         }
         let rows = found.get(positions(found.len())).unwrap_or_default().join(&b',');
@@ -222,7 +222,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             Ok((found.connector.to_vec(), found.detail()?.to_vec()))
         };
         let Some((row, detail)) = self.platform(platform, read).await? else { return Ok(None) };
-        let damaged = || StorageError::new("a connector's row is not what it should be");
+        let damaged = || StorageError::new("a connector's row is malformed");
         let mut json = row.strip_suffix(b"}").ok_or_else(damaged)?.to_vec();
         json.push(b',');
         json.extend_from_slice(detail.strip_prefix(b"{").ok_or_else(damaged)?);
@@ -254,7 +254,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             return Ok(ActionLookup::NoAction(keys.collect()));
         };
         let connector = serde_json::from_slice(&detail)
-            .map_err(|_| StorageError::new("a connector's detail is not what it should be"))?;
+            .map_err(|_| StorageError::new("a connector's detail is malformed"))?;
         let json = render(&unit, &action, &own, &connector, &table.schemes, with_responses);
         json.map(ActionLookup::Found).map_err(|_| damaged())
     }

@@ -214,8 +214,8 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
                 allowed.map_or_else(|| named_platforms.clone(), |known| both(known).collect()),
             );
         }
-        let wanted = score::Filter { method: filter.method, platforms: allowed.as_deref() };
-        let mut ranking = rank(query, &vocabulary, &platforms, list.rows, &wanted, limit)?;
+        let row_filter = score::Filter { method: filter.method, platforms: allowed.as_deref() };
+        let mut ranking = rank(query, &vocabulary, &platforms, list.rows, &row_filter, limit)?;
         ranking.platform_notes = platform_notes(filter, query, &vocabulary, &platforms, &ranking)?;
         Ok(ranking)
     }

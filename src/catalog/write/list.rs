@@ -6,7 +6,7 @@ use super::{ListForm, PreparedList, Row, Sizes};
 use crate::catalog::action_search::write::PlatformIndex;
 use crate::catalog::format::layout::{number, write_texts};
 use crate::catalog::format::list::{ListRef, PartRef, Role, bucket_of};
-use crate::catalog::format::section::{SectionRef, SectionWriter, Written};
+use crate::catalog::format::section::{SectionRef, SectionWriter, WrittenSection};
 use crate::catalog::format::stored::SegmentId;
 use crate::catalog::list_search::index::write_index;
 use crate::catalog::row::Kind;
@@ -176,7 +176,7 @@ impl Parts {
         self.put(role, first, section.finish());
     }
 
-    pub(super) fn put(&mut self, role: Role, first: usize, written: Written) {
+    pub(super) fn put(&mut self, role: Role, first: usize, written: WrittenSection) {
         let segment = SegmentId::from_content(&written.bytes);
         let location = SectionRef { segment, base: 0, head: written.head, crc: written.crc };
         self.parts.push(PartRef { role, location, first });

@@ -19,7 +19,7 @@ use crate::catalog::detail::{AuthMethod, ConnectorDetail};
 use crate::catalog::format::current::{pack_of, write_current};
 use crate::catalog::format::layout::number;
 use crate::catalog::format::list::{ListRef, Role};
-use crate::catalog::format::section::{REF_BYTES, SectionRef, SectionWriter, Written};
+use crate::catalog::format::section::{REF_BYTES, SectionRef, SectionWriter, WrittenSection};
 use crate::catalog::format::stored::{FORMAT, Manifest, SegmentId};
 use crate::catalog::model::{Action, Connector};
 use crate::catalog::row::{self, Kind, RowFields};
@@ -85,7 +85,7 @@ pub struct Platform {
     pub detail: ConnectorDetail,
     /// Whether it is enabled for hosted authorization.
     pub authkit: bool,
-    /// Former names.
+    /// Previous names.
     pub aliases: Vec<String>,
     pub actions: Vec<Action>,
     pub units: Units,
@@ -112,7 +112,7 @@ pub struct Version {
 }
 
 struct Row {
-    /// Followed by a comma.
+    /// The JSON of the row, followed by a comma.
     json: Vec<u8>,
     fields: RowFields,
 }
@@ -135,7 +135,7 @@ pub struct PreparedList {
 
 #[derive(Debug)]
 enum ListForm {
-    Whole(Written),
+    Whole(WrittenSection),
     Parts { list: ListRef, segments: Vec<Vec<u8>> },
 }
 
@@ -279,7 +279,7 @@ fn store_all_actions<E>(
     Ok(list)
 }
 
-fn reference(written: &Written, segment: SegmentId) -> [u8; REF_BYTES] {
+fn reference(written: &WrittenSection, segment: SegmentId) -> [u8; REF_BYTES] {
     let mut bytes = [0; REF_BYTES];
     let fields = segment.0.into_iter().chain(number(written.head)).chain(written.crc.to_le_bytes());
     for (to, from) in bytes.iter_mut().zip(fields) {

@@ -8,7 +8,7 @@ use super::{ListForm, Platform, PreparedList};
 use crate::catalog::action::store::Tables;
 use crate::catalog::format::layout::{number, write_texts};
 use crate::catalog::format::pack::{ALIAS, AUTHKIT, ENTRY_BYTES, LIST_APART, NEEDS_CLIENT};
-use crate::catalog::format::section::{SectionWriter, Written};
+use crate::catalog::format::section::{SectionWriter, WrittenSection};
 use crate::catalog::format::stored::SegmentId;
 
 /// The data of a name in a pack.
@@ -41,7 +41,7 @@ impl Entry<'_> {
     }
 
     /// The action list that the pack contains, and its rows.
-    fn list(&self) -> Option<(&Written, usize)> {
+    fn list(&self) -> Option<(&WrittenSection, usize)> {
         match self {
             Self::Platform(_, Some(PreparedList { form: ListForm::Whole(whole), rows, .. })) => {
                 Some((whole, *rows))
@@ -58,7 +58,7 @@ pub(super) struct Pack<'a> {
 
 impl Pack<'_> {
     /// The pack's section, followed by the lists. Returns `None` when the pack is empty.
-    pub(super) fn write(&self, tables: &Tables<'_>) -> Option<Written> {
+    pub(super) fn write(&self, tables: &Tables<'_>) -> Option<WrittenSection> {
         let names = write_texts(self.names.keys());
         let blocks = self.names.values().flat_map(|entry| entry.blocks(tables));
         let blocks: Vec<Vec<u8>> = blocks.collect();

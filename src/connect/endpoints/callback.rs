@@ -269,7 +269,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         });
         credentials.keep_refresh(kept);
 
-        // 6. Write.
+        // 6. Store the connection and its credentials.
         let written =
             self.write(attempt, method, &credentials, expires_at, granted.as_deref()).await?;
         if !matches!(written, StoreOutcome::Done(_)) {

@@ -26,7 +26,7 @@ struct Exchanged<'a> {
 
 /// The row that only the first exchange of a code returns.
 #[derive(Deserialize)]
-struct Used {
+struct UsedCode {
     #[serde(rename = "expires_at")]
     _expires_at: u64,
 }
@@ -50,7 +50,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             statements::prune_codes(self.now),
         ];
         let sets = self.ports.batch(batch).await?;
-        first_row::<Used>(&sets, 0)?.ok_or(AuthenticationError::BadToken)?;
+        first_row::<UsedCode>(&sets, 0)?.ok_or(AuthenticationError::BadToken)?;
         let exchanged = Exchanged { token: &text, expires_at: rfc3339(expires_at) };
         Ok(Response::json(json::bytes(&exchanged), NO_STORE))
     }

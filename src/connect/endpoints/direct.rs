@@ -81,14 +81,14 @@ impl ConnectRequest<'_> {
             }
             _ => false,
         };
-        let expected = if self.presets.are_broken_by(&credentials.fields) {
+        let than = if self.presets.are_broken_by(&credentials.fields) {
             Some("than the app expects")
         } else {
             (is_different_account && !self.allows_other_account).then_some("than before")
         };
-        if let Some(expected) = expected {
+        if let Some(than) = than {
             let detail = format!(
-                "These credentials belong to another account at {name} {expected}. Nothing was changed."
+                "These credentials belong to a different account at {name} {than}. Nothing was changed."
             );
             return Err(Problem::new(Code::CredentialsRejected, detail));
         }

@@ -28,15 +28,15 @@ pub(super) fn nothing_written(attempt: &Attempt) -> AttemptFailure {
 /// The failure if the user signed in with a different account than before.
 pub(super) fn account_mismatch(name: &str) -> AttemptFailure {
     let detail = format!(
-        "You signed in to {name} with another account than before. The connection keeps the previous one. Sign in with that account, or connect this one separately."
+        "You signed in to {name} with a different account than before. The connection keeps the previous one. Sign in with that account, or connect this one separately."
     );
     AttemptFailure::new(AttemptErrorCode::AccountMismatch, detail)
 }
 
-/// The failure if the user signed in with another account than the one that the app has fixed.
+/// The failure if the user signed in with an account other than the one that the app has fixed.
 pub(super) fn unexpected_account(name: &str) -> AttemptFailure {
     let detail = format!(
-        "You signed in to {name} with another account than the app expects. Sign in with the expected one."
+        "You signed in to {name} with a different account than the app expects. Sign in with the expected one."
     );
     AttemptFailure::new(AttemptErrorCode::AccountMismatch, detail)
 }

@@ -83,9 +83,9 @@ pub(crate) async fn connector<P: Ports>(
     platform: &str,
 ) -> Result<Option<Connector>, StorageError> {
     let Some(row) = catalog.detail(platform).await? else { return Ok(None) };
-    serde_json::from_slice(&row).map(Some).map_err(|error| {
-        StorageError::new(format!("a connector's row is not what it should be: {error}"))
-    })
+    serde_json::from_slice(&row)
+        .map(Some)
+        .map_err(|error| StorageError::new(format!("a connector's row is malformed: {error}")))
 }
 
 /// The hash under which a secret is stored: SHA-256 in hexadecimal.
@@ -122,7 +122,7 @@ impl<'a> Browser<'a> {
         })
     }
 
-    /// As [`Self::from_request`], if one of these keys generated the secret.
+    /// Like [`Self::from_request`], if one of these keys generated the secret.
     fn authenticated(request: &'a Request, keys: &VaultKeys) -> Option<Self> {
         Self::from_request(request)
             .filter(|browser| keys.has_minted(Purpose::Browser, browser.secret))

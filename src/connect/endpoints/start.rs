@@ -40,7 +40,7 @@ use crate::util::json;
 
 /// The rows that are selected together with the caller's key.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct FoundRows {
     connection: Rows<Connection>,
     previous: Rows<PreviousCredentials>,
     client: Rows<OauthClient>,
@@ -54,15 +54,19 @@ struct NewConnect<'a> {
     target: RequestedTarget,
     /// The name of the chosen OAuth client.
     client: Option<String>,
-    found: Found,
+    found: FoundRows,
 }
 
 /// The connection that the request names.
 #[derive(Debug)]
 enum RequestedTarget {
     /// By key: a new connection, or a failed one.
-    ByKey { connector: Box<Connector>, platform: String, label: String, owner: Owner },
-    /// By id.
+    ByKey {
+        connector: Box<Connector>,
+        platform: String,
+        label: String,
+        owner: Owner,
+    },
     ById,
 }
 
@@ -91,7 +95,7 @@ pub async fn plan<'a, P: Ports>(
         }
         body.finish()?;
         let id = ConnectionId::parse(&id).unwrap_or_default();
-        let found = Found {
+        let found = FoundRows {
             connection: statements.ask(one::select(&guard, &id)),
             previous: statements.ask(statements::select_credentials(&guard, &id)),
             client: statements.ask(statements::select_chosen_client_for(
@@ -141,7 +145,7 @@ pub async fn plan<'a, P: Ports>(
     let is_seen = restriction.is_none_or(|own| own.has_platform(&connector.platform));
     let platform = if is_seen { connector.platform.clone() } else { requested };
     let key = [platform.as_str(), &label, &owner.identity];
-    let found = Found {
+    let found = FoundRows {
         connection: statements.ask(one::select_by_key(&guard, &platform, &label, &owner.identity)),
         previous: statements.ask(statements::select_credentials_by_key(
             &guard,
@@ -203,7 +207,7 @@ pub(super) struct ConnectRequest<'a> {
     pub method: &'a AuthMethod,
     /// The name of the OAuth client.
     pub client: String,
-    /// What the user resolved in, and what the OAuth client says.
+    /// The values of variables from the user's fields and from the OAuth client.
     pub values: BTreeMap<String, String>,
     pub connection: ConnectTarget,
     /// The display name; `None` keeps that of a reconnected connection.

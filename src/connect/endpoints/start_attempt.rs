@@ -209,13 +209,13 @@ impl ConnectTarget {
 const WAIT: RetryAfter = RetryAfter(600);
 
 fn too_many(open: &OpenAttempts) -> Problem {
-    let (what, most) = if open.of_identity >= MAX_OF_IDENTITY {
+    let (what, max) = if open.of_identity >= MAX_OF_IDENTITY {
         ("This identity", MAX_OF_IDENTITY)
     } else {
         ("This account", MAX_OF_ACCOUNT)
     };
     let detail = format!(
-        "{what} has {most} open connect attempts, which is the maximum. Finish one, or wait until they expire."
+        "{what} has {max} open connect attempts, which is the maximum. Finish one, or wait until they expire."
     );
     Problem { retry_after: Some(WAIT.0), ..Problem::new(Code::TooManyRequests, detail) }
 }

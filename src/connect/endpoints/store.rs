@@ -30,7 +30,6 @@ pub struct ConnectedAccount<'a> {
     pub credentials: &'a Credentials,
     /// When the access token expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: Option<u64>,
-    /// The requested scopes.
     pub requested_scopes: &'a [String],
     /// The granted scopes; `None` if the platform does not return them, which means all.
     pub granted_scopes: Option<&'a [String]>,
@@ -40,7 +39,6 @@ pub struct ConnectedAccount<'a> {
     pub unchecked: Option<InconclusiveCheck>,
     /// Whether another service still refreshes the credentials.
     pub awaits_cut_over: bool,
-    /// Whether to store the account's name.
     pub names: bool,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
@@ -85,7 +83,7 @@ pub enum StoreTarget<'a> {
 /// The outcome of [`store`].
 #[derive(Debug)]
 pub enum StoreOutcome {
-    /// Stored. Contains the connection.
+    /// The connection was stored.
     Done(Connection),
     /// Nothing was written: this other connection has the key.
     KeyTaken(Connection),

@@ -76,9 +76,9 @@ mod tests {
     use crate::http::message::Request;
     use crate::ports::Random;
 
-    struct Zeros;
+    struct ZeroRandom;
 
-    impl Random for Zeros {
+    impl Random for ZeroRandom {
         fn fill(&self, bytes: &mut [u8]) {
             bytes.fill(0);
         }
@@ -115,7 +115,7 @@ mod tests {
         ] {
             let vault_keys = VaultKeys::parse(&format!("a:{}=", "A".repeat(43))).unwrap();
             let config = Config { allowed_origins, vault_keys, ..Config::default() };
-            let response = window(&config, &Request::default(), &Zeros);
+            let response = window(&config, &Request::default(), &ZeroRandom);
             let policy = response.header("content-security-policy").unwrap();
             assert_eq!(policy.rsplit("; ").next(), Some(ancestors));
             assert!(response.is_asset);

@@ -56,7 +56,7 @@ fn choice_of_link<'a>(
     match (connector.auth_methods.as_slice(), connector.auth_methods.iter().find(works)) {
         ([_] | [], _) => connector.method(None).map(Choice::Method),
         (_, Some(first)) => Ok(Choice::OfUser(first)),
-        // The error will say that there is no OAuth client.
+        // A later error reports the missing OAuth client.
         ([first, ..], None) => Ok(Choice::Method(first)),
     }
 }

@@ -141,7 +141,7 @@ fn guard_attempt(sql: &mut Sql<'_>, guard: &Guard<'_>) {
 #[derive(Debug)]
 pub struct AttemptFilter<'a> {
     pub identity: Option<&'a str>,
-    /// Empty for all.
+    /// Empty for all statuses.
     pub statuses: &'a [AttemptStatus],
     /// Attempts older than the one with this id.
     pub before: Option<&'a ConnectionId>,
@@ -163,7 +163,7 @@ impl AttemptFilter<'_> {
             (false, true) => Some("c.status = 'pending' AND c.expires_at <= ?3"),
             (false, false) => None,
         };
-        // An exchange is pending or interrupted. There are few.
+        // An exchanging attempt is pending, or failed if it was interrupted. There are few such rows.
         let exchanging = asks(Pending) || asks(Failed);
         let others = [
             exchanging.then_some("c.status = 'exchanging'"),

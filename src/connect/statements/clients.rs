@@ -90,7 +90,7 @@ pub struct NewClient<'a> {
 pub enum NewSecret<'a> {
     /// Keeps it if the client's id does not change.
     Keep,
-    /// Removes it.
+    /// Removes the secret.
     None,
     /// Replaces it by this encrypted one.
     Sealed(&'a Sealed),
@@ -155,7 +155,7 @@ pub fn retry_rejected(principal: &Principal, platform: &str, name: &str, now: u6
     )
 }
 
-/// As [`select_client`], for an authenticated request.
+/// Like [`select_client`], for an authenticated request.
 pub fn select_client_of(
     (account, environment): (&str, &str),
     platform: &str,
@@ -188,7 +188,7 @@ pub fn select_client_for(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// As [`select_client_for`], or the client with the chosen name.
+/// Like [`select_client_for`], or the client with the chosen name.
 pub fn select_chosen_client_for(
     guard: &Guard<'_>,
     id: &ConnectionId,

@@ -41,7 +41,6 @@ pub struct NewCredentials<'a> {
     pub awaits_cut_over: bool,
 }
 
-/// A connected account to write.
 #[derive(Debug)]
 pub struct AccountWrite<'a> {
     pub account: &'a str,
@@ -224,7 +223,7 @@ pub fn select_connection(account: &str, environment: &str, id: &str) -> Statemen
     }
 }
 
-/// As [`select_connection`], by platform, label and identity.
+/// Like [`select_connection`], by platform, label and identity.
 pub fn select_holder(account: &str, environment: &str, new: &NewConnection) -> Statement {
     let sql = format!(
         "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_key WHERE c.account = ?1 AND c.environment = ?2 AND c.platform = ?3 AND c.label = ?4 AND c.identity = ?5"

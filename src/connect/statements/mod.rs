@@ -38,7 +38,7 @@ pub fn select_state(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// As [`select_credentials`], by platform, label and identity.
+/// Like [`select_credentials`], by platform, label and identity.
 pub fn select_credentials_by_key(
     guard: &Guard<'_>,
     platform: &str,

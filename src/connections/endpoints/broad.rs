@@ -5,7 +5,7 @@ use crate::http::problem::{Code, Fault, Location, Problem};
 
 /// Why a list is too broad.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Excess {
+pub(super) enum ExcessReason {
     /// Reaching the page would skip too many rows.
     Page {
         /// The rows that are skipped, from the nearer end.
@@ -32,17 +32,17 @@ pub(super) enum Excess {
 /// It does not show a token how many connections match, since the token may not see all of them.
 pub(super) fn too_broad(
     filter: &ConnectionFilter,
-    excess: &Excess,
+    excess: &ExcessReason,
     max_rows: u64,
     is_token: bool,
 ) -> Problem {
     let (estimate, advice, errors) = match excess {
-        Excess::Page { skipped } => {
+        ExcessReason::Page { skipped } => {
             let advice = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
             let what = format!("skips {skipped} connections, which are read one by one");
             (format!("about {skipped}"), advice, vec![fault("page", &what)])
         }
-        Excess::Matches { limit: matches } => {
+        ExcessReason::Matches { limit: matches } => {
             let (name, what, advice) = search(filter);
             let detail = if is_token {
                 "has more connections than a list may read".into()
@@ -51,7 +51,7 @@ pub(super) fn too_broad(
             };
             (format!("more than {max_rows}"), advice, vec![fault(name, &detail)])
         }
-        Excess::Rows { cost, tags, columns } => {
+        ExcessReason::Rows { cost, tags, columns } => {
             let advice = "Narrow it with `identity`, `name`, `key` or a rarer tag, or ask for one tag alone.";
             (format!("about {cost}"), advice, tag_faults(filter, *tags, *columns))
         }
@@ -126,14 +126,14 @@ mod tests {
     #[test]
     fn faults_of_one_and_several_tags_differ() {
         let names = |count| ["a", "b"].into_iter().take(count).map(str::to_owned).collect();
-        for (tags, said) in [
+        for (tags, expected_detail) in [
             (Tags::Any(names(1)), "`tags` has 7 connections"),
             (Tags::All(names(1)), "`tags` has 7 connections"),
             (Tags::Any(names(2)), "`tags` have 7 connections together"),
             (Tags::All(names(2)), "`tags` have 7 connections each, or more"),
         ] {
             let filter = ConnectionFilter { tags: Some(tags), ..ConnectionFilter::default() };
-            assert_eq!(tag_faults(&filter, 7, 0)[0].detail, said);
+            assert_eq!(tag_faults(&filter, 7, 0)[0].detail, expected_detail);
         }
     }
 }

@@ -34,9 +34,8 @@ struct Connector {
 
 impl Connector {
     fn read(row: &[u8]) -> Result<Self, StorageError> {
-        serde_json::from_slice(row).map_err(|error| {
-            StorageError::new(format!("a connector's row is not what it should be: {error}"))
-        })
+        serde_json::from_slice(row)
+            .map_err(|error| StorageError::new(format!("a connector's row is malformed: {error}")))
     }
 }
 
@@ -152,7 +151,7 @@ fn read(
         if own.connections.is_some() {
             return Err(outside_token_connections());
         }
-        let what = if identity.as_ref() != Some(&own.identity) {
+        let refused_field = if identity.as_ref() != Some(&own.identity) {
             Some("identity")
         } else if own.identity_type.is_some() && identity_type != own.identity_type {
             Some("identityType")
@@ -160,18 +159,18 @@ fn read(
             let may = |platform: &String| own.has_platform(platform);
             platform.as_ref().is_some_and(|platform| !may(platform)).then_some("platform")
         };
-        if let Some(what) = what {
-            return Err(outside_token_scope(what));
+        if let Some(refused_field) = refused_field {
+            return Err(outside_token_scope(refused_field));
         }
     }
-    let (Some(asked), Some(connector), Some(identity), Some(identity_type)) =
+    let (Some(requested_name), Some(connector), Some(identity), Some(identity_type)) =
         (platform, connector, identity, identity_type)
     else {
         return Err(internal_missing_field());
     };
     // A former name of the platform becomes its current one, unless the token is restricted to the former name.
     let is_seen = restriction.is_none_or(|seen| seen.has_platform(&connector.platform));
-    let platform = if is_seen { connector.platform } else { asked };
+    let platform = if is_seen { connector.platform } else { requested_name };
     let state = body.text("state").and_then(|text| text.parse().ok());
     Ok(NewConnection {
         id,

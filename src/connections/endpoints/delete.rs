@@ -16,7 +16,6 @@ use crate::ports::Ports;
 use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 
-/// Plans the request.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -39,7 +38,7 @@ pub fn plan<'a, P: Ports>(
             None if !results.repeated => return Err(Problem::no_connection()),
             _ => {}
         }
-        // The connection is deleted even if the platform does not revoke what it granted.
+        // The connection is deleted even if the platform does not revoke the grant.
         if let Some(revocation) = results.first(revocation)? {
             let (cache, client) = (context.service.catalog(), results.first(client)?);
             revoke(context.config(), cache, ports, &revocation, client.as_ref()).await;

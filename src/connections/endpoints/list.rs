@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::broad::{Excess, too_broad};
+use super::broad::{ExcessReason, too_broad};
 use super::shown::{document, document_with_account};
 use crate::auth::restriction::TokenRestriction;
 use crate::connections::cursor::Cursor;
@@ -109,7 +109,6 @@ fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
     Some(if any { Tags::Any(tags) } else { Tags::All(tags) })
 }
 
-/// Plans the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (request, caller) = (context.request, context.caller);
     let secrets = caller.cursor_secrets(&context.config().sessions);
@@ -162,7 +161,7 @@ struct ListPage {
     /// The page's connections, in list order.
     page: Vec<Connection>,
     /// Why the list was rejected.
-    excess: Option<Excess>,
+    excess: Option<ExcessReason>,
 }
 
 /// The handles of the rows of [`ListStatements`].
@@ -237,7 +236,7 @@ fn gather(
         ListRows::Counted { total, page } => {
             let total = sum(*total)?;
             let skipped = skipped(start, total, rows, max_rows);
-            let excess = (skipped > max_rows).then_some(Excess::Page { skipped });
+            let excess = (skipped > max_rows).then_some(ExcessReason::Page { skipped });
             ListPage { total, page: in_order(results.all(*page)?), excess }
         }
         ListRows::Searched { walk, page, limit } => {
@@ -246,12 +245,12 @@ fn gather(
                 walked = walked.saturating_add(walk.walked);
                 total = total.saturating_add(walk.total);
             }
-            let excess = (walked > *limit).then_some(Excess::Matches { limit: *limit });
+            let excess = (walked > *limit).then_some(ExcessReason::Matches { limit: *limit });
             ListPage { total, page: in_order(results.all(*page)?), excess }
         }
         ListRows::Plans { costs, pairs } => {
             let Costs { cost, tags, columns } = results.first(*costs)?.unwrap_or_default();
-            let excess = (cost > max_rows).then_some(Excess::Rows { cost, tags, columns });
+            let excess = (cost > max_rows).then_some(ExcessReason::Rows { cost, tags, columns });
             let (mut all, mut page) = (0_u64, Vec::new());
             for (total, rows) in pairs {
                 all = all.saturating_add(sum(*total)?);

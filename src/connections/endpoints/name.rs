@@ -6,7 +6,6 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::problem::Problem;
 
-/// Plans the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;

@@ -11,7 +11,6 @@ use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
 use crate::storage::transaction::Statements;
 
-/// Plans the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();

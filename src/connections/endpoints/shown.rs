@@ -13,7 +13,7 @@ pub(crate) fn document(connection: &Connection) -> Result<Vec<u8>, Problem> {
     })
 }
 
-/// As [`document`], with the account at the platform. `names`: whether its name is included.
+/// Like [`document`], with the account at the platform. `names`: whether its name is included.
 pub(crate) fn document_with_account(
     connection: &Connection,
     names: bool,

@@ -25,7 +25,7 @@ struct StateRow {
     platform_account_name: Option<String>,
 }
 
-/// The document.
+/// The response.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Status<'a> {
@@ -54,7 +54,6 @@ struct Reason<'a> {
     http_status: Option<u16>,
 }
 
-/// Plans the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, id, mut statements) =

@@ -20,7 +20,7 @@ struct Counter {
     n: u64,
 }
 
-/// The document.
+/// The response.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Summary<'a> {
@@ -47,7 +47,6 @@ impl Serialize for Counts {
     }
 }
 
-/// Plans the request.
 pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, mut statements) = (context.guard(), Statements::default());

@@ -7,7 +7,6 @@ use crate::http::handler::Handler;
 use crate::http::problem::Problem;
 use crate::util::json;
 
-/// Plans the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;

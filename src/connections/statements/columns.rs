@@ -18,7 +18,6 @@ pub(super) struct Columns {
 pub(super) struct OpenColumn {
     /// The column's name.
     pub column: &'static str,
-    /// All its values.
     pub values: [&'static str; 4],
 }
 

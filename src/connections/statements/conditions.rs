@@ -21,13 +21,13 @@ impl Sql<'_> {
         self.push(" AND ").push(open.column).push(" IN ").texts(&open.values)
     }
 
-    /// As [`Self::walk_columns`], along a given index and without the filter's columns.
+    /// Like [`Self::walk_columns`], along a given index and without the filter's columns.
     pub(super) fn index(&mut self, index: &str, filter: &ConnectionFilter) -> &mut Self {
         self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY ").push(index);
         self.push(" ON ").of_tenant("c", filter).push(" WHERE ").guard()
     }
 
-    /// As [`Self::index`], along the index by name: connections whose name and identity share fewer than `overlaps`
+    /// Like [`Self::index`], along the index by name: connections whose name and identity share fewer than `overlaps`
     /// leading characters.
     pub(super) fn names(&mut self, overlaps: usize, filter: &ConnectionFilter) -> &mut Self {
         self.index("connections_by_name", filter).push(" AND c.name_overlap IN (");
@@ -37,7 +37,7 @@ impl Sql<'_> {
         self.push(")")
     }
 
-    /// As [`Self::index`], along the rows `t` of the rarest of these tags; none when a tag has no connections. `c` is
+    /// Like [`Self::index`], along the rows `t` of the rarest of these tags; none when a tag has no connections. `c` is
     /// joined only when needed.
     pub(super) fn walk_tag(
         &mut self,
@@ -62,7 +62,7 @@ impl Sql<'_> {
         if tags.len() > 1 { self.all_tags("t", tags) } else { self }
     }
 
-    /// As [`Self::index`], along the rows `t` of any of these tags.
+    /// Like [`Self::index`], along the rows `t` of any of these tags.
     pub(super) fn walk_tags<T: AsRef<str>>(
         &mut self,
         tags: &[T],

@@ -27,7 +27,6 @@ impl ConnectionFilter {
         }
     }
 
-    /// The counter for the filter's columns.
     fn column_counter(&self) -> Counter {
         let columns = self.columns();
         let mut dimension: Vec<&str> = Vec::new();

@@ -16,7 +16,7 @@ pub fn account_has_capacity(account: &str, environment: &str) -> String {
     )
 }
 
-/// As [`account_has_capacity`], for an identity. Its connections are counted up to the limit.
+/// Like [`account_has_capacity`], for an identity. Its connections are counted up to the limit.
 #[must_use]
 pub fn identity_has_capacity(
     account: &str,

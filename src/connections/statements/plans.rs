@@ -233,7 +233,7 @@ impl Sql<'_> {
         self
     }
 
-    /// As [`Self::is_chosen`], for queries without `k`.
+    /// Like [`Self::is_chosen`], for queries without `k`.
     fn is_chosen_subquery(&mut self, plans: &QueryPlans<'_>, index: usize) -> &mut Self {
         self.push("(SELECT ")
             .is_chosen(plans, index)

@@ -120,7 +120,7 @@ impl Sql<'_> {
         self.begins("c.identity_folded", q)
     }
 
-    /// As [`Self::identified`], those whose name begins with `q` but whose identity does not. If name and identity
+    /// Like [`Self::identified`], those whose name begins with `q` but whose identity does not. If name and identity
     /// share fewer leading characters than `q` has, the identity can't begin with it.
     fn named(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
         let length = q.chars().count();

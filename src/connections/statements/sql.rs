@@ -50,7 +50,7 @@ impl<'a> Sql<'a> {
         self.push(BY_ID).text(id.as_str()).push(joins).push(" WHERE ").guard_connection()
     }
 
-    /// As [`Self::push_connection`], by platform, label and identity.
+    /// Like [`Self::push_connection`], by platform, label and identity.
     pub(crate) fn push_connection_by_key(
         &mut self,
         [platform, label, identity]: [&str; 3],
@@ -61,7 +61,7 @@ impl<'a> Sql<'a> {
         self.push(joins).push(" WHERE ").guard_connection()
     }
 
-    /// As [`Self::guard`], and that a token may see the connection `c`.
+    /// Like [`Self::guard`], and that a token may see the connection `c`.
     pub(crate) fn guard_connection(&mut self) -> &mut Self {
         self.guard();
         let Some(restriction) = self.guard.restriction else { return self };

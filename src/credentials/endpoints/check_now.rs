@@ -18,7 +18,6 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::{Results, Statements};
 use crate::terms::State;
 
-/// Plans the request.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,

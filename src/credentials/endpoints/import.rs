@@ -44,7 +44,6 @@ use crate::terms::State;
 use crate::util::case_fold::fold;
 use crate::util::json::{self, Value};
 
-/// Plans the request.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -364,7 +363,7 @@ fn ensure_own_client(
         return Ok(());
     }
     let detail = format!(
-        "The credentials were issued to another client than the {}, which can't refresh them. Set the client with their `clientId`: `PUT {}`.",
+        "The credentials were issued to a client other than the {}, which can't refresh them. Set the client with their `clientId`: `PUT {}`.",
         chosen_client::noun(platform, name),
         chosen_client::address(platform, name)
     );

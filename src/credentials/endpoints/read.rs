@@ -25,7 +25,6 @@ use crate::terms::CredentialType;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// Plans the request.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,

@@ -23,7 +23,6 @@ use crate::ports::Ports;
 use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 
-/// Plans the request.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -63,7 +62,7 @@ async fn set<P: Ports>(
         let (config, connector) = (context.config(), &connector);
         let platform_auth = PlatformAuth { config, connector, method, credentials, client };
         checked = match platform::verify(ports, platform_auth).await {
-            // What has expired can still be refreshed.
+            // An expired access token can still be refreshed.
             Verdict::Rejected(401) if credentials.is_refreshable(method) => {
                 CheckOutcome::NotChecked
             }

@@ -110,11 +110,11 @@ impl<'c> SubmittedCredentials<'c> {
 fn method_for<'c>(
     connector: &'c Connector,
     kind: CredentialType,
-    asked: Option<&str>,
+    requested: Option<&str>,
 ) -> Result<&'c AuthMethod, (&'static str, String)> {
     let all = connector.auth_methods.iter();
     let of_kind: Vec<_> = all.filter(|method| method.credential_type() == kind).collect();
-    let found = match (asked, of_kind.as_slice()) {
+    let found = match (requested, of_kind.as_slice()) {
         (None, [only]) => Some(*only),
         (None, _) => None,
         (Some(id), methods) => methods.iter().find(|method| method.id == id).copied(),

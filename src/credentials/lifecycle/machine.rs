@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_acts_on_what_has_failed_and_the_account_on_its_client() {
+    fn users_fix_credentials_and_accounts_fix_their_client() {
         for (state, code, expected) in [
             (State::Failed, Some("client_rejected"), "user"),
             (State::Failed, None, "user"),

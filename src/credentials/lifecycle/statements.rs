@@ -11,9 +11,7 @@ const MINUTE_MS: u64 = 60_000;
 /// The key of a row of credentials.
 #[derive(Debug, Clone, Copy)]
 pub struct CredentialsKey<'a> {
-    /// The account.
     pub account: &'a str,
-    /// Its environment.
     pub environment: Environment,
     /// The connection's id.
     pub connection: &'a str,
@@ -168,7 +166,7 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Stores that a check succeeded, if the request still holds the lease at the version that it has read.
+    /// Records that a check succeeded, if the request still holds the lease at the version that it has read.
     #[must_use]
     pub fn record_success(&self, version: u64, request: &str, check_at: u64) -> Statement {
         Statement {
@@ -291,11 +289,8 @@ pub fn claim_due(now: u64, until: u64, limit: usize) -> Statement {
 /// it still does.
 #[derive(Debug, Clone, Copy)]
 pub struct Breaker<'a> {
-    /// The account.
     pub account: &'a str,
-    /// Its environment.
     pub environment: Environment,
-    /// The platform.
     pub platform: &'a str,
     /// The client's name.
     pub name: &'a str,
@@ -329,7 +324,6 @@ impl Breaker<'_> {
         )
     }
 
-    /// Opens the breaker.
     #[must_use]
     pub fn open(&self, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
@@ -344,7 +338,7 @@ impl Breaker<'_> {
     /// Records an error that may concern the client or only one account. Opens the breaker if another account had the
     /// same error, and no refresh has succeeded since.
     #[must_use]
-    pub fn suspect(&self, suspicion: &Suspicion<'_>, now: u64) -> Statement {
+    pub fn suspect(&self, suspicion: &ClientError<'_>, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
         self.statement("UPDATE oauth_clients \
             SET rejected_since = iif(suspect_error = ?6 AND suspect_account <> ?7, coalesce(rejected_since, \
@@ -358,7 +352,6 @@ impl Breaker<'_> {
         ])
     }
 
-    /// Closes the breaker.
     #[must_use]
     pub fn close(&self) -> Statement {
         self.statement("UPDATE oauth_clients \
@@ -370,7 +363,7 @@ impl Breaker<'_> {
 
 /// An error that may concern the OAuth client or only one account at the platform.
 #[derive(Debug, Clone, Copy)]
-pub struct Suspicion<'a> {
+pub struct ClientError<'a> {
     /// The platform's error code, or else the HTTP status.
     pub error: &'a str,
     /// A hash of the tenant that the error names, or else of the account at the platform.

@@ -62,7 +62,6 @@ pub struct AuthPlacement<'a> {
     pub common: &'a Parameters,
     /// The method by which the account was connected.
     pub method: &'a AuthMethod,
-    /// The credentials.
     pub credentials: &'a Credentials,
     /// The account's OAuth client for the method.
     pub client: Option<&'a Client>,

@@ -16,7 +16,6 @@ use crate::terms::EventType;
 /// `limit`, or none, although more follow.
 const MAX_SCANNED: u64 = 1000;
 
-/// Plans the request.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let types: Vec<EventType> = query.names("types", &EventType::NAMES);

@@ -175,8 +175,8 @@ const DEFAULT_CHECK_HOURS: u64 = 24;
 const DEFAULT_AGENT_TOKEN_SECONDS: u64 = 3600;
 
 /// A whole number from 1 to `most`. Returns `None` for anything else.
-fn up_to(most: u64, text: &str) -> Option<u64> {
-    text.trim().parse().ok().filter(|number| (1..=most).contains(number))
+fn up_to(max: u64, text: &str) -> Option<u64> {
+    text.trim().parse().ok().filter(|number| (1..=max).contains(number))
 }
 
 fn usage_days(text: &str) -> u64 {
@@ -188,10 +188,9 @@ fn usage_days(text: &str) -> u64 {
 pub enum CallEvents {
     /// All.
     All,
-    /// Calls with other methods than `GET` and `HEAD`.
+    /// Calls with methods other than `GET` and `HEAD`.
     #[default]
     Writes,
-    /// None.
     None,
 }
 
@@ -217,7 +216,6 @@ impl CallEvents {
 /// The origins whose pages may call the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedOrigins {
-    /// All origins.
     Any,
     /// Only these, perhaps none.
     These(Vec<String>),

@@ -103,7 +103,7 @@ fn call_events_is_all_writes_or_none() {
 }
 
 #[test]
-fn local_targets_needs_the_word_allow() {
+fn local_targets_requires_the_value_allow() {
     for (text, allowed) in
         [("", false), ("allow", true), (" allow\n", true), ("Allow", false), ("true", false)]
     {

@@ -79,7 +79,6 @@ impl Access {
     }
 }
 
-/// An endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Endpoint {
     /// Needs no key, or checks the caller itself.

@@ -53,7 +53,6 @@ macro_rules! endpoints {
         }
 
         impl Endpoint {
-            /// All endpoints.
             pub const ALL: &'static [Self] =
                 &[$(Self::Keyed(Keyed::$name),)+ $(Self::Open(Open::$open),)+];
 
@@ -171,20 +170,15 @@ endpoints! {
         /// The connections of the vault.
         ListConnections(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections")
             .with_query(&CONNECTION_PARAMETERS);
-        /// Creates a connection.
         CreateConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections")
             .with_body(&CREATE_FIELDS);
-        /// One connection.
         ReadConnection(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}");
         /// Changes the tags of a connection.
         UpdateConnection(Access::Scope(Scope::ConnectionsWrite)): patch("/v1/vault/connections/{id}")
             .with_body(&UPDATE_FIELDS).with_if_match();
-        /// Deletes a connection.
         DeleteConnection(Access::Scope(Scope::ConnectionsWrite)): delete("/v1/vault/connections/{id}").with_if_match();
-        /// Sets the state of a connection.
         SetConnectionState(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/state")
             .with_body(&STATE_FIELDS).with_if_match();
-        /// Sets the name of a connection.
         SetConnectionName(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/name")
             .with_body(&NAME_FIELDS).with_if_match();
         /// The health of a connection, with its reasons.
@@ -242,13 +236,10 @@ endpoints! {
         GetUsage(Access::Scope(Scope::UsageRead)): get("/v1/usage").with_query(&USAGE_PARAMETERS);
         /// The webhooks of the environment.
         ListWebhooks(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks");
-        /// Creates a webhook.
         CreateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks").with_body(&NEW_WEBHOOK_FIELDS);
-        /// One webhook.
         GetWebhook(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks/{id}");
         /// Changes a webhook.
         UpdateWebhook(Access::Scope(Scope::WebhooksWrite)): patch("/v1/webhooks/{id}").with_body(&WEBHOOK_FIELDS);
-        /// Deletes a webhook.
         DeleteWebhook(Access::Scope(Scope::WebhooksWrite)): delete("/v1/webhooks/{id}");
         /// Replaces the secret of a webhook.
         RotateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/rotate");
@@ -269,7 +260,6 @@ endpoints! {
         RevokeKey(Access::Scope(Scope::KeysWrite)): delete("/v1/keys/{id}");
         /// The sign-in configuration for users of agents.
         GetAgentSignIn(Access::Scope(Scope::AgentsRead)): get("/v1/agent-sign-in");
-        /// Sets it.
         SetAgentSignIn(Access::Scope(Scope::AgentsWrite)): put("/v1/agent-sign-in").with_body(&SIGN_IN_FIELDS);
         /// Deletes it, which turns sign-in for agents off.
         DeleteAgentSignIn(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-sign-in");

@@ -73,7 +73,6 @@ pub enum Code {
     KeyInactive,
     /// The resource is not at the version that `If-Match` names.
     PreconditionFailed,
-    /// The body is too large.
     BodyTooLarge,
     /// The body is not declared as JSON.
     UnsupportedMediaType,
@@ -87,7 +86,7 @@ pub enum Code {
     PlatformUnreachable,
     /// The refresh failed, and the old access token no longer works.
     RefreshFailed,
-    /// A platform does not answer in time.
+    /// A platform does not respond in time.
     PlatformTimeout,
     /// Storage is temporarily unavailable.
     Unavailable,
@@ -96,7 +95,6 @@ pub enum Code {
 }
 
 impl Code {
-    /// All codes.
     pub const ALL: [Self; 45] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,

@@ -33,7 +33,6 @@ pub struct Fault {
     pub suggestion: Option<String>,
 }
 
-/// The location of a fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Location {
@@ -197,7 +196,7 @@ impl Problem {
         json::bytes(&self.document(base, request_id))
     }
 
-    /// As [`Self::to_json`], to be a member of another document.
+    /// Like [`Self::to_json`], to be a member of another document.
     pub(crate) fn document<'a>(
         &'a self,
         base: &str,

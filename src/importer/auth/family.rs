@@ -38,8 +38,8 @@ pub fn detect<F>(document: &Document<F>, servers: &Found) -> Option<Family> {
             Some(Family::Microsoft { resource: resource(servers) })
         }
         "amazonaws.com" => {
-            let said = info.signing_name.filled().or_else(|| info.service.filled())?;
-            let service = said.trim().to_lowercase();
+            let service_name = info.signing_name.filled().or_else(|| info.service.filled())?;
+            let service = service_name.trim().to_lowercase();
             Some(Family::Amazon { service, regions: regions(servers) })
         }
         _ => None,
@@ -69,7 +69,7 @@ impl Family {
 
 /// Whether a scheme means signed requests. Some documents declare them as an API key in the `Authorization` header.
 fn is_signed(scheme: &Scheme) -> bool {
-    let is = |text: &FirstText, wanted: &str| text.as_str().trim().eq_ignore_ascii_case(wanted);
+    let is = |text: &FirstText, other: &str| text.as_str().trim().eq_ignore_ascii_case(other);
     is(&scheme.amazon, "awsSigv4")
         || (is(&scheme.r#in, "header") && is(&scheme.name, "Authorization"))
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::document::Document;
 use super::entries::Entries;
-use super::scalar::{FirstText, Spare};
+use super::scalar::{FirstText, OptionalMap};
 use super::server::{self, Found};
 use super::text;
 use crate::catalog::detail::{
@@ -20,20 +20,20 @@ use crate::catalog::detail::{
 };
 use crate::platform_calls::headers::is_of_transport;
 use scheme::{Flow, Flows, Scheme};
-use together::Meant;
+use together::InterpretedScheme;
 
 const MAX_METHODS: usize = 20;
 /// Per method.
 const MAX_SCOPES: usize = 1000;
-/// In characters.
+/// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 300;
-/// In characters.
+/// The maximum length of a name, in characters.
 const MAX_NAME: usize = 200;
-/// In bytes.
+/// The maximum length of a URL, in bytes.
 const MAX_URL: usize = 2048;
 
-/// Looks up facts about an authorization server by its authorization URL, in other sources than the document.
-pub type Known<'a> = &'a dyn Fn(&str) -> Option<OAuth2>;
+/// Looks up facts about an authorization server by its authorization URL, in sources other than the document.
+pub type KnownServers<'a> = &'a dyn Fn(&str) -> Option<OAuth2>;
 
 /// The methods of a document, and the schemes that can't be used.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ pub fn convert<F>(
     document: &Document<F>,
     required: &[Vec<String>],
     servers: &Found,
-    known: Known<'_>,
+    known: KnownServers<'_>,
 ) -> Methods {
     let mut methods = Methods::default();
     let family = family::detect(document, servers);
@@ -64,11 +64,11 @@ pub fn convert<F>(
         match kinds {
             Ok(kinds) => {
                 let description = &scheme.description;
-                schemes.push(Meant { name, description, kinds });
+                schemes.push(InterpretedScheme { name, description, kinds });
             }
             Err(why) => {
                 let description = &scheme.description;
-                schemes.push(Meant { name, description, kinds: Vec::new() });
+                schemes.push(InterpretedScheme { name, description, kinds: Vec::new() });
                 // Another source may know how to connect this way; the actions that require it should refer to that
                 // method.
                 let kind = scheme.r#type.as_str().trim().to_lowercase();
@@ -102,7 +102,12 @@ const fn rank(kind: &Kind) -> u8 {
 impl Methods {
     /// Adds the methods of all schemes. A scheme that is only required together with others does not become a
     /// separate method, unless no request can carry all of them.
-    fn add_all(&mut self, schemes: &[Meant<'_>], required: &[Vec<String>], servers: &Found) {
+    fn add_all(
+        &mut self,
+        schemes: &[InterpretedScheme<'_>],
+        required: &[Vec<String>],
+        servers: &Found,
+    ) {
         let (mut whole, mut together) = (Vec::new(), Vec::new());
         let mut only_together: HashSet<&str> = HashSet::new();
         for alternative in required {
@@ -150,7 +155,7 @@ impl Methods {
         }
     }
 
-    fn add(&mut self, scheme: &Meant<'_>, servers: &Found) {
+    fn add(&mut self, scheme: &InterpretedScheme<'_>, servers: &Found) {
         let has_several = scheme.kinds.len() > 1;
         for kind in scheme.kinds.clone() {
             // Several schemes are often equivalent, for example one for each set of scopes.
@@ -172,10 +177,10 @@ impl Methods {
 }
 
 /// The requested id, or that with a number if a method already has it.
-pub fn unique_id(methods: &[AuthMethod], wanted: &str) -> String {
+pub fn unique_id(methods: &[AuthMethod], preferred: &str) -> String {
     let taken: HashSet<&str> = methods.iter().map(|method| method.id.as_str()).collect();
-    let numbered = (2_u32..).map(|number| format!("{wanted}-{number}"));
-    let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
+    let numbered = (2_u32..).map(|number| format!("{preferred}-{number}"));
+    let mut ids = std::iter::once(preferred.to_owned()).chain(numbered);
     ids.find(|id| !taken.contains(id.as_str())).unwrap_or_default()
 }
 
@@ -334,9 +339,10 @@ pub fn default_fields(kind: &Kind) -> Vec<Field> {
         Kind::ApiKey(_) => vec![Field::secret("apiKey", "API key")],
         Kind::Basic { username_label, password_label, username, password } => {
             // Many platforms expect a key as the user name and an empty password.
-            let asked = Field { required: false, ..Field::secret("password", password_label) };
+            let password_field =
+                Field { required: false, ..Field::secret("password", password_label) };
             let name = username.is_none().then(|| Field::required("username", username_label));
-            name.into_iter().chain(password.is_none().then_some(asked)).collect()
+            name.into_iter().chain(password.is_none().then_some(password_field)).collect()
         }
         Kind::Bearer { .. } => vec![Field::secret("token", "Access token")],
         Kind::AwsSigv4 { regions, .. } => {
@@ -356,7 +362,7 @@ pub fn default_fields(kind: &Kind) -> Vec<Field> {
 }
 
 /// The meaning of a scheme, or why it can't be used.
-fn kinds(scheme: &Scheme, known: Known<'_>) -> Result<Vec<Kind>, String> {
+fn kinds(scheme: &Scheme, known: KnownServers<'_>) -> Result<Vec<Kind>, String> {
     let kind = scheme.r#type.as_str().trim().to_lowercase();
     match kind.as_str() {
         "apikey" => api_key(scheme).map(|kind| vec![kind]),
@@ -426,7 +432,7 @@ fn is_token(c: char) -> bool {
 /// Finds the word before the key in a description.
 fn prefix(description: &str) -> Option<String> {
     let words = ["Bearer", "Token", "ApiKey", "Api-Key", "Key"];
-    let said = |word: &str| {
+    let mentions = |word: &str| {
         let starts = [" ", "\"", "'", "`", ": ", ":"].map(|before| format!("{before}{word} "));
         let description = format!(" {description}");
         starts.iter().any(|start| {
@@ -436,7 +442,7 @@ fn prefix(description: &str) -> Option<String> {
             })
         })
     };
-    words.into_iter().find(|word| said(word)).map(str::to_owned)
+    words.into_iter().find(|word| mentions(word)).map(str::to_owned)
 }
 
 /// OAuth with the facts of one flow.
@@ -448,12 +454,14 @@ fn oauth(grant: Grant, flow: &Flow, token_url: String) -> OAuth2 {
     }
 }
 
-fn oauth2(scheme: &Scheme, known: Known<'_>) -> Result<Vec<Kind>, String> {
+fn oauth2(scheme: &Scheme, known: KnownServers<'_>) -> Result<Vec<Kind>, String> {
     let of_2 = flows_of_2(scheme);
     let flows = scheme.flows.get().unwrap_or(&of_2);
     let mut kinds = Vec::new();
     let mut why = "it has no flow that can be used".to_owned();
-    for flow in [&flows.authorization_code, &flows.implicit].into_iter().filter_map(Spare::get) {
+    for flow in
+        [&flows.authorization_code, &flows.implicit].into_iter().filter_map(OptionalMap::get)
+    {
         match with_user(flow, flows, known) {
             Ok(oauth) => {
                 kinds.push(Kind::OAuth2(Box::new(oauth)));
@@ -476,7 +484,7 @@ fn oauth2(scheme: &Scheme, known: Known<'_>) -> Result<Vec<Kind>, String> {
 }
 
 /// The authorization code grant of a flow. An implicit flow becomes one when its token URL is known from elsewhere.
-fn with_user(flow: &Flow, flows: &Flows, known: Known<'_>) -> Result<OAuth2, String> {
+fn with_user(flow: &Flow, flows: &Flows, known: KnownServers<'_>) -> Result<OAuth2, String> {
     let authorization_url =
         url(&flow.authorization_url).ok_or("its authorization URL is not absolute")?;
     let elsewhere = flows.client_credentials.get().and_then(|flow| url(&flow.token_url));
@@ -496,11 +504,11 @@ fn flows_of_2(scheme: &Scheme) -> Flows {
     let scopes = scheme.scopes.get().map(|scopes| {
         Entries(scopes.0.iter().map(|(name, about)| (name.clone(), text(about))).collect())
     });
-    let flow = Spare::Given(Flow {
+    let flow = OptionalMap::Given(Flow {
         authorization_url: text(&scheme.authorization_url),
         token_url: text(&scheme.token_url),
         refresh_url: FirstText::default(),
-        scopes: scopes.map_or(Spare::Absent, Spare::Given),
+        scopes: scopes.map_or(OptionalMap::Absent, OptionalMap::Given),
     });
     match scheme.flow.as_str().trim() {
         "accessCode" => Flows { authorization_code: flow, ..Flows::default() },
@@ -527,7 +535,7 @@ pub fn is_url(text: &str) -> bool {
 }
 
 /// The scopes of a flow, with their descriptions.
-pub fn scopes(given: &Spare<Entries<FirstText>>) -> Vec<Scope> {
+pub fn scopes(given: &OptionalMap<Entries<FirstText>>) -> Vec<Scope> {
     let entries = given.get().map_or(&[][..], |entries| &entries.0);
     let is_scope = |name: &str| {
         (1..=MAX_NAME).contains(&name.len())

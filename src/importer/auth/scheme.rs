@@ -3,14 +3,14 @@
 use serde::Deserialize;
 
 use crate::importer::entries::Entries;
-use crate::importer::scalar::{FirstText, Spare};
+use crate::importer::scalar::{FirstText, OptionalMap};
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Scheme {
     /// Such as `oauth2`
     pub r#type: FirstText,
-    /// For people.
+    /// Human-readable.
     pub description: FirstText,
     /// Of an API key: the header, parameter or cookie.
     pub name: FirstText,
@@ -19,15 +19,15 @@ pub struct Scheme {
     /// Only for the type `http`, such as `bearer`.
     pub scheme: FirstText,
     /// Only for OAuth in OpenAPI 3.
-    pub flows: Spare<Flows>,
+    pub flows: OptionalMap<Flows>,
     /// Only for OAuth in Swagger 2: `implicit`, `password`, `application` or `accessCode`.
     pub flow: FirstText,
-    /// Of OAuth in Swagger 2.
+    /// OAuth in Swagger 2.0 only.
     pub authorization_url: FirstText,
-    /// Of OAuth in Swagger 2.
+    /// OAuth in Swagger 2.0 only.
     pub token_url: FirstText,
-    /// Of OAuth in Swagger 2.
-    pub scopes: Spare<Entries<FirstText>>,
+    /// OAuth in Swagger 2.0 only.
+    pub scopes: OptionalMap<Entries<FirstText>>,
     /// Amazon's marker of signed requests: `awsSigv4`.
     #[serde(rename = "x-amazon-apigateway-authtype")]
     pub amazon: FirstText,
@@ -38,11 +38,11 @@ pub struct Scheme {
 #[serde(default, rename_all = "camelCase")]
 pub struct Flows {
     /// The user consents in a browser, and the code is exchanged.
-    pub authorization_code: Spare<Flow>,
+    pub authorization_code: OptionalMap<Flow>,
     /// The user consents in a browser, and the token is in the fragment of the redirect.
-    pub implicit: Spare<Flow>,
+    pub implicit: OptionalMap<Flow>,
     /// The client acts for itself.
-    pub client_credentials: Spare<Flow>,
+    pub client_credentials: OptionalMap<Flow>,
 }
 
 #[derive(Default, Deserialize)]
@@ -52,5 +52,5 @@ pub struct Flow {
     pub token_url: FirstText,
     pub refresh_url: FirstText,
     /// Names and descriptions.
-    pub scopes: Spare<Entries<FirstText>>,
+    pub scopes: OptionalMap<Entries<FirstText>>,
 }

@@ -9,14 +9,14 @@ use crate::importer::server::{self, Found};
 use crate::importer::text;
 
 /// A scheme of a document, and its meaning.
-pub struct Meant<'d> {
+pub struct InterpretedScheme<'d> {
     pub name: &'d str,
     pub description: &'d FirstText,
     /// The methods that the scheme stands for; empty when it can't be used.
     pub kinds: Vec<Kind>,
 }
 
-impl Meant<'_> {
+impl InterpretedScheme<'_> {
     fn is_same(&self, other: &Self) -> bool {
         self.kinds.len() == other.kinds.len()
             && self.kinds.iter().zip(&other.kinds).all(|(one, other)| is_same(one, other))
@@ -24,8 +24,11 @@ impl Meant<'_> {
 }
 
 /// Removes equivalent schemes from an alternative, such as two flows of one authorization server.
-pub fn distinct<'m, 'd>(schemes: &'m [Meant<'d>], names: &[String]) -> Vec<&'m Meant<'d>> {
-    let mut distinct: Vec<&Meant<'_>> = Vec::new();
+pub fn distinct<'m, 'd>(
+    schemes: &'m [InterpretedScheme<'d>],
+    names: &[String],
+) -> Vec<&'m InterpretedScheme<'d>> {
+    let mut distinct: Vec<&InterpretedScheme<'_>> = Vec::new();
     for name in names {
         let Some(scheme) = schemes.iter().find(|scheme| scheme.name == name) else { continue };
         if scheme.kinds.is_empty() || !distinct.iter().any(|known| known.is_same(scheme)) {
@@ -36,7 +39,7 @@ pub fn distinct<'m, 'd>(schemes: &'m [Meant<'d>], names: &[String]) -> Vec<&'m M
 }
 
 /// The methods that satisfy all of these schemes at once: the strongest one, with the keys of the others in addition.
-pub fn methods(all: &[&Meant<'_>], servers: &Found) -> Result<Vec<AuthMethod>, String> {
+pub fn methods(all: &[&InterpretedScheme<'_>], servers: &Found) -> Result<Vec<AuthMethod>, String> {
     let main = all.iter().min_by_key(|scheme| strength(scheme)).ok_or("it is empty")?;
     let mut keys = Vec::new();
     for scheme in all.iter().filter(|scheme| scheme.name != main.name) {
@@ -55,7 +58,7 @@ pub fn methods(all: &[&Meant<'_>], servers: &Found) -> Result<Vec<AuthMethod>, S
 }
 
 /// The strongest scheme becomes the method's own kind. Of several keys, that is the one that is called an API key.
-fn strength(scheme: &Meant<'_>) -> (u8, bool) {
+fn strength(scheme: &InterpretedScheme<'_>) -> (u8, bool) {
     let kind = scheme.kinds.iter().map(rank).min().unwrap_or(u8::MAX);
     let is_api_key =
         |kind: &Kind| matches!(kind, Kind::ApiKey(key) if letters(&key.name).contains("apikey"));
@@ -65,8 +68,8 @@ fn strength(scheme: &Meant<'_>) -> (u8, bool) {
 fn method(
     id: &str,
     kind: &Kind,
-    main: &Meant<'_>,
-    keys: &[(&ApiKey, &Meant<'_>)],
+    main: &InterpretedScheme<'_>,
+    keys: &[(&ApiKey, &InterpretedScheme<'_>)],
     servers: &Found,
 ) -> Result<AuthMethod, String> {
     let mut method = AuthMethod {
@@ -128,7 +131,7 @@ fn method(
     Ok(method)
 }
 
-fn help(scheme: &Meant<'_>) -> Option<String> {
+fn help(scheme: &InterpretedScheme<'_>) -> Option<String> {
     let help = text::line(scheme.description.as_str(), MAX_DESCRIPTION);
     Some(help).filter(|help| !help.is_empty())
 }
@@ -160,9 +163,9 @@ fn label(name: &str) -> String {
 fn variable(name: &str) -> String {
     let words = words(name);
     let words = words.iter().map(|word| word.to_ascii_lowercase());
-    let camel = words.enumerate().map(|(nth, word)| {
+    let camel = words.enumerate().map(|(index, word)| {
         let mut letters = word.chars();
-        let first = letters.next().filter(|_| nth > 0).map(|first| first.to_ascii_uppercase());
+        let first = letters.next().filter(|_| index > 0).map(|first| first.to_ascii_uppercase());
         first.map_or_else(|| word.clone(), |first| format!("{first}{}", letters.as_str()))
     });
     let name: String = camel.collect::<String>().chars().filter(char::is_ascii).take(60).collect();
@@ -170,9 +173,9 @@ fn variable(name: &str) -> String {
 }
 
 /// The requested name, or that with a number if a field already has it.
-fn unused(wanted: &str, fields: &[Field]) -> String {
-    let numbered = (2_u32..).map(|number| format!("{wanted}{number}"));
-    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+fn unused(preferred: &str, fields: &[Field]) -> String {
+    let numbered = (2_u32..).map(|number| format!("{preferred}{number}"));
+    let mut names = std::iter::once(preferred.to_owned()).chain(numbered);
     let taken = |name: &String| fields.iter().any(|field| field.name == *name);
     names.find(|name| !taken(name)).unwrap_or_default()
 }
@@ -198,7 +201,7 @@ mod tests {
     use super::{label, variable};
 
     #[test]
-    fn a_headers_name_becomes_a_label_and_a_field() {
+    fn a_header_name_becomes_a_label_and_a_field() {
         for (name, expected, field) in [
             ("X-App-Id", "App ID", "appId"),
             ("DD-APPLICATION-KEY", "Dd application key", "ddApplicationKey"),

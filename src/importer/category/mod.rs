@@ -9,9 +9,9 @@ use super::text;
 
 /// The category of a document that does not state one.
 pub const UNKNOWN: &str = "Other";
-/// Per connector.
+/// The maximum number of tags of a connector.
 pub const MAX_TAGS: usize = 20;
-/// Of a category or a tag.
+/// The maximum length of a category or a tag.
 pub const MAX_CHARS: usize = 64;
 
 /// The document's first category in words; and as tags, its other categories and its own tags.

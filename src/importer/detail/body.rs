@@ -12,9 +12,9 @@ use crate::catalog::action::stored::RequestBody;
 use crate::importer::scalar::Texts;
 use crate::importer::text;
 
-/// Per action.
+/// The maximum number of responses of an action.
 const MAX_RESPONSES: usize = 60;
-/// In characters.
+/// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 300;
 
 /// The body of an operation of OpenAPI 3.
@@ -47,7 +47,7 @@ pub fn openapi<F>(
 
 /// The body of an operation of Swagger 2: one parameter, or the fields of a form.
 pub fn swagger<F>(
-    given: &parameters::Given,
+    given: &parameters::ListedParameters,
     consumes: &[&Texts],
     definitions: &mut Definitions<'_, F>,
     reaching: &mut Reaching,
@@ -95,7 +95,7 @@ pub fn swagger<F>(
 }
 
 /// A response, with the definitions that its schema needs.
-pub struct Answer {
+pub struct DocumentedResponse {
     /// `200`, `4XX` or `default`, for example.
     pub status: String,
     /// When the platform responds with this status.
@@ -108,15 +108,15 @@ pub struct Answer {
 }
 
 /// The media types of successful responses, the preferred one first.
-pub fn response_types(answers: &[Answer], produces: &[&Texts]) -> Vec<String> {
-    let succeeds = |answer: &&Answer| answer.status.starts_with('2');
-    let mut good: Vec<&Answer> = answers.iter().filter(succeeds).collect();
+pub fn response_types(responses: &[DocumentedResponse], produces: &[&Texts]) -> Vec<String> {
+    let succeeds = |response: &&DocumentedResponse| response.status.starts_with('2');
+    let mut good: Vec<&DocumentedResponse> = responses.iter().filter(succeeds).collect();
     if good.is_empty() {
-        good.extend(answers.iter().filter(|answer| answer.status == "default"));
+        good.extend(responses.iter().filter(|response| response.status == "default"));
     }
     let mut types: Vec<String> = Vec::new();
     let of_2 = media::listed(produces);
-    for media in good.iter().flat_map(|answer| &answer.types).chain(&of_2) {
+    for media in good.iter().flat_map(|response| &response.types).chain(&of_2) {
         if !media.is_empty() && !types.contains(media) {
             types.push(media.clone());
         }
@@ -126,16 +126,16 @@ pub fn response_types(answers: &[Answer], produces: &[&Texts]) -> Vec<String> {
 }
 
 /// The responses of an operation.
-pub fn answers<F>(
+pub fn responses<F>(
     given: &RawValue,
     produces: &[&Texts],
     definitions: &mut Definitions<'_, F>,
-) -> Vec<Answer> {
+) -> Vec<DocumentedResponse> {
     let Ok(Value::Object(responses)) = serde_json::from_str(given.get()) else { return Vec::new() };
     let produces = media::listed(produces);
-    let mut answers = Vec::new();
+    let mut documented = Vec::new();
     for (status, value) in responses {
-        if status.starts_with("x-") || status.len() > 10 || answers.len() >= MAX_RESPONSES {
+        if status.starts_with("x-") || status.len() > 10 || documented.len() >= MAX_RESPONSES {
             continue;
         }
         let Some(response) = definitions.resolved(value) else { continue };
@@ -150,7 +150,7 @@ pub fn answers<F>(
         });
         let mut reaching = Reaching::default();
         let description = response.get("description").and_then(Value::as_str).unwrap_or_default();
-        answers.push(Answer {
+        documented.push(DocumentedResponse {
             status,
             description: text::verbatim(description, MAX_DESCRIPTION),
             types,
@@ -158,5 +158,5 @@ pub fn answers<F>(
             reaching,
         });
     }
-    answers
+    documented
 }

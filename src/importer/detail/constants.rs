@@ -12,7 +12,7 @@ use crate::catalog::action::stored::ParameterLocation;
 use crate::catalog::detail::{Parameters, variables};
 use crate::importer::server;
 
-/// How many of ten actions must require a header that becomes one of the connector.
+/// A header that at least this many of ten actions require becomes a header of the connector.
 const ALMOST_ALL: usize = 8;
 
 /// The longest chain of references.
@@ -35,8 +35,8 @@ pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters
     }
     let mut headers = Parameters::new();
     for (name, values) in found.into_values() {
-        let most = values.into_iter().max_by_key(|(_, times)| *times);
-        if let Some((value, times)) = most
+        let max = values.into_iter().max_by_key(|(_, times)| *times);
+        if let Some((value, times)) = max
             && times.saturating_mul(10) >= drafts.len().saturating_mul(ALMOST_ALL)
         {
             headers.insert(name.to_owned(), value);

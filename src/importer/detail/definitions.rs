@@ -18,7 +18,7 @@ const MAX_CHAIN: usize = 16;
 /// The most bytes that are parsed to follow references, many times what the largest known document needs. Otherwise,
 /// many references to a large value could keep the import busy for hours.
 const MAX_PARSED: usize = 2 << 30;
-/// In characters.
+/// The maximum length of a name, in characters.
 const MAX_NAME: usize = 120;
 
 type Named<'d> = HashMap<String, &'d RawValue>;
@@ -73,7 +73,7 @@ impl<'d, F> Sources<'d, F> {
 
     /// The kept value that contains the target of a path, and the remaining steps.
     fn find<'s>(&self, steps: &'s [String]) -> Option<(&'d RawValue, &'s [String])> {
-        let text = |nth: usize| steps.get(nth).map(String::as_str).unwrap_or_default();
+        let text = |index: usize| steps.get(index).map(String::as_str).unwrap_or_default();
         match text(0) {
             "components" => {
                 let kind = format!("components/{}", text(1));
@@ -136,7 +136,7 @@ pub struct Definitions<'d, F> {
     numbers: HashMap<String, Option<u32>>,
     names: HashSet<String>,
     /// How many times each name was requested.
-    wanted: HashMap<String, u32>,
+    request_counts: HashMap<String, u32>,
     waiting: VecDeque<Value>,
     found: Vec<Definition>,
     /// Dangling references.
@@ -153,7 +153,7 @@ impl<'d, F> Definitions<'d, F> {
             sources,
             numbers: HashMap::new(),
             names: HashSet::new(),
-            wanted: HashMap::new(),
+            request_counts: HashMap::new(),
             waiting: VecDeque::new(),
             found: Vec::new(),
             lost: Vec::new(),
@@ -198,7 +198,7 @@ impl<'d, F> Definitions<'d, F> {
         let last = steps(reference).and_then(|steps| steps.into_iter().next_back());
         let clean = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         let bare: String = last.unwrap_or_default().chars().map(clean).take(MAX_NAME).collect();
-        let count = self.wanted.entry(bare.clone()).or_default();
+        let count = self.request_counts.entry(bare.clone()).or_default();
         loop {
             *count = count.saturating_add(1);
             let name = if *count == 1 { bare.clone() } else { format!("{bare}_{count}") };
@@ -228,7 +228,7 @@ impl<'d, F> Definitions<'d, F> {
 
     /// The definitions reachable from `roots`, the nearest first, as long as all of them together have at most `most`
     /// bytes.
-    pub fn reach(&self, roots: &[u32], most: usize) -> Reached {
+    pub fn reach(&self, roots: &[u32], max: usize) -> Reached {
         let mut reached = Reached::default();
         let mut seen: HashSet<u32> = HashSet::new();
         let mut queue: VecDeque<u32> =
@@ -238,7 +238,7 @@ impl<'d, F> Definitions<'d, F> {
             let Some(definition) = self.get(number) else { continue };
             let size = definition.name.len().saturating_add(definition.schema.len());
             let size = bytes.saturating_add(size);
-            if size > most {
+            if size > max {
                 reached.cut.push(number);
                 continue;
             }

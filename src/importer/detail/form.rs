@@ -78,7 +78,7 @@ fn gather<F>(
 
 /// Whether a member is a file: bytes without a text encoding.
 fn is_file(schema: &Map<String, Value>, encoding: Option<&Encoding>) -> bool {
-    let says = |key: &str, wanted: &str| schema.get(key).and_then(Value::as_str) == Some(wanted);
+    let says = |key: &str, value: &str| schema.get(key).and_then(Value::as_str) == Some(value);
     let is_string = match schema.get("type") {
         None => !["properties", "allOf", "anyOf", "oneOf", "items", "enum", "const"]
             .iter()

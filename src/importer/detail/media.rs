@@ -12,7 +12,7 @@ use crate::util::media_type::{essence, is_json};
 
 /// Per body.
 pub const MAX_TYPES: usize = 50;
-/// In characters.
+/// The maximum length of a type, in characters.
 const MAX_TYPE: usize = 100;
 
 /// A normalized media type.

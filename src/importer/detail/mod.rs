@@ -30,7 +30,7 @@ use definitions::{Definitions, Sources};
 use reaching::Reaching;
 use units::Draft;
 
-/// In characters.
+/// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 1000;
 /// The most alternatives of security schemes.
 const MAX_SECURITY: usize = 100;
@@ -72,9 +72,9 @@ pub fn build<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&
             body::swagger(&given, &consumes, &mut definitions, &mut input)
         };
         let produces = [&operation.produces, &document.produces];
-        let answers = operation.responses.get();
-        let answers = answers.map(|given| body::answers(given, &produces, &mut definitions));
-        let answers = answers.unwrap_or_default();
+        let responses = operation.responses.get();
+        let responses = responses.map(|given| body::responses(given, &produces, &mut definitions));
+        let responses = responses.unwrap_or_default();
         let action = StoredAction {
             title: row.title.clone(),
             key: row.key.clone(),
@@ -84,11 +84,11 @@ pub fn build<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&
             parameters: given.parameters,
             request_body: body,
             security: security(operation.security.get()).or_else(|| everywhere.clone()),
-            response_types: body::response_types(&answers, &produces),
+            response_types: body::response_types(&responses, &produces),
             reached: Reached::default(),
             responses: Vec::new(),
         };
-        drafts.push(Draft { action, input, answers });
+        drafts.push(Draft { action, input, responses });
     }
     definitions.convert(schema::convert);
     drafts.sort_by(|a, b| unit::compare(&a.action.key, &b.action.key));
@@ -99,8 +99,8 @@ pub fn build<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&
 
 fn facts<F>(found: &super::action::Found<'_, F>, base: Option<&Base>) -> OperationInfo {
     let operation = found.operation;
-    let said = [operation.description.as_str(), operation.summary.as_str()];
-    let said = said.into_iter().find(|said| !said.trim().is_empty()).unwrap_or_default();
+    let texts = [operation.description.as_str(), operation.summary.as_str()];
+    let texts = texts.into_iter().find(|texts| !texts.trim().is_empty()).unwrap_or_default();
     let docs = operation.external_docs.get();
     let docs = docs.and_then(|ExternalDocs { url }| image::https(url.as_str()));
     // Amazon's documents distinguish operations by a fragment, which is never sent; a parameter has the same value.
@@ -113,7 +113,7 @@ fn facts<F>(found: &super::action::Found<'_, F>, base: Option<&Base>) -> Operati
     OperationInfo {
         path,
         server,
-        description: text::line(said, MAX_DESCRIPTION),
+        description: text::line(texts, MAX_DESCRIPTION),
         deprecated: operation.deprecated.0.as_deref() == Some("true"),
         documentation_url: docs,
         graphql: operation.graphql.get().cloned(),
@@ -160,7 +160,7 @@ fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String
         left_out.push(format!("OpenAPI 3.2 is read as 3.1, without {parts}"));
     }
     let is_too_large = |draft: &&Draft| {
-        draft.input.is_too_large || draft.answers.iter().any(|one| one.reaching.is_too_large)
+        draft.input.is_too_large || draft.responses.iter().any(|one| one.reaching.is_too_large)
     };
     let large: Vec<&str> =
         drafts.iter().filter(is_too_large).map(|draft| draft.action.key.as_str()).collect();

@@ -11,16 +11,16 @@ use super::reaching::Reaching;
 use crate::catalog::action::stored::{Parameter, ParameterLocation};
 use crate::platform_calls::headers::may_be_sent;
 
-/// Per action.
+/// The maximum number of parameters of an action.
 const MAX_PARAMETERS: usize = 1000;
-/// In bytes.
+/// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 300;
 /// Headers that are determined by the body and by the connection's authorization.
 const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
 /// The parameters of an operation as its document lists them.
 #[derive(Default)]
-pub struct Given {
+pub struct ListedParameters {
     /// All but the body.
     pub parameters: Vec<Parameter<Box<RawValue>>>,
     /// The body of Swagger 2: the parameter with `in: body`.
@@ -36,8 +36,8 @@ pub fn convert<F>(
     path: &str,
     definitions: &mut Definitions<'_, F>,
     reaching: &mut Reaching,
-) -> Given {
-    let mut given = Given::default();
+) -> ListedParameters {
+    let mut given = ListedParameters::default();
     let mut seen: HashSet<(String, String)> = HashSet::new();
     let lists = [own, of_path].into_iter().flatten();
     let lists = lists.map(|raw| serde_json::from_str::<Vec<Value>>(raw.get()).unwrap_or_default());

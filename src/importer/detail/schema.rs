@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 use super::definitions::Definitions;
 use crate::importer::text;
 
-/// In characters.
+/// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 300;
-/// In characters.
+/// The maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
 /// The longest default or example, in bytes of JSON.
 const MAX_VALUE: usize = 500;
@@ -364,8 +364,8 @@ fn has_modifiers(pattern: &str) -> bool {
     pattern.split("(?").skip(1).any(|rest| rest.starts_with(is_flag))
 }
 
-fn shown(text: &str, most: usize) -> Value {
-    Value::String(text::verbatim(text, most))
+fn shown(text: &str, max: usize) -> Value {
+    Value::String(text::verbatim(text, max))
 }
 
 /// A value that is not too large.

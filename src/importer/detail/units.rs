@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
-use super::body::Answer;
+use super::body::DocumentedResponse;
 use super::definitions::Definitions;
 use super::reaching::Reaching;
 use crate::catalog::action::stored::{Reached, StoredAction, StoredResponse};
@@ -13,7 +13,7 @@ use crate::catalog::action::unit::{Deflated, deflate, write_unit};
 /// The most bytes of definitions for an action's input.
 const INPUT_BYTES: usize = 64 << 10;
 /// The most bytes of definitions for one of its responses.
-const ANSWER_BYTES: usize = 20 << 10;
+const RESPONSE_BYTES: usize = 20 << 10;
 /// The most bytes of an inflated unit, unless it has a single action.
 const UNIT_BYTES: usize = 576 << 10;
 /// The most bytes of a deflated unit.
@@ -25,20 +25,20 @@ pub struct Draft {
     pub action: StoredAction<Box<RawValue>>,
     /// What its parameters and its body refer to.
     pub input: Reaching,
-    pub answers: Vec<Answer>,
+    pub responses: Vec<DocumentedResponse>,
 }
 
 /// An action and the definitions that it needs.
-struct Whole {
+struct ActionWithDefinitions {
     draft: Draft,
     input: Reached,
-    answers: Vec<Reached>,
+    responses: Vec<Reached>,
     bytes: usize,
 }
 
-impl Whole {
+impl ActionWithDefinitions {
     fn numbers(&self) -> impl Iterator<Item = u32> {
-        let all = std::iter::once(&self.input).chain(&self.answers);
+        let all = std::iter::once(&self.input).chain(&self.responses);
         all.flat_map(|reached| reached.whole.iter().chain(&reached.cut)).copied()
     }
 }
@@ -47,41 +47,45 @@ impl Whole {
 pub fn build<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Deflated> {
     let whole = |draft: Draft| {
         let input = definitions.reach(&draft.input.roots, INPUT_BYTES);
-        let answers = draft.answers.iter();
-        let answers = answers.map(|one| definitions.reach(&one.reaching.roots, ANSWER_BYTES));
-        let answers: Vec<Reached> = answers.collect();
-        let schemas = draft.answers.iter().filter_map(|one| one.schema.as_ref());
+        let responses = draft.responses.iter();
+        let responses = responses.map(|one| definitions.reach(&one.reaching.roots, RESPONSE_BYTES));
+        let responses: Vec<Reached> = responses.collect();
+        let schemas = draft.responses.iter().filter_map(|one| one.schema.as_ref());
         let schemas: usize = schemas.map(|schema| schema.get().len()).sum();
         let own = serde_json::to_string(&draft.action).map_or(0, |text| text.len());
-        Whole { draft, input, answers, bytes: own.saturating_add(schemas) }
+        ActionWithDefinitions { draft, input, responses, bytes: own.saturating_add(schemas) }
     };
-    let actions: Vec<Whole> = drafts.into_iter().map(whole).collect();
+    let actions: Vec<ActionWithDefinitions> = drafts.into_iter().map(whole).collect();
     let mut units = Vec::new();
     let (mut start, mut bytes) = (0, 0_usize);
-    let mut held: HashSet<u32> = HashSet::new();
+    let mut included: HashSet<u32> = HashSet::new();
     for (at, action) in actions.iter().enumerate() {
         let size = |number: u32| definitions.get(number).map_or(0, |one| one.schema.len());
         let mut more = action.bytes;
         for number in action.numbers() {
-            if !held.contains(&number) {
+            if !included.contains(&number) {
                 more = more.saturating_add(size(number));
             }
         }
         if at > start && bytes.saturating_add(more) > UNIT_BYTES {
             write(actions.get(start..at).unwrap_or_default(), definitions, &mut units);
             (start, bytes) = (at, 0);
-            held.clear();
+            included.clear();
             more = action.numbers().map(size).fold(action.bytes, usize::saturating_add);
         }
         bytes = bytes.saturating_add(more);
-        held.extend(action.numbers());
+        included.extend(action.numbers());
     }
     write(actions.get(start..).unwrap_or_default(), definitions, &mut units);
     units
 }
 
 /// Writes a unit, or several if one would be too large.
-fn write<F>(actions: &[Whole], definitions: &Definitions<'_, F>, units: &mut Vec<Deflated>) {
+fn write<F>(
+    actions: &[ActionWithDefinitions],
+    definitions: &Definitions<'_, F>,
+    units: &mut Vec<Deflated>,
+) {
     let Some(first) = actions.first() else { return };
     let bytes = deflate(&unit(actions, definitions));
     if bytes.len() > MAX_DEFLATED && actions.len() > 1 {
@@ -93,7 +97,7 @@ fn write<F>(actions: &[Whole], definitions: &Definitions<'_, F>, units: &mut Vec
     units.push(Deflated { first: first.draft.action.key.clone(), bytes });
 }
 
-fn unit<F>(actions: &[Whole], definitions: &Definitions<'_, F>) -> Vec<u8> {
+fn unit<F>(actions: &[ActionWithDefinitions], definitions: &Definitions<'_, F>) -> Vec<u8> {
     let mut numbers: HashMap<u32, u32> = HashMap::new();
     let mut shared: Vec<(&str, &str)> = Vec::new();
     let mut within = |reached: &Reached| {
@@ -112,18 +116,18 @@ fn unit<F>(actions: &[Whole], definitions: &Definitions<'_, F>) -> Vec<u8> {
         }
     };
     let mut written: Vec<(&str, String)> = Vec::with_capacity(actions.len());
-    for Whole { draft, input, answers, .. } in actions {
+    for ActionWithDefinitions { draft, input, responses, .. } in actions {
         let mut action = draft.action.clone();
         action.reached = within(input);
-        let answers = draft.answers.iter().zip(answers);
-        let answers = answers.map(|(answer, reached)| StoredResponse {
-            status: answer.status.clone(),
-            description: answer.description.clone(),
-            content_type: answer.types.first().cloned(),
-            schema: answer.schema.clone(),
+        let responses = draft.responses.iter().zip(responses);
+        let responses = responses.map(|(response, reached)| StoredResponse {
+            status: response.status.clone(),
+            description: response.description.clone(),
+            content_type: response.types.first().cloned(),
+            schema: response.schema.clone(),
             reached: within(reached),
         });
-        action.responses = answers.collect();
+        action.responses = responses.collect();
         written.push((&draft.action.key, serde_json::to_string(&action).unwrap_or_default()));
     }
     write_unit(&written, &shared)

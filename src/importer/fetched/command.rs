@@ -24,7 +24,7 @@ use crate::importer::report::counted;
 use crate::importer::shipped::shipped;
 use crate::importer::{hash, source, text};
 
-/// The downloader.
+/// The script that downloads documents.
 const SCRIPT: &str = "scripts/sources/download.mjs";
 /// The most operations of each kind that are listed.
 const SHOWN: usize = 10;
@@ -68,7 +68,7 @@ struct Request<'a> {
 
 /// The downloader's result for an address, as soon as it is available.
 #[derive(Deserialize)]
-struct Answer {
+struct FetchResult {
     address: String,
     sha256: Option<String>,
     error: Option<String>,
@@ -229,7 +229,7 @@ impl FetchArgs {
         }
         let stdout = child.stdout.take().context("its output")?;
         for line in BufReader::new(stdout).lines() {
-            let Answer { address, sha256, error } = serde_json::from_str(&line?)?;
+            let FetchResult { address, sha256, error } = serde_json::from_str(&line?)?;
             let known = by_address.get(address.as_str()).and_then(|sources| sources.first());
             let pin = known.and_then(|(_, source)| source.pin.as_ref());
             let outcome = match sha256 {
@@ -389,7 +389,7 @@ fn is_fixed(address: &str) -> bool {
 /// Why a document cannot be read.
 fn why(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::NotOpenApi => "it is no API description in a known format".to_owned(),
+        Refusal::NotOpenApi => "it is not an API description in a known format".to_owned(),
         Refusal::Dialect(version) => format!("OpenAPI {version} is not supported"),
         Refusal::Broken(fault) => fault.to_string(),
     }

@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use super::DEFAULT_LIST;
 use super::list::{DocumentFormat, SourceList};
 use crate::catalog::detail::Kind;
-use crate::importer::check::{ConnectorEntry, Details, Known, Opened};
+use crate::importer::check::{ConnectorEntry, Details, Opened, StoredPlatform};
 use crate::importer::folder::Folder;
 use crate::importer::providers::Providers;
 use crate::importer::report::counted;
@@ -42,7 +42,7 @@ fn rows(
     let by_name: BTreeMap<&str, &ConnectorEntry> =
         entries.iter().map(|entry| (entry.connector.platform.as_str(), entry)).collect();
     let row = |name: &String| {
-        let Known { detail, .. } = details.take(name);
+        let StoredPlatform { detail, .. } = details.take(name);
         let mut methods: Vec<&str> =
             detail.auth_methods.iter().map(|method| kind(&method.kind)).collect();
         methods.dedup();

@@ -15,10 +15,10 @@ use crate::util::nearest::nearest;
 /// The folder of the documents that are part of this project.
 const OWN_DOCUMENTS: &str = "documents";
 
-/// In characters.
+/// The maximum length of a licence, in characters.
 const MAX_LICENCE: usize = 100;
 
-/// By the name of the platform.
+/// Keyed by platform.
 #[derive(Debug, Clone, Default)]
 pub struct SourceList(pub BTreeMap<String, Source>);
 
@@ -134,8 +134,8 @@ impl SourceList {
             }
         }
         let all = self.0.iter().map(|(name, source)| (name.as_str(), source));
-        let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
-        Ok(all.filter(|(name, _)| is_wanted(name)).collect())
+        let is_requested = |name: &str| names.is_empty() || names.iter().any(|one| one == name);
+        Ok(all.filter(|(name, _)| is_requested(name)).collect())
     }
 }
 

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 
 use super::hash;
-use super::licence::{self, Wanted};
+use super::licence::{self, LicenceFilter};
 pub use super::paths::PathFilter;
 use crate::catalog::detail::License;
 use cache::Cache;
@@ -45,8 +45,8 @@ pub struct FetchedDocument {
 
 impl FetchedDocument {
     /// Whether an import with this licence filter includes it.
-    pub fn is_taken(&self, wanted: Wanted) -> bool {
-        wanted == Wanted::Any || licence::is_open_name(&self.licence)
+    pub fn is_taken(&self, filter: LicenceFilter) -> bool {
+        filter == LicenceFilter::Any || licence::is_open_name(&self.licence)
     }
 
     /// The licence, for a document that does not state one itself.

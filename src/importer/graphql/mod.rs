@@ -76,14 +76,14 @@ fn operation(schema: &Schema, kind: &str, field: &Field) -> Value {
 fn request(schema: &Schema, kind: &str, field: &Field) -> GraphqlRequest {
     let mut document = kind.to_owned();
     let mut call = field.name.clone();
-    for (nth, argument) in field.arguments.iter().enumerate() {
+    for (index, argument) in field.arguments.iter().enumerate() {
         let (name, r#type) = (&argument.name, &argument.r#type);
         // A variable may be left out if its type is nullable; then the argument has its default.
         let r#type = match r#type {
             TypeRef::NonNull(inner) if argument.has_default => inner,
             other => other,
         };
-        let before = if nth == 0 { ("(", " (") } else { (", ", ", ") };
+        let before = if index == 0 { ("(", " (") } else { (", ", ", ") };
         let _ = write!(document, "{}${name}: {type}", before.1);
         let _ = write!(call, "{}{name}: ${name}", before.0);
     }

@@ -256,13 +256,13 @@ fn has_directive<'a>(mut directives: impl Iterator<Item = Directive<'a>>, name: 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Introspected {
-    query_type: Option<Named>,
-    mutation_type: Option<Named>,
+    query_type: Option<IntrospectedName>,
+    mutation_type: Option<IntrospectedName>,
     types: Vec<IntrospectedType>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct IntrospectedName {
     name: String,
 }
 
@@ -274,7 +274,7 @@ struct IntrospectedType {
     description: Option<String>,
     fields: Option<Vec<IntrospectedField>>,
     input_fields: Option<Vec<IntrospectedArgument>>,
-    enum_values: Option<Vec<Named>>,
+    enum_values: Option<Vec<IntrospectedName>>,
     is_one_of: Option<bool>,
 }
 
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong() {
+    fn errors_explain_the_cause() {
         for (text, expected) in [
             ("type Pet { id: ID }", "it has no query type"),
             ("schema { query: Root }", "it has no query type"),

@@ -3,12 +3,12 @@
 use super::schema::{Argument, Field, Schema, Type, TypeRef};
 
 /// The most scalars of the first level, and of each object of the second.
-const MOST: [usize; 2] = [60, 40];
-/// The fields that identify a thing or say what it is. They come first, since some schemas sort their fields by name.
+const MAX_LEAVES: [usize; 2] = [60, 40];
+/// The fields that identify or describe an object. They come first, since some schemas sort their fields by name.
 const FIRST: [&str; 9] =
     ["id", "identifier", "key", "name", "title", "displayName", "email", "url", "status"];
 /// The most objects of the second level.
-const MOST_OBJECTS: usize = 15;
+const MAX_OBJECTS: usize = 15;
 
 /// Without its braces. `None` for a scalar.
 pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
@@ -18,14 +18,14 @@ pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
     }
     let fields = schema.fields(name);
     let usable = || fields.iter().filter(|field| is_usable(field));
-    let mut parts = leaves(schema, name, MOST[0]);
+    let mut parts = leaves(schema, name, MAX_LEAVES[0]);
     let has_nodes = usable().any(|field| field.name == "nodes");
     let objects = usable().filter(|field| !schema.is_leaf(field.r#type.name()));
     // A list within a list multiplies the cost of a query, and platforms limit it.
     let is_wrapper = |field: &Field| has_nodes && field.name == "edges";
     let objects = objects.filter(|field| !is_page(field)).filter(|field| !is_wrapper(field));
     let nested =
-        objects.filter_map(|field| Some((field, nested(schema, field)?))).take(MOST_OBJECTS);
+        objects.filter_map(|field| Some((field, nested(schema, field)?))).take(MAX_OBJECTS);
     parts.extend(nested.map(|(field, selection)| format!("{} {{ {selection} }}", field.name)));
     if parts.is_empty() || is_abstract(schema, name) {
         parts.insert(0, "__typename".to_owned());
@@ -36,23 +36,23 @@ pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
 /// The scalars of a field of the first level. An edge of a page only wraps its node.
 fn nested(schema: &Schema, field: &Field) -> Option<String> {
     let name = field.r#type.name();
-    let mut parts = leaves(schema, name, MOST[1]);
+    let mut parts = leaves(schema, name, MAX_LEAVES[1]);
     if field.name == "edges"
         && let Some(node) = schema.fields(name).iter().find(|field| field.name == "node")
     {
-        let scalars = leaves(schema, node.r#type.name(), MOST[1]).join(" ");
+        let scalars = leaves(schema, node.r#type.name(), MAX_LEAVES[1]).join(" ");
         let scalars = if scalars.is_empty() { "__typename" } else { &scalars };
         parts.push(format!("node {{ {scalars} }}"));
     }
     Some(parts.join(" ")).filter(|selection| !selection.is_empty())
 }
 
-fn leaves(schema: &Schema, name: &str, most: usize) -> Vec<String> {
+fn leaves(schema: &Schema, name: &str, max: usize) -> Vec<String> {
     let fields = schema.fields(name).iter();
     let fields = fields.filter(|field| is_usable(field) && schema.is_leaf(field.r#type.name()));
     let mut names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
     names.sort_by_key(|name| FIRST.iter().position(|first| first == name).unwrap_or(FIRST.len()));
-    names.into_iter().take(most).map(str::to_owned).collect()
+    names.into_iter().take(max).map(str::to_owned).collect()
 }
 
 /// Whether a field can be selected without arguments.
@@ -67,7 +67,7 @@ fn is_page(field: &Field) -> bool {
         .any(|argument| matches!(argument.name.as_str(), "first" | "last" | "limit"))
 }
 
-/// Whether a value is one of several types, which `__typename` says.
+/// Whether a value is one of several types, which `__typename` names.
 fn is_abstract(schema: &Schema, name: &str) -> bool {
     schema.types.get(name).is_some_and(Type::is_abstract)
 }

@@ -1,13 +1,13 @@
 //! The names of Azure's services. Most documents describe one part of a service, share the title of its client, such as
 //! `SqlManagementClient`, and differ in their service: `sql-elasticPools`.
 
-use super::{NameSources, brand, singular, title, unsaid};
+use super::{NameSources, brand, singular, title, unmentioned};
 use crate::importer::text;
 
 /// Suffixes of the titles of clients and specifications.
 #[rustfmt::skip]
 const ENDS: &[&str] = &["Client", "Management", "Mgmt", "Admin", "Provider", "Resource", "RP", "API", "APIs", "REST", "spec"];
-/// Words at the end of services that name no part.
+/// Words in the names of services that do not identify a part.
 #[rustfmt::skip]
 const NOISE: &[&str] = &[
     "api", "swagger", "azure", "dtl", "not", "implemented", "preview", "core", "bms", "management", "client", "get",
@@ -15,14 +15,14 @@ const NOISE: &[&str] = &[
 ];
 
 /// The names below a brand, `Azure` or `Microsoft`.
-pub fn names(said: NameSources<'_>, brand: &str) -> Vec<String> {
-    if let Some((_, name)) = TITLES.iter().find(|(service, _)| *service == said.service) {
+pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
+    if let Some((_, name)) = TITLES.iter().find(|(service, _)| *service == sources.service) {
         return vec![format!("{brand} {name}")];
     }
-    let (area, part) = said.service.split_once('-').unwrap_or((said.service, ""));
+    let (area, part) = sources.service.split_once('-').unwrap_or((sources.service, ""));
     let (area, part) = if area == "azure" { (part, "") } else { (area, part) };
     let part = part_words(area, part);
-    let mut about = title_words(said.title);
+    let mut about = title_words(sources.title);
     if about.is_empty() {
         about.clone_from(&part);
     }
@@ -32,7 +32,7 @@ pub fn names(said: NameSources<'_>, brand: &str) -> Vec<String> {
     let words = if has_all {
         part.clone()
     } else {
-        [about.clone(), unsaid(&part, &about.join(" "))].concat()
+        [about.clone(), unmentioned(&part, &about.join(" "))].concat()
     };
     let words = words.join(" ");
     let place = AREAS.iter().find(|(name, _)| *name == area).map(|(_, place)| *place);
@@ -46,8 +46,8 @@ pub fn names(said: NameSources<'_>, brand: &str) -> Vec<String> {
         names.push(name(&[about, part].concat().join(" ")));
     }
     if place.is_none() {
-        let unsaid = unsaid(&part_words("", area), &short);
-        names.push([vec![short], unsaid].concat().join(" "));
+        let unmentioned = unmentioned(&part_words("", area), &short);
+        names.push([vec![short], unmentioned].concat().join(" "));
     }
     names
 }
@@ -124,7 +124,7 @@ fn split(word: &str) -> Vec<String> {
     }
 }
 
-/// Areas whose parts do not say where they belong.
+/// Areas whose parts do not name their area.
 const AREAS: &[(&str, &str)] = &[
     ("azsadmin", "Stack"),
     ("azurestack", "Stack"),
@@ -132,7 +132,7 @@ const AREAS: &[(&str, &str)] = &[
     ("web", "App Service"),
 ];
 
-/// Services whose titles say too much or too little.
+/// Services whose titles are too long or too vague.
 const TITLES: &[(&str, &str)] = &[
     ("alertsmanagement-AlertsManagement", "Alerts Management"),
     ("apimanagement-apimapis", "API Management APIs"),

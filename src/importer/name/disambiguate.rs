@@ -71,7 +71,7 @@ fn shared(rivals: &[NameCandidate<'_>]) -> Vec<Vec<usize>> {
 
 /// Gives the members of a group longer variants.
 fn lengthen(rivals: &mut [NameCandidate<'_>], group: &[usize]) {
-    let most = group
+    let limit = group
         .iter()
         .filter_map(|at| rivals.get(*at))
         .map(|rival| rival.names.ever_longer.len())
@@ -83,7 +83,7 @@ fn lengthen(rivals: &mut [NameCandidate<'_>], group: &[usize]) {
             .map(|rival| fold(rival.longer_variant(*steps)));
         names.collect::<HashSet<String>>().len() > 1
     };
-    if let Some(steps) = (1..most.unwrap_or_default()).find(differ) {
+    if let Some(steps) = (1..limit.unwrap_or_default()).find(differ) {
         for at in group {
             if let Some(rival) = rivals.get_mut(*at) {
                 rival.given = rival.longer_variant(steps).to_owned();

@@ -4,12 +4,12 @@ use super::{NameSources, azure, title};
 use crate::importer::text;
 
 /// The names of a document of one of the three. Returns `None` for others.
-pub fn names(said: NameSources<'_>) -> Option<Vec<String>> {
-    match said.provider.trim().to_ascii_lowercase().as_str() {
-        "amazonaws.com" => Some(vec![amazon(said)]),
-        "googleapis.com" => Some(vec![google(said)]),
-        "azure.com" | "windows.net" => Some(azure::names(said, "Azure")),
-        "microsoft.com" => Some(azure::names(said, "Microsoft")),
+pub fn names(sources: NameSources<'_>) -> Option<Vec<String>> {
+    match sources.provider.trim().to_ascii_lowercase().as_str() {
+        "amazonaws.com" => Some(vec![amazon(sources)]),
+        "googleapis.com" => Some(vec![google(sources)]),
+        "azure.com" | "windows.net" => Some(azure::names(sources, "Azure")),
+        "microsoft.com" => Some(azure::names(sources, "Microsoft")),
         _ => None,
     }
 }
@@ -20,11 +20,11 @@ fn find(table: &[(&str, &str)], service: &str) -> Option<String> {
 }
 
 /// `Amazon EC2`, `AWS Lambda`. A service without either prefix gets `AWS`.
-fn amazon(said: NameSources<'_>) -> String {
-    if let Some(name) = find(AMAZON, said.service) {
+fn amazon(sources: NameSources<'_>) -> String {
+    if let Some(name) = find(AMAZON, sources.service) {
         return name;
     }
-    let mut name = title::parts(said.title, &[]).join(" - ").replace(" - ", " ");
+    let mut name = title::parts(sources.title, &[]).join(" - ").replace(" - ", " ");
     // `AWSBillingConductor`
     if !name.contains(' ') && (name.starts_with("AWS") || name.starts_with("Amazon")) {
         name = text::words(&name).join(" ");
@@ -34,18 +34,19 @@ fn amazon(said: NameSources<'_>) -> String {
     if owner != Some(0) {
         name = format!("AWS {name}");
     }
-    let second = said.service.to_lowercase().ends_with("v2") && !name.to_lowercase().contains("v2");
+    let second =
+        sources.service.to_lowercase().ends_with("v2") && !name.to_lowercase().contains("v2");
     if second { format!("{name} V2") } else { name }
 }
 
 /// `Google Calendar`, `YouTube`.
-fn google(said: NameSources<'_>) -> String {
-    if let Some(name) = find(GOOGLE, said.service) {
+fn google(sources: NameSources<'_>) -> String {
+    if let Some(name) = find(GOOGLE, sources.service) {
         return name;
     }
-    let name = title::parts(said.title, &[]).join(" ");
+    let name = title::parts(sources.title, &[]).join(" ");
     if name.is_empty() {
-        return format!("Google {}", text::title_case(said.service));
+        return format!("Google {}", text::title_case(sources.service));
     }
     let first = name.split(' ').next().unwrap_or_default();
     if OWN_BRANDS.contains(&first) { name } else { format!("Google {name}") }

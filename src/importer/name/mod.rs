@@ -1,7 +1,7 @@
 //! Display names, as people say them: `GitHub v3 REST API` is `GitHub`, `SqlManagementClient` with the service
 //! `sql-elasticPools` is `Azure SQL Elastic Pools`.
 //!
-//! [`title`] drops what every API's title says, [`brand`] knows providers with many services, and [`family`] has the
+//! [`title`] drops words that every API's title contains, [`brand`] knows providers with many services, and [`family`] has the
 //! rules for Amazon, Google and Microsoft. A name depends on its own document only, unless another one is equal: see
 //! [`disambiguate`].
 
@@ -30,7 +30,7 @@ pub struct NameSources<'a> {
     pub version: &'a str,
 }
 
-/// In characters.
+/// The maximum length of a version, in characters.
 const MAX_VERSION: usize = 32;
 
 /// The possible names of a connector.
@@ -48,19 +48,20 @@ pub struct Names {
 
 impl Names {
     /// The names of a document.
-    pub fn new(said: NameSources<'_>) -> Self {
-        let title = text::line(said.title, text::MAX_DESCRIPTION);
-        let said = NameSources { title: &title, ..said };
-        let mut names = family::names(said).unwrap_or_else(|| match brand::find(said.provider) {
-            Some(brand) => branded(said, brand),
-            None => plain(said),
-        });
+    pub fn new(sources: NameSources<'_>) -> Self {
+        let title = text::line(sources.title, text::MAX_DESCRIPTION);
+        let sources = NameSources { title: &title, ..sources };
+        let mut names =
+            family::names(sources).unwrap_or_else(|| match brand::find(sources.provider) {
+                Some(brand) => branded(sources, brand),
+                None => plain(sources),
+            });
         for name in &mut names {
             *name = text::verbatim(name, text::MAX_NAME);
         }
         names.retain(|name| !name.is_empty());
         names.dedup();
-        let stated = service_version(said.service).unwrap_or_else(|| said.version.to_owned());
+        let stated = service_version(sources.service).unwrap_or_else(|| sources.version.to_owned());
         let version = platform_version(&stated);
         let year = version.strip_prefix('v').filter(|number| number.len() == 4);
         let short = year.map_or_else(|| version.to_uppercase(), str::to_owned);
@@ -95,38 +96,38 @@ fn service_version(service: &str) -> Option<String> {
 }
 
 /// The spellings of the provider's name in lower-case letters and digits.
-fn own(said: NameSources<'_>) -> Vec<String> {
-    let mut own = vec![said.label.concat(), title::squash(said.provider)];
+fn own(sources: NameSources<'_>) -> Vec<String> {
+    let mut own = vec![sources.label.concat(), title::squash(sources.provider)];
     own.retain(|own| !own.is_empty());
     own
 }
 
 /// `Betfair: Exchange Streaming API` → `Betfair`, or where that is taken, `Betfair - Exchange Streaming`.
-fn plain(said: NameSources<'_>) -> Vec<String> {
-    let parts = title::parts(said.title, &own(said));
-    let label = text::title_case(&said.label.join(" "));
+fn plain(sources: NameSources<'_>) -> Vec<String> {
+    let parts = title::parts(sources.title, &own(sources));
+    let label = text::title_case(&sources.label.join(" "));
     let Some(first) = parts.first() else {
-        let service = service_words(said).join(" ");
+        let service = service_words(sources).join(" ");
         return vec![label.clone(), format!("{label} {service}").trim().to_owned()];
     };
     let all = parts.join(" - ");
-    let shortest = if said.service.is_empty() { first.clone() } else { all.clone() };
-    let with_owner = if title::squash(&all).contains(&said.label.concat()) {
+    let shortest = if sources.service.is_empty() { first.clone() } else { all.clone() };
+    let with_owner = if title::squash(&all).contains(&sources.label.concat()) {
         all.clone()
     } else {
         format!("{label} {all}")
     };
-    let unsaid = unsaid(&service_words(said), &with_owner).join(" ");
-    let with_service = format!("{with_owner} {unsaid}").trim().to_owned();
+    let unmentioned = unmentioned(&service_words(sources), &with_owner).join(" ");
+    let with_service = format!("{with_owner} {unmentioned}").trim().to_owned();
     vec![shortest, all, with_owner, with_service]
 }
 
 /// The brand, then the rest of the title, or else the service: `Adyen`, `Adyen Checkout`.
-fn branded(said: NameSources<'_>, brand: &Brand) -> Vec<String> {
+fn branded(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
     let brand = brand.name;
-    let mut own = own(said);
+    let mut own = own(sources);
     own.push(title::squash(brand));
-    let mut parts = title::parts(said.title, &own);
+    let mut parts = title::parts(sources.title, &own);
     if let Some(first) = parts.first_mut() {
         *first = without_start(first, &own);
     }
@@ -138,7 +139,7 @@ fn branded(said: NameSources<'_>, brand: &Brand) -> Vec<String> {
         let words = rest.split(' ').map(|word| brand::written(word).unwrap_or(word));
         words.collect::<Vec<_>>().join(" ")
     };
-    let service = service_words(said).join(" ");
+    let service = service_words(sources).join(" ");
     let says_brand = own.iter().any(|own| title::squash(&rest).contains(own));
     let short = match (rest.is_empty(), says_brand) {
         (true, _) => format!("{brand} {service}"),
@@ -149,8 +150,8 @@ fn branded(said: NameSources<'_>, brand: &Brand) -> Vec<String> {
     // `The New York Times Times Newswire`
     short.dedup();
     let short = short.join(" ");
-    let unsaid = unsaid(&service_words(said), &short).join(" ");
-    [short.clone(), format!("{short} {unsaid}").trim().to_owned()].into()
+    let unmentioned = unmentioned(&service_words(sources), &short).join(" ");
+    [short.clone(), format!("{short} {unmentioned}").trim().to_owned()].into()
 }
 
 /// A part without the provider's name at its start: `Adyen Checkout` → `Checkout`.
@@ -165,9 +166,9 @@ fn without_start(part: &str, own: &[String]) -> String {
 
 /// The words of the service's name other than the provider: `twilio_chat_v2` → `Chat`, `ghes-3.8` → `Enterprise Server
 /// 3.8`.
-fn service_words(said: NameSources<'_>) -> Vec<String> {
-    let service = said.service.trim();
-    let service = service.strip_suffix(said.provider).unwrap_or(service);
+fn service_words(sources: NameSources<'_>) -> Vec<String> {
+    let service = sources.service.trim();
+    let service = service.strip_suffix(sources.provider).unwrap_or(service);
     let words = service.split(|c: char| !c.is_alphanumeric() && c != '.');
     let words = words.flat_map(|word| {
         if title::is_version(word) { vec![word.to_owned()] } else { text::words(word) }
@@ -175,19 +176,21 @@ fn service_words(said: NameSources<'_>) -> Vec<String> {
     let is_version = |word: &str| word.starts_with(['v', 'V']) && title::is_version(word);
     let is_noise = |word: &String| {
         let word = word.to_lowercase();
-        said.label.contains(&word) || is_version(&word) || ["api", "apis"].contains(&word.as_str())
+        sources.label.contains(&word)
+            || is_version(&word)
+            || ["api", "apis"].contains(&word.as_str())
     };
     words.filter(|word| !is_noise(word)).map(|word| brand::word(&word)).collect()
 }
 
 /// The words without the first ones that a name already has, in singular or plural; none when it has them all.
-fn unsaid(words: &[String], name: &str) -> Vec<String> {
-    let said: Vec<String> = name.split(' ').map(singular).collect();
+fn unmentioned(words: &[String], name: &str) -> Vec<String> {
+    let in_name: Vec<String> = name.split(' ').map(singular).collect();
     let all = singular(&words.concat());
     if all.len() > 4 && title::squash(name).contains(&all) {
         return Vec::new();
     }
-    let known = words.iter().take_while(|word| said.contains(&singular(word))).count();
+    let known = words.iter().take_while(|word| in_name.contains(&singular(word))).count();
     words.get(known..).unwrap_or_default().to_vec()
 }
 

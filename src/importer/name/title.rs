@@ -1,4 +1,4 @@
-//! Titles without what every API's title says: `GitHub v3 REST API` → `GitHub`.
+//! Removes words that every API's title contains: `GitHub v3 REST API` → `GitHub`.
 
 /// Words at the end of a title that name no product.
 #[rustfmt::skip]
@@ -6,10 +6,10 @@ const NOISE: &[&str] = &[
     "api", "apis", "rest", "restful", "swagger", "openapi", "oas", "oas2", "oas3", "documentation", "doc", "docs", "reference",
     "specification", "spec", "schema", "definition", "endpoint", "endpoints", "version", "deprecated",
 ];
-/// Words before "API" that say what kind it is: `Slack Web API`.
+/// Words before "API" that name its kind: `Slack Web API`.
 #[rustfmt::skip]
 const KINDS: &[&str] = &["public", "web", "http", "https", "json", "rest", "restful", "private", "open"];
-/// Words after "API" that say no more: `Exude API Service`.
+/// Words after "API" that add nothing: `Exude API Service`.
 #[rustfmt::skip]
 const FORMS: &[&str] = &["service", "services", "server", "suite", "application", "client", "console", "interface", "explorer"];
 /// Words that name no product on their own.
@@ -74,23 +74,23 @@ fn is_empty(text: &str) -> bool {
 
 /// Drops brackets with noise: `(Deprecated)`, `[v2]`, `(1.0.0)`, a URL.
 fn without_remarks(title: &str) -> String {
-    let mut kept = String::new();
+    let mut result = String::new();
     let mut rest = title;
     while let Some(start) = rest.find(['(', '[', '{']) {
         let (before, from) = rest.split_at_checked(start).unwrap_or((rest, ""));
-        kept.push_str(before);
+        result.push_str(before);
         let Some((inner, after)) = from.split_once([')', ']', '}']) else {
             rest = from;
             break;
         };
         let content = inner.get(1..).unwrap_or_default();
         if !is_empty(content) && !content.contains("://") {
-            kept.push_str(from.strip_suffix(after).unwrap_or(from));
+            result.push_str(from.strip_suffix(after).unwrap_or(from));
         }
         rest = after;
     }
-    kept.push_str(rest);
-    kept
+    result.push_str(rest);
+    result
 }
 
 /// One part without noise. Returns `None` when nothing is left that names a product.

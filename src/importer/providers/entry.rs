@@ -10,13 +10,13 @@ use crate::catalog::detail::{ConnectorDetail, Pagination, Parameters, RejectedWh
 use crate::catalog::model::Status;
 use crate::importer::auth_entry::AuthEntry;
 use crate::importer::connector::MAX_VERSION;
-use crate::importer::stated::{AccountEntry, Stated};
+use crate::importer::stated::{AccountEntry, StatedFacts};
 use crate::importer::{category, platform, text};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// By the name of the platform.
+    /// Keyed by platform.
     #[serde(default)]
     pub platforms: BTreeMap<String, Entry>,
 }
@@ -94,7 +94,7 @@ impl Entry {
                 ));
             }
         }
-        let stated = Stated {
+        let stated = StatedFacts {
             documentation,
             servers: Some(servers),
             headers,

@@ -15,7 +15,7 @@ use crate::importer::source::read_text;
 use entry::File;
 use provider::Provider;
 
-/// By the name of the platform.
+/// Keyed by platform.
 #[derive(Debug, Clone, Default)]
 pub struct Providers(pub BTreeMap<String, Provider>);
 
@@ -55,17 +55,17 @@ impl Providers {
     /// its URLs differ per customer.
     pub fn server(&self, authorization_url: &str) -> Option<OAuth2> {
         let plain = |url: &str| url.trim_end_matches('/').to_ascii_lowercase();
-        let wanted = plain(authorization_url);
+        let requested_url = plain(authorization_url);
         let methods = self.0.values().flat_map(|provider| &provider.detail.auth_methods);
         let known = methods.filter_map(|method| match &method.kind {
             Kind::OAuth2(oauth) => Some(oauth.as_ref()),
             _ => None,
         });
-        let is_wanted = |oauth: &&OAuth2| {
-            oauth.authorization_url.as_ref().is_some_and(|url| plain(url) == wanted)
+        let is_requested = |oauth: &&OAuth2| {
+            oauth.authorization_url.as_ref().is_some_and(|url| plain(url) == requested_url)
                 && variables(&oauth.token_url).next().is_none()
         };
-        known.into_iter().find(is_wanted).cloned()
+        known.into_iter().find(is_requested).cloned()
     }
 
     /// Maps each imported platform to its entry, by the names from the documents. A document with the name of an entry

@@ -7,7 +7,7 @@ use crate::importer::auth;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Provider {
     pub name: String,
-    /// One line.
+    /// A single line.
     pub description: Option<String>,
     pub category: Option<String>,
     /// The name of the brand's logo in the npm package `simple-icons`; the site has it.

@@ -78,7 +78,7 @@ mod tests {
             ("https://a.com/v1", Some("https://a.com"), "/v2/x", "/v2/x", host.clone()),
             ("https://a.com/v1", Some("https://a.com"), "/v10/x", "/v10/x", host),
             ("https://{host}/v1", Some("https://a.com"), "/v2/x", "/v2/x", None),
-            // Without a statement.
+            // The document states no base URL.
             ("https://a.com/v1", None, "/x", "/x", None),
             ("https://a.com", None, "/x", "/x", None),
         ] {

@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::importer::entries::Entries;
-use crate::importer::scalar::{FirstText, Spare, Texts};
+use crate::importer::scalar::{FirstText, OptionalMap, Texts};
 
 /// The most servers that are kept.
 const MAX_SERVERS: usize = 50;
@@ -27,17 +27,17 @@ pub struct Servers {
 pub struct Entry {
     /// Absolute, or relative to where the document was downloaded.
     pub url: FirstText,
-    /// For people.
+    /// Human-readable.
     pub description: FirstText,
     /// The variables of the URL.
-    pub variables: Spare<Entries<Spare<Variable>>>,
+    pub variables: OptionalMap<Entries<OptionalMap<Variable>>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Variable {
     pub default: FirstText,
-    /// For people.
+    /// Human-readable.
     pub description: FirstText,
     /// All allowed values.
     pub r#enum: Texts,
@@ -62,9 +62,9 @@ impl<'de> Visitor<'de> for ServersVisitor {
         let mut list = Vec::new();
         while list.len() < MAX_SERVERS {
             match seq.next_element()? {
-                Some(Spare::Given(entry)) => list.push(entry),
-                Some(Spare::Text(url)) => list.push(Entry::at(url)),
-                Some(Spare::Absent | Spare::Other) => {}
+                Some(OptionalMap::Given(entry)) => list.push(entry),
+                Some(OptionalMap::Text(url)) => list.push(Entry::at(url)),
+                Some(OptionalMap::Absent | OptionalMap::Other) => {}
                 None => return Ok(Servers { list, is_wrong: false }),
             }
         }
@@ -109,7 +109,7 @@ impl Entry {
         variables.0.iter().find(|(known, _)| known == name)?.1.get()
     }
 
-    /// A server of which only the URL is known.
+    /// A server with only a URL.
     pub fn at(url: String) -> Self {
         Self { url: FirstText(Some(url)), ..Self::default() }
     }

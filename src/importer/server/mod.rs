@@ -17,9 +17,9 @@ use entry::{Entry, Servers, Variable};
 
 /// The most values of a variable.
 const MAX_VALUES: usize = 200;
-/// In bytes.
+/// The maximum length of a URL, in bytes.
 const MAX_URL: usize = 2048;
-/// In characters.
+/// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 200;
 
 /// The servers of a document, and the fields for their variables.

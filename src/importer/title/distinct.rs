@@ -8,8 +8,8 @@ use crate::terms::Method;
 
 /// The properties with which an action can be distinguished from others.
 #[derive(Debug)]
-pub struct Titled<'a> {
-    /// Its title so far.
+pub struct TitledAction<'a> {
+    /// The current title.
     pub title: String,
     pub method: Method,
     /// The path's template.
@@ -52,13 +52,13 @@ impl Paths {
 }
 
 /// Gives an action a title that differs from those of its group, which has these paths. Returns `None` when it can't.
-type Way = fn(&Titled<'_>, &Paths) -> Option<String>;
+type Distinguisher = fn(&TitledAction<'_>, &Paths) -> Option<String>;
 
 /// Tried in this order on the actions that still share a title.
-const WAYS: [Way; 5] = [by_resource, by_whole_path, by_parameter, by_method, by_id];
+const WAYS: [Distinguisher; 5] = [by_resource, by_whole_path, by_parameter, by_method, by_id];
 
 /// Makes titles differ, as far as paths, methods and `operationId`s differ.
-pub fn distinguish(actions: &mut [Titled<'_>]) {
+pub fn distinguish(actions: &mut [TitledAction<'_>]) {
     for way in WAYS {
         for group in groups(actions) {
             let members = group.iter().filter_map(|at| actions.get(*at));
@@ -78,7 +78,7 @@ pub fn distinguish(actions: &mut [Titled<'_>]) {
 }
 
 /// The groups of actions that share a title.
-fn groups(actions: &[Titled<'_>]) -> Vec<Vec<usize>> {
+fn groups(actions: &[TitledAction<'_>]) -> Vec<Vec<usize>> {
     let mut by_title: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, action) in actions.iter().enumerate() {
         by_title.entry(action.title.to_lowercase()).or_default().push(at);
@@ -103,7 +103,7 @@ fn parts(path: &str) -> Vec<String> {
 }
 
 /// "List comments" → "List comments for issue": adds as few parts of the path as distinguish it, starting from the end.
-fn by_resource(action: &Titled<'_>, paths: &Paths) -> Option<String> {
+fn by_resource(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     let title = action.title.to_lowercase();
     let mut words: Vec<String> = Vec::new();
     let mut alike: Option<Vec<usize>> = None;
@@ -129,7 +129,7 @@ fn by_resource(action: &Titled<'_>, paths: &Paths) -> Option<String> {
 }
 
 /// Adds all parts of the path, for paths with the same parts in another order.
-fn by_whole_path(action: &Titled<'_>, _: &Paths) -> Option<String> {
+fn by_whole_path(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     let start = action.title.split(" for ").next().unwrap_or_default();
     let mut words: Vec<String> =
         parts(action.path).into_iter().filter(|part| !part.contains('{')).collect();
@@ -147,7 +147,7 @@ fn chained(title: &str, words: &[String]) -> String {
 }
 
 /// "Get user" → "Get user by name": adds the path's last parameter that not all the others have.
-fn by_parameter(action: &Titled<'_>, paths: &Paths) -> Option<String> {
+fn by_parameter(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     let own = parts(action.path);
     let is_telling = |part: &&String| part.contains('{') && !paths.share(part);
     let parameter = own.iter().rev().find(is_telling)?;
@@ -156,7 +156,7 @@ fn by_parameter(action: &Titled<'_>, paths: &Paths) -> Option<String> {
 }
 
 /// Changes the verb by method, as for `PUT` and `PATCH` of the same path: one replaces what the other updates.
-fn by_method(action: &Titled<'_>, _: &Paths) -> Option<String> {
+fn by_method(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     let (verb, rest) = action.title.split_once(' ')?;
     let verb = match (action.method, verb.to_lowercase().trim_end_matches('s')) {
         (Method::Put, "update" | "modify" | "edit" | "change" | "set") => "Replace",
@@ -170,7 +170,7 @@ fn by_method(action: &Titled<'_>, _: &Paths) -> Option<String> {
 }
 
 /// Adds the words of the `operationId` that the title lacks.
-fn by_id(action: &Titled<'_>, _: &Paths) -> Option<String> {
+fn by_id(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     let title = action.title.to_lowercase();
     let words = text::words(action.id);
     let new: Vec<String> = words

@@ -19,7 +19,7 @@ const MAX_READ: usize = 2048;
 
 /// A document's description of an operation. Missing strings are empty.
 #[derive(Debug, Clone, Copy)]
-pub struct Said<'a> {
+pub struct TitleSource<'a> {
     pub method: Method,
     /// The path's template.
     pub path: &'a str,
@@ -35,17 +35,17 @@ pub struct Said<'a> {
 /// 2. else the first sentence of the description, if it begins with a verb and is short;
 /// 3. else a verb from the `operationId` or the method, followed by the summary or, without one, by the words of the
 ///    `operationId` or the path.
-pub fn title(said: Said<'_>) -> String {
-    let summary = phrase::clean(&text::line(text::head(said.summary, MAX_READ), MAX_TITLE));
-    let title = if let Some(counted) = counted(said.path) {
+pub fn title(source: TitleSource<'_>) -> String {
+    let summary = phrase::clean(&text::line(text::head(source.summary, MAX_READ), MAX_TITLE));
+    let title = if let Some(counted) = counted(source.path) {
         format!("count {counted}")
-    } else if starts_with_verb(&summary) && !is_thing(&summary, said) {
+    } else if starts_with_verb(&summary) && !is_thing(&summary, source) {
         summary
     } else {
-        sentence(said.description)
-            .filter(|sentence| !is_thing(sentence, said))
-            .or_else(|| with_verb(&summary, said))
-            .unwrap_or_else(|| derived(said))
+        sentence(source.description)
+            .filter(|sentence| !is_thing(sentence, source))
+            .or_else(|| with_verb(&summary, source))
+            .unwrap_or_else(|| derived(source))
     };
     text::verbatim(&phrase::capitalized(&title), MAX_TITLE)
 }
@@ -64,38 +64,38 @@ fn sentence(description: &str) -> Option<String> {
 }
 
 /// Whether the summary of a `GET` begins with a noun that elsewhere may be a verb: "Order history".
-fn is_thing(text: &str, said: Said<'_>) -> bool {
+fn is_thing(text: &str, source: TitleSource<'_>) -> bool {
     let first = text.split(' ').next().unwrap_or_default();
     let is_base = verb::base(first).is_some_and(|base| base == first.to_lowercase());
-    let is_named = named(said.id).is_some_and(|(verb, _)| verb == first.to_lowercase());
-    said.method == Method::Get && is_base && verb::is_often_noun(first) && !is_named
+    let is_named = named(source.id).is_some_and(|(verb, _)| verb == first.to_lowercase());
+    source.method == Method::Get && is_base && verb::is_often_noun(first) && !is_named
 }
 
 /// "Account balance" → "Get account balance".
-fn with_verb(summary: &str, said: Said<'_>) -> Option<String> {
+fn with_verb(summary: &str, source: TitleSource<'_>) -> Option<String> {
     let thing = phrase::without_article(summary);
     if thing.is_empty() || thing.split(' ').count() > 12 {
         return None;
     }
-    let verb = match named(said.id) {
+    let verb = match named(source.id) {
         Some((verb, _)) => verb,
-        None => path_verb(said.path).unwrap_or_else(|| method_verb(said).to_owned()),
+        None => path_verb(source.path).unwrap_or_else(|| method_verb(source).to_owned()),
     };
     Some(format!("{verb} {}", phrase::uncapitalized(thing)))
 }
 
 /// A title from the `operationId`, or else from method and path.
-fn derived(said: Said<'_>) -> String {
-    if let Some((verb, thing)) = named(said.id) {
-        let thing = thing.or_else(|| resource(said, verb != "list"));
+fn derived(source: TitleSource<'_>) -> String {
+    if let Some((verb, thing)) = named(source.id) {
+        let thing = thing.or_else(|| resource(source, verb != "list"));
         return thing.map_or(verb.clone(), |thing| format!("{verb} {thing}"));
     }
-    if let Some(verb) = path_verb(said.path) {
-        let thing = before_last(said.path);
+    if let Some(verb) = path_verb(source.path) {
+        let thing = before_last(source.path);
         return thing.map_or(verb.clone(), |thing| format!("{verb} {}", singular(&thing)));
     }
-    let verb = method_verb(said);
-    let thing = resource(said, verb != "list").or_else(|| identified(said.id));
+    let verb = method_verb(source);
+    let thing = resource(source, verb != "list").or_else(|| identified(source.id));
     thing.map_or_else(|| format!("{verb} resource"), |thing| format!("{verb} {thing}"))
 }
 
@@ -163,10 +163,10 @@ fn path_verb(path: &str) -> Option<String> {
 }
 
 /// The verb for what a method does with the resource of a path.
-fn method_verb(said: Said<'_>) -> &'static str {
-    let last = phrase::segments(said.path).pop();
-    let is_one = said.path.trim_end_matches('/').ends_with('}');
-    match said.method {
+fn method_verb(source: TitleSource<'_>) -> &'static str {
+    let last = phrase::segments(source.path).pop();
+    let is_one = source.path.trim_end_matches('/').ends_with('}');
+    match source.method {
         Method::Get if !is_one && last.is_some_and(|last| phrase::is_plural(&last)) => "list",
         Method::Get => "get",
         Method::Post => "create",
@@ -176,9 +176,9 @@ fn method_verb(said: Said<'_>) -> &'static str {
 }
 
 /// The last resource that a path names, in the singular if `one` asks for it and the path is about a single one.
-fn resource(said: Said<'_>, one: bool) -> Option<String> {
-    let last = phrase::segments(said.path).pop()?;
-    let is_one = said.path.trim_end_matches('/').ends_with('}') || said.method == Method::Post;
+fn resource(source: TitleSource<'_>, one: bool) -> Option<String> {
+    let last = phrase::segments(source.path).pop()?;
+    let is_one = source.path.trim_end_matches('/').ends_with('}') || source.method == Method::Post;
     Some(if one && is_one { singular(&last) } else { last })
 }
 

@@ -3,7 +3,7 @@
 use super::verb;
 use crate::importer::text;
 
-/// Openings of descriptions before they say what an operation does. Compared case-insensitively.
+/// Openings of descriptions that precede the operation's verb. Compared case-insensitively.
 const OPENINGS: [&str; 34] = [
     "use this method to ",
     "use this endpoint to ",
@@ -42,7 +42,7 @@ const OPENINGS: [&str; 34] = [
 ];
 
 /// What may follow an opening: "This endpoint *is used to* …".
-const BRIDGES: [&str; 14] = [
+const LINKING_PHRASES: [&str; 14] = [
     "is used to ",
     "can be used to ",
     "is designed to ",
@@ -84,7 +84,7 @@ pub fn clean(phrase: &str) -> String {
     loop {
         let shorter = stripped(phrase, &MARKERS).or_else(|| {
             let rest = stripped(phrase, &OPENINGS)?;
-            Some(stripped(rest, &BRIDGES).unwrap_or(rest))
+            Some(stripped(rest, &LINKING_PHRASES).unwrap_or(rest))
         });
         match shorter {
             Some(shorter) if !shorter.is_empty() => phrase = shorter,

@@ -48,7 +48,7 @@ enum Kind {
 
 /// Why a text was not read.
 #[derive(Debug)]
-pub enum Unread {
+pub enum ReadError {
     Faulty(Fault),
     /// It has several YAML documents; this is the first one.
     Several(Node),
@@ -56,18 +56,18 @@ pub enum Unread {
 
 impl Node {
     /// Whether this is a map with one of these keys.
-    pub fn has_key(&self, wanted: &[&str]) -> bool {
-        matches!(&self.kind, Kind::Map(entries) if entries.iter().any(|(key, _)| wanted.contains(&key.as_str())))
+    pub fn has_key(&self, keys: &[&str]) -> bool {
+        matches!(&self.kind, Kind::Map(entries) if entries.iter().any(|(key, _)| keys.contains(&key.as_str())))
     }
 
-    fn get(&self, wanted: &str) -> Option<&Rc<Self>> {
+    fn get(&self, name: &str) -> Option<&Rc<Self>> {
         let Kind::Map(entries) = &self.kind else { return None };
-        entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value)
+        entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 }
 
 /// Parses a YAML document.
-pub fn parse(text: &str) -> Result<Node, Unread> {
+pub fn parse(text: &str) -> Result<Node, ReadError> {
     let mut composer = Composer {
         anchors: HashMap::new(),
         open: Vec::new(),
@@ -87,10 +87,10 @@ pub fn parse(text: &str) -> Result<Node, Unread> {
             let message = e.info();
             let is_too_deep = message.contains("nesting") || message.contains("recursion");
             let message = if is_too_deep { TOO_LARGE.to_owned() } else { message };
-            Unread::Faulty(fault(place(e.marker()), message))
+            ReadError::Faulty(fault(place(e.marker()), message))
         })?;
         let is_end = matches!(event, Event::DocumentEnd);
-        composer.take(event, &span).map_err(Unread::Faulty)?;
+        composer.take(event, &span).map_err(ReadError::Faulty)?;
         if !is_end {
             continue;
         }
@@ -98,7 +98,7 @@ pub fn parse(text: &str) -> Result<Node, Unread> {
         // `---` at the end begins an empty document.
         let root = root.filter(|root| first.is_none() || !root.is_null());
         match (first.take(), root) {
-            (Some(first), Some(_)) => return Err(Unread::Several(first)),
+            (Some(first), Some(_)) => return Err(ReadError::Several(first)),
             (known, new) => first = known.or(new),
         }
         composer.anchors.clear();
@@ -284,7 +284,7 @@ mod tests {
     use serde::Deserialize as _;
     use serde_json::{Value, json};
 
-    use super::{Unread, parse};
+    use super::{ReadError, parse};
 
     fn value(text: &str) -> Value {
         Value::deserialize(&parse(text).unwrap()).unwrap()
@@ -441,10 +441,10 @@ mod tests {
             ("a: 1\nnull: 2\n'null': 3", (3, 1), "duplicate key `null`"),
             ("? [a]\n: 1", (1, 3), "a key must be a string"),
         ] {
-            let Err(Unread::Faulty(fault)) = parse(text) else { panic!("{text}") };
+            let Err(ReadError::Faulty(fault)) = parse(text) else { panic!("{text}") };
             assert_eq!((fault.place, fault.message.as_str()), (Some(place), message), "{text}");
         }
-        assert!(matches!(parse("a: 1\n---\nb: 2"), Err(Unread::Several(_))));
+        assert!(matches!(parse("a: 1\n---\nb: 2"), Err(ReadError::Several(_))));
         assert_eq!(value("a: 1\n---\n"), json!({"a": 1}));
     }
 
@@ -454,7 +454,7 @@ mod tests {
         for n in 1..5000_u32 {
             text.extend([format!("a{n}: &a{n} [*a{}]\n", n.saturating_sub(1))]);
         }
-        let Err(Unread::Faulty(fault)) = parse(&text) else { panic!("it was read") };
+        let Err(ReadError::Faulty(fault)) = parse(&text) else { panic!("it was read") };
         assert_eq!(fault.message, super::TOO_LARGE);
     }
 }

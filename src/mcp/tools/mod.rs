@@ -12,7 +12,6 @@ use crate::util::percent::encode;
 
 /// A tool of agents.
 pub struct Tool {
-    /// The name.
     pub name: &'static str,
     title: &'static str,
     about: &'static str,
@@ -36,13 +35,12 @@ enum Kind {
     UpTo(u64),
     /// The maximum size of a result, in bytes.
     Budget,
-    /// True or false.
+    /// A boolean.
     Boolean,
-    /// An object.
     Object,
     /// An array of strings.
     Texts,
-    /// Anything.
+    /// Any JSON value.
     Any,
 }
 
@@ -70,8 +68,8 @@ impl Kind {
                     )
                 })
             }
-            UpTo(most) => (!whole(value).is_some_and(|number| (1..=most).contains(&number)))
-                .then(|| format!("must be a whole number from 1 to {most}")),
+            UpTo(max) => (!whole(value).is_some_and(|number| (1..=max).contains(&number)))
+                .then(|| format!("must be a whole number from 1 to {max}")),
             Object => (!value.is_object()).then(|| "must be an object".to_owned()),
             Texts => (!value.as_array().is_some_and(|list| list.iter().all(Value::is_string)))
                 .then(|| "must be a list of strings".to_owned()),
@@ -97,11 +95,11 @@ impl Kind {
             Any => json!({"description": about}),
             Boolean => json!({"type": "boolean", "description": about}),
             Budget => {
-                let (least, most) = (MAX_BYTES_RANGE.start(), MAX_BYTES_RANGE.end());
-                json!({"type": "integer", "minimum": least, "maximum": most, "description": about})
+                let (least, max) = (MAX_BYTES_RANGE.start(), MAX_BYTES_RANGE.end());
+                json!({"type": "integer", "minimum": least, "maximum": max, "description": about})
             }
-            UpTo(most) => {
-                json!({"type": "integer", "minimum": 1, "maximum": most, "description": about})
+            UpTo(max) => {
+                json!({"type": "integer", "minimum": 1, "maximum": max, "description": about})
             }
             Object => json!({"type": "object", "description": about}),
             Texts => json!({"type": "array", "items": {"type": "string"}, "description": about}),
@@ -117,7 +115,7 @@ fn whole(value: &Value) -> Option<u64> {
 
 /// The sentence of [`RUN_ACTION`]'s description, and its replacement for callers that may only read.
 const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
-const ONLY_READS: &str = "You may only read: other methods than GET and HEAD are refused.";
+const ONLY_READS: &str = "You may only read: methods other than GET and HEAD are refused.";
 pub const DESCRIBE_ACTION: &str = "describe_action";
 pub const LIST_CONNECTIONS: &str = "list_connections";
 pub const RUN_ACTION: &str = "run_action";
@@ -131,7 +129,6 @@ pub const CALL_PLATFORM: &str = "call_platform";
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 pub const START_CONNECT: &str = "start_connect";
 
-/// All tools.
 pub const TOOLS: [Tool; 6] = [
     Tool {
         name: "search_actions",
@@ -217,7 +214,7 @@ pub const TOOLS: [Tool; 6] = [
                 APPROVAL,
                 Text,
                 false,
-                "Instead of an input: the id of a call that waited for the user, whose result to get",
+                "Instead of `input`: the id of a call that waited for the user, to get its result",
             ),
         ],
         scope: Scope::ConnectionsCall,
@@ -267,7 +264,7 @@ pub const TOOLS: [Tool; 6] = [
                 "attempt",
                 Text,
                 false,
-                "Instead of all else: the `id` of a start whose end to wait for, up to 25 s",
+                "Instead of all other arguments: the `id` of an attempt to wait for, up to 25 s",
             ),
         ],
         scope: Scope::ConnectionsConnect,
@@ -278,13 +275,13 @@ pub const TOOLS: [Tool; 6] = [
 ];
 
 /// A request: method, path, query, body, and the value of the header `AGENT`.
-pub type Sent = (&'static str, String, String, Option<Vec<u8>>, String);
+pub type ApiRequest = (&'static str, String, String, Option<Vec<u8>>, String);
 
 /// The agent's limits on a platform's response: `select` and `maxBytes`.
-pub fn wanted(given: &Map<String, Value>) -> Map<String, Value> {
-    let most = given.get("maxBytes").and_then(whole).unwrap_or(AGENT_BYTES);
+pub fn response_limits(given: &Map<String, Value>) -> Map<String, Value> {
+    let max = given.get("maxBytes").and_then(whole).unwrap_or(AGENT_BYTES);
     let select = given.get("select").map(|all| ("select".to_owned(), all.clone()));
-    select.into_iter().chain([("maxBytes".to_owned(), Value::from(most))]).collect()
+    select.into_iter().chain([("maxBytes".to_owned(), Value::from(max))]).collect()
 }
 
 /// A path, encoded for a URL, and the query that follows it.
@@ -309,13 +306,13 @@ fn plain(value: &Value) -> String {
 }
 
 /// The request that starts a connect attempt. The response has a link for every auth method.
-pub fn begin(mut body: Map<String, Value>) -> Sent {
+pub fn begin(mut body: Map<String, Value>) -> ApiRequest {
     body.insert("link".to_owned(), Value::Bool(true));
     ("POST", "/v1/vault/connect".to_owned(), String::new(), Some(json::bytes(&body)), String::new())
 }
 
 /// The request that waits for the result of a connect attempt.
-pub fn outcome_of(attempt: &str) -> Sent {
+pub fn outcome_of(attempt: &str) -> ApiRequest {
     let path = format!("/v1/vault/connect/{}", encode(attempt));
     ("GET", path, "wait=25".to_owned(), None, String::new())
 }
@@ -365,7 +362,7 @@ impl Tool {
     }
 
     /// The request that the tool sends. Fails with a message about the arguments.
-    pub fn request(&self, arguments: &Value) -> Result<Sent, String> {
+    pub fn request(&self, arguments: &Value) -> Result<ApiRequest, String> {
         let Value::Object(given) = arguments else {
             return Err("`arguments` must be an object.".to_owned());
         };
@@ -393,7 +390,7 @@ impl Tool {
         Ok(self.sent(given))
     }
 
-    fn sent(&self, given: &Map<String, Value>) -> Sent {
+    fn sent(&self, given: &Map<String, Value>) -> ApiRequest {
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
         let limit = |usual: u64| given.get("limit").and_then(whole).unwrap_or(usual).to_string();
         let (mut query, none) = (String::new(), String::new());
@@ -432,7 +429,7 @@ impl Tool {
                 if let Some(input) = input.as_object_mut() {
                     let flat = given.get(ARGUMENTS);
                     input.extend(flat.map(|flat| (ARGUMENTS.to_owned(), flat.clone())));
-                    input.extend(wanted(given));
+                    input.extend(response_limits(given));
                 }
                 let input = json::bytes(&input);
                 let waited = given.get(APPROVAL).map(|id| json::text(&json!({APPROVAL: id})));
@@ -441,8 +438,8 @@ impl Tool {
             }
             CALL_PLATFORM => {
                 let method = METHODS.into_iter().find(|method| *method == text("method"));
-                let (path, asked) = path_and_query(text("path"));
-                let mut query = asked.to_owned();
+                let (path, own_query) = path_and_query(text("path"));
+                let mut query = own_query.to_owned();
                 let parameters = given.get("query").and_then(Value::as_object);
                 for (name, value) in parameters.into_iter().flatten() {
                     for value in value.as_array().map_or(slice::from_ref(value), Vec::as_slice) {
@@ -453,7 +450,7 @@ impl Tool {
                 let path =
                     format!("/v1/vault/connections/{}/proxy/{path}", encode(text("connection")));
                 let body = given.get("body").map(json::bytes);
-                (method.unwrap_or("GET"), path, query, body, json::text(&wanted(given)))
+                (method.unwrap_or("GET"), path, query, body, json::text(&response_limits(given)))
             }
             _ => match given.get("attempt").and_then(Value::as_str) {
                 Some(attempt) => outcome_of(attempt),

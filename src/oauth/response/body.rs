@@ -154,8 +154,8 @@ fn code_of_parameter(body: &Value) -> Option<&'static str> {
     };
     let found = named().or_else(listed)?;
     // A missing parameter is an error of the request.
-    let said = body.to_string().to_lowercase();
-    let is_absent = ["missing", "required", "blank"].into_iter().any(|word| said.contains(word));
+    let text = body.to_string().to_lowercase();
+    let is_absent = ["missing", "required", "blank"].into_iter().any(|word| text.contains(word));
     (!is_absent).then_some(found)
 }
 
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn nonempty_error_members_are_errors() {
-        for (said, expected) in [
+        for (text, expected) in [
             (json!("x"), true),
             (json!(""), false),
             (json!({"code": 1}), true),
@@ -195,13 +195,13 @@ mod tests {
             (Value::Null, false),
         ] {
             for name in ["error", "errors", "error_code", "errorCode"] {
-                assert_eq!(says_error(&json!({(name): said})), expected, "{name}: {said}");
+                assert_eq!(says_error(&json!({(name): text})), expected, "{name}: {text}");
             }
         }
     }
 
     #[test]
-    fn descriptions_say_more_than_the_code() {
+    fn a_description_can_override_the_code() {
         for (body, expected) in [
             (json!({"error": "x", "error_description": " ", "message": "Why"}), Some("Why")),
             (json!({"error": "x", "error_description": "", "message": "Why"}), Some("Why")),

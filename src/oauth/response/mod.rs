@@ -180,11 +180,11 @@ fn is_refresh_token(text: &str) -> bool {
     text.len() <= MAX_TOKEN && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-fn token_type(said: Option<&str>) -> String {
+fn token_type(raw: Option<&str>) -> String {
     let is_word = |word: &&str| {
         word.len() <= 32 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
-    match said.filter(is_word) {
+    match raw.filter(is_word) {
         Some(word) if !word.eq_ignore_ascii_case("bearer") => word.to_owned(),
         _ => "Bearer".to_owned(),
     }
@@ -192,11 +192,11 @@ fn token_type(said: Option<&str>) -> String {
 
 /// Parses scopes: an array or a string, with the platform's separator, commas or spaces.
 fn scopes(oauth: &OAuth2, grant: &Value) -> Option<Vec<String>> {
-    let said = ["scope", "scopes"]
+    let raw = ["scope", "scopes"]
         .into_iter()
         .find_map(|name| grant.get(name).filter(|value| value.is_string() || value.is_array()))?;
     let separator = Some(oauth.scope_separator.as_str()).filter(|separator| !separator.is_empty());
-    let texts: Vec<&str> = match said {
+    let texts: Vec<&str> = match raw {
         Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
         text => vec![text.as_str()?],
     };
@@ -270,10 +270,10 @@ fn redact(value: &Value, secrets: &[&str]) -> Option<Value> {
     Some(match value {
         Value::String(text) if secrets.iter().any(|secret| text.contains(secret)) => return None,
         Value::Object(members) => {
-            let kept = members
+            let values = members
                 .iter()
                 .filter_map(|(name, value)| Some((name.clone(), redact(value, secrets)?)));
-            Value::Object(kept.collect())
+            Value::Object(values.collect())
         }
         Value::Array(items) => items.iter().filter_map(|item| redact(item, secrets)).collect(),
         other => other.clone(),
@@ -288,12 +288,12 @@ pub fn field_values<'a>(
 ) -> impl Iterator<Item = (String, String)> + 'a {
     let sources = oauth.field_sources.iter().filter(move |source| source.from == from);
     sources.filter_map(move |source| {
-        let said = match body.pointer(&source.at)? {
+        let raw = match body.pointer(&source.at)? {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(number) => json::text(number),
             _ => return None,
         };
-        let value = unfill(source.template.as_deref(), &source.field, &said)?;
+        let value = unfill(source.template.as_deref(), &source.field, &raw)?;
         Some((source.field.clone(), value.to_owned()))
     })
 }

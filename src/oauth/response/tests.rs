@@ -57,7 +57,7 @@ fn parses_a_standard_response() {
 }
 
 #[test]
-fn bodies_come_in_many_forms() {
+fn parses_bodies_in_many_formats() {
     for (body, expected) in [
         (r#"{"access_token":"a|b:c"}"#, "a|b:c"),
         ("\u{feff} \r\n{\"access_token\":\"a\"}\n", "a"),
@@ -86,12 +86,12 @@ fn latin_1(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn bodies_come_in_many_charsets() {
+fn parses_bodies_in_many_charsets() {
     let json = r#"{"access_token":"a","name":"é"}"#;
     let utf_16 = json.encode_utf16().flat_map(u16::to_le_bytes);
     for (content_type, body) in [
         ("application/json; charset=utf-8", json.as_bytes().to_vec()),
-        // Latin-1, though nothing says so.
+        // Latin-1 that is not declared as such.
         ("application/json", latin_1(json)),
         ("application/json; charset=ISO-8859-1", latin_1(json)),
         ("application/json; charset=utf-16le", utf_16.clone().collect()),
@@ -99,8 +99,8 @@ fn bodies_come_in_many_charsets() {
         ("application/json; charset=nothing", json.as_bytes().to_vec()),
     ] {
         let headers = vec![("content-type".to_owned(), content_type.to_owned())];
-        let answer = Ok(HttpResponse { status: 200, headers, body });
-        let tokens = read(&platform(), &answer, NOW).unwrap();
+        let response = Ok(HttpResponse { status: 200, headers, body });
+        let tokens = read(&platform(), &response, NOW).unwrap();
         assert_eq!(tokens.access_token, "a", "{content_type}");
     }
     let refused = r#"{"error":"invalid_grant","error_description":"expiré"}"#;
@@ -110,7 +110,7 @@ fn bodies_come_in_many_charsets() {
 }
 
 #[test]
-fn times_come_in_many_forms() {
+fn parses_times_in_many_formats() {
     let later = Some(NOW + 3_600_000);
     for (member, expected) in [
         (json!({}), None),
@@ -166,7 +166,7 @@ fn times_come_in_many_forms() {
 }
 
 #[test]
-fn scopes_come_in_many_forms() {
+fn parses_scopes_in_many_formats() {
     for (separator, member, expected) in [
         (" ", json!({}), None),
         (" ", json!({ "scope": null }), None),
@@ -192,9 +192,10 @@ fn scopes_come_in_many_forms() {
 
 #[test]
 fn a_thousand_scopes_are_kept_once_each() {
-    let scopes = |count: usize| -> Vec<String> { (0..count).map(|nth| nth.to_string()).collect() };
-    let said = [scopes(1001), scopes(1001)].concat();
-    let body = json!({ "access_token": "a", "scope": said });
+    let scopes =
+        |count: usize| -> Vec<String> { (0..count).map(|index| index.to_string()).collect() };
+    let scope = [scopes(1001), scopes(1001)].concat();
+    let body = json!({ "access_token": "a", "scope": scope });
     assert_eq!(tokens(&platform(), &body).scopes, Some(scopes(1000)));
     let [longest, longer] = [256, 257].map(|length| "s".repeat(length));
     let body = json!({ "access_token": "a", "scope": [longest, longer] });
@@ -204,7 +205,7 @@ fn a_thousand_scopes_are_kept_once_each() {
 #[test]
 fn token_types_are_words() {
     let [longest, longer] = [32, 33].map(|length| "t".repeat(length));
-    for (said, expected) in [
+    for (raw, expected) in [
         (json!(longest), longest.as_str()),
         (json!(longer), "Bearer"),
         (json!("two-words"), "two-words"),
@@ -216,8 +217,8 @@ fn token_types_are_words() {
         (json!("a b"), "Bearer"),
         (json!("x\r\ny: z"), "Bearer"),
     ] {
-        let body = json!({ "access_token": "a", "token_type": said });
-        assert_eq!(tokens(&platform(), &body).token_type, expected, "{said}");
+        let body = json!({ "access_token": "a", "token_type": raw });
+        assert_eq!(tokens(&platform(), &body).token_type, expected, "{raw}");
     }
 }
 
@@ -261,7 +262,7 @@ fn uses_the_fallback_pointer_without_tokens() {
 }
 
 #[test]
-fn finds_tokens_in_usual_places_unless_the_catalog_names_one() {
+fn finds_tokens_in_common_members_unless_the_catalog_names_one() {
     for (body, expected) in [
         (json!({ "data": { "access_token": "a" } }), Some("a")),
         (json!({ "data": [{ "access_token": "a" }] }), Some("a")),
@@ -452,7 +453,7 @@ fn classifies_missing_responses() {
 }
 
 #[test]
-fn finds_errors_in_all_known_places() {
+fn finds_errors_in_all_known_members() {
     use TokenErrorKind::{
         ClientRejected, Denied, GrantRejected, RequestRejected, Temporary, Unauthorized, Unreadable,
     };
@@ -531,7 +532,7 @@ fn finds_errors_in_all_known_places() {
 
 #[test]
 fn parses_retry_after() {
-    for (said, expected) in [
+    for (header, expected) in [
         ("120", Some(120_000)),
         (" 0 ", Some(0)),
         ("-5", Some(0)),
@@ -541,13 +542,13 @@ fn parses_retry_after() {
         ("soon", None),
         ("", None),
     ] {
-        let headers = vec![("retry-after".to_owned(), said.to_owned())];
-        let answer = HttpResponse { headers, ..response(429, "") };
-        let error = read(&platform(), &Ok(answer), NOW).unwrap_err();
+        let headers = vec![("retry-after".to_owned(), header.to_owned())];
+        let reply = HttpResponse { headers, ..response(429, "") };
+        let error = read(&platform(), &Ok(reply), NOW).unwrap_err();
         assert_eq!(
             (error.kind, error.retry_after_ms),
             (TokenErrorKind::Temporary, expected),
-            "{said}"
+            "{header}"
         );
     }
 }

@@ -69,10 +69,10 @@ const fn truncated(number: f64) -> u64 {
 
 /// The wait of the header `Retry-After` (RFC 9110, 10.2.3), in milliseconds, at most a week.
 pub fn retry_after(header: Option<&str>, now_ms: u64) -> Option<u64> {
-    let said = header?.trim();
-    let wait = match whole(&Value::from(said)) {
+    let field_value = header?.trim();
+    let wait = match whole(&Value::from(field_value)) {
         Some(seconds) => seconds.saturating_mul(1000),
-        None => http_date(said)?.saturating_sub(now_ms),
+        None => http_date(field_value)?.saturating_sub(now_ms),
     };
     Some(wait.min(MAX_WAIT_MS))
 }

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn commands() {
+    fn parses_commands() {
         let parses = |line: &str| {
             Cli::try_parse_from(std::iter::once("clients").chain(line.split_whitespace())).is_ok()
         };

@@ -28,15 +28,12 @@ pub fn scopes(requested: &[Scope]) -> Scopes {
 }
 
 /// Parses an integer from `least` to `most`.
-pub fn number<N: TryFrom<u64>>(
-    least: u64,
-    most: u64,
-) -> impl Fn(&str) -> Result<N, String> + Clone {
+pub fn number<N: TryFrom<u64>>(least: u64, max: u64) -> impl Fn(&str) -> Result<N, String> + Clone {
     move |text| {
-        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+        let number = text.parse().ok().filter(|number| (least..=max).contains(number));
         let number = number.and_then(|number| N::try_from(number).ok());
         number.ok_or_else(|| {
-            format!("expected a whole number from {} to {}", HumanCount(least), HumanCount(most))
+            format!("expected a whole number from {} to {}", HumanCount(least), HumanCount(max))
         })
     }
 }
@@ -67,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accounts() {
+    fn parses_accounts() {
         for text in ["a", "acme", "Acme-2.0_x", &"a".repeat(64)] {
             assert_eq!(account(text).unwrap(), text);
         }
@@ -77,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers() {
+    fn parses_numbers() {
         let parse = number::<u16>(1, 65_535);
         assert_eq!([parse("1"), parse("65535")], [Ok(1), Ok(65_535)]);
         for text in ["", "0", "65536", "-1", "1.0", "x", "99999999999999999999"] {
@@ -98,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn ids() {
+    fn parses_ids() {
         let good = "1b4e28ba-2fa1-4d2b-883f-0016d3cca427";
         for text in [good, &good.to_uppercase(), "1b4e28ba2fa14d2b883f0016d3cca427"] {
             assert_eq!(key_id(text).unwrap(), good);

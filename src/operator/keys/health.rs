@@ -17,7 +17,7 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 /// A reason why a key may need attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warning {
-    /// In milliseconds.
+    /// The remaining time, in milliseconds.
     ExpiresSoon(i64),
     Expired,
     /// For this many days.
@@ -36,7 +36,7 @@ impl Warning {
         }
     }
 
-    /// For people.
+    /// Human-readable.
     pub fn words(self) -> String {
         match self {
             Self::ExpiresSoon(millis) => format!("expires in {}", about(millis)),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_use() {
+    fn formats_the_last_use() {
         let used = listed(0, None, Some(20_779));
         assert_eq!(used.last_used_in_words(), "2026-11-22");
         assert_eq!(listed(0, None, None).last_used_in_words(), "never");

@@ -85,8 +85,8 @@ fn table(keys: &[KeyWithUsage], now: Moment) -> String {
                 if has_all { "all" } else { "some" },
             ]);
             if !has_all {
-                for (nth, some) in scopes.chunks(SCOPES_PER_LINE).enumerate() {
-                    let what = if nth == 0 { "may only" } else { "" };
+                for (index, some) in scopes.chunks(SCOPES_PER_LINE).enumerate() {
+                    let what = if index == 0 { "may only" } else { "" };
                     let _ = writeln!(text, "  {what:<11} {}", some.join(" "));
                 }
             }

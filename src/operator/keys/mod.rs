@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn commands() {
+    fn parses_commands() {
         for line in [
             "create --account acme --environment live --scope catalog:read --expires 90d --json",
             "create --account acme --environment test --scope catalog:read --scope sessions:create",

@@ -125,7 +125,7 @@ mod tests {
     const NOW: Moment = Moment::from_millis(1_790_000_000_000);
     const DAY: i64 = 86_400_000;
     /// 80 days before `NOW`.
-    const MADE: i64 = 1_783_088_000_000;
+    const CREATED_AT: i64 = 1_783_088_000_000;
 
     fn row(expires_at: Option<i64>) -> Row {
         Row {
@@ -133,7 +133,7 @@ mod tests {
             account: "acme".into(),
             environment: "test".into(),
             scopes: "catalog:read".into(),
-            created_at: MADE,
+            created_at: CREATED_AT,
             expires_at,
             revoked_at: None,
         }

@@ -43,7 +43,6 @@ impl Row {
     }
 }
 
-/// A key with its usage.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct KeyWithUsage {
     #[serde(flatten)]

@@ -122,13 +122,13 @@ impl<'a> Generator<'a> {
     }
 
     fn holder(&mut self) -> Option<IdentityState<'a>> {
-        let (identity_type, _, most) = *self.weighted(&KINDS, |kind| kind.1)?;
+        let (identity_type, _, max) = *self.weighted(&KINDS, |kind| kind.1)?;
         let language = self.weighted(LANGUAGES, |language| language.weight)?;
         let (identity, name) = match identity_type {
             "user" => self.user(language),
             _ => (self.group(identity_type), self.group_name(language)),
         };
-        let left = self.random.u64(1..=most).min(self.random.u64(1..=most));
+        let left = self.random.u64(1..=max).min(self.random.u64(1..=max));
         Some(IdentityState { identity, identity_type, name, left, has: Vec::new() })
     }
 

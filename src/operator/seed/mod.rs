@@ -27,7 +27,7 @@ use crate::importer::folder::Folder;
 use crate::terms::Environment;
 use generate::Generator;
 use platforms::Platforms;
-use statements::{Before, Owner};
+use statements::{Owner, StateBefore};
 
 pub mod generate;
 pub mod platforms;
@@ -84,7 +84,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         signal_hook::flag::register(signal, Arc::clone(&stopped)).context("waiting for signals")?;
     }
     let results = database.query(&[statements::before(&args.account, args.environment)])?;
-    let before: Before = results.rows(0)?.pop().context("the database counts nothing")?;
+    let before: StateBefore = results.rows(0)?.pop().context("the database counts nothing")?;
     let tenant = format!(
         "account {} ({}) {}",
         args.account,
@@ -104,7 +104,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         environment: args.environment,
         written_by: generator.uuid(),
     };
-    let most = match database.storage.backend {
+    let max = match database.storage.backend {
         Backend::Local(_) => BATCH_LOCAL,
         Backend::Wrangler(_) => BATCH_WRANGLER,
     };
@@ -112,7 +112,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
     let mut done = 0;
     let mut result = Ok(());
     while result.is_ok() && done < args.connections && !stopped.load(Ordering::Relaxed) {
-        let batch = args.connections.saturating_sub(done).min(most);
+        let batch = args.connections.saturating_sub(done).min(max);
         let rows = generator.by_ref().take(usize::try_from(batch)?);
         result = database.load(&by_operator(&statements::insert(rows, owner)));
         if result.is_ok() {

@@ -17,7 +17,7 @@ pub struct Platform {
 }
 
 /// The weight of the most popular platform: among 900, about a seventh of the connections.
-const MOST: u64 = 1_000_000;
+const TOP_WEIGHT: u64 = 1_000_000;
 
 /// Platforms, the most popular first.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Platforms {
     fn ranked(platforms: impl IntoIterator<Item = Platform>) -> Self {
         let mut sum = 0_u64;
         let weighted = (1..).zip(platforms).map(|(rank, platform)| {
-            sum = sum.saturating_add(MOST.checked_div(rank).unwrap_or_default().max(1));
+            sum = sum.saturating_add(TOP_WEIGHT.checked_div(rank).unwrap_or_default().max(1));
             (sum, platform)
         });
         Self { platforms: weighted.collect() }

@@ -15,7 +15,7 @@ const STATEMENT_BYTES: usize = 95_000;
 
 /// The state of the database before a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Before {
+pub struct StateBefore {
     /// The number of connections of the tenant.
     pub connections: u64,
     /// The number of the last row of `connections`.

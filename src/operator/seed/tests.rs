@@ -7,7 +7,7 @@ use uuid::{Uuid, Version};
 
 use super::generate::{Generator, Row};
 use super::platforms::Platforms;
-use super::statements::{Before, Owner, before, insert};
+use super::statements::{Owner, StateBefore, before, insert};
 use super::words::{DOMAINS, LABELS, LANGUAGES, SLUGS, TAGS};
 use super::*;
 use crate::operator::schema::database;
@@ -25,8 +25,8 @@ fn key(row: &Row<'_>) -> (String, &'static str, String) {
 }
 
 /// Whether a client could send this string: at most `most` characters, without control characters.
-fn is_text(text: &str, most: usize) -> bool {
-    (1..=most).contains(&text.chars().count()) && !text.contains(char::is_control)
+fn is_text(text: &str, max: usize) -> bool {
+    (1..=max).contains(&text.chars().count()) && !text.contains(char::is_control)
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn same_seed_gives_the_same_rows() {
 }
 
 #[test]
-fn a_few_platforms_have_most() {
+fn a_few_platforms_have_most_connections() {
     let platforms = Platforms::numbered(900);
     let mut counts: Vec<_> =
         shares(&rows(&platforms, 5, 1, 20_000), |row| row.platform.platform.clone())
@@ -164,10 +164,10 @@ fn a_few_platforms_have_most() {
     assert!((10..=18).contains(&counts[0].1), "{:?}", counts[0]);
 }
 
-fn read(db: &Connection, account: &str) -> Before {
+fn read(db: &Connection, account: &str) -> StateBefore {
     db.query_row(&before(account, Environment::Live), [], |row| {
         let number = |column| row.get::<_, u32>(column).map(u64::from);
-        Ok(Before { connections: number(0)?, last: number(1)? })
+        Ok(StateBefore { connections: number(0)?, last: number(1)? })
     })
     .unwrap()
 }
@@ -176,7 +176,7 @@ fn read(db: &Connection, account: &str) -> Before {
 fn stores_exactly_the_generated_rows() {
     let db = database();
     let platforms = Platforms::numbered(20);
-    assert_eq!(read(&db, "acme"), Before { connections: 0, last: 0 });
+    assert_eq!(read(&db, "acme"), StateBefore { connections: 0, last: 0 });
     let mut made = Vec::new();
     for account in ["acme", "other"] {
         let written_by = Uuid::from_u128(9);
@@ -188,8 +188,8 @@ fn stores_exactly_the_generated_rows() {
         }
         made.extend(rows);
     }
-    assert_eq!(read(&db, "acme"), Before { connections: 2_000, last: 4_000 });
-    assert_eq!(read(&db, "nobody"), Before { connections: 0, last: 4_000 });
+    assert_eq!(read(&db, "acme"), StateBefore { connections: 2_000, last: 4_000 });
+    assert_eq!(read(&db, "nobody"), StateBefore { connections: 0, last: 4_000 });
     let mut statement = db.prepare("SELECT * FROM connections ORDER BY seq").unwrap();
     let mut stored = statement.query([]).unwrap();
     for row in made {
@@ -217,7 +217,7 @@ fn stores_exactly_the_generated_rows() {
 }
 
 #[test]
-fn options() {
+fn parses_options() {
     use clap::Parser;
 
     #[derive(Parser)]

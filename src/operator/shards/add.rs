@@ -27,19 +27,19 @@ pub struct Add {
 
 /// A database of the account at Cloudflare.
 #[derive(Deserialize)]
-struct Listed {
+struct ListedDatabase {
     uuid: String,
     name: String,
 }
 
 pub fn add(args: &Add) -> Result<()> {
     let project = Project::find()?;
-    let begun = begun(&project, &args.storage_target)?;
+    let started = started(&project, &args.storage_target)?;
     let total = match args.total {
         Some(total) => usize::from(total),
         // Finishes an interrupted run first.
-        None if begun.is_whole => begun.count.saturating_add(1),
-        None => begun.count,
+        None if started.is_whole => started.count.saturating_add(1),
+        None => started.count,
     };
     if args.storage_target.remote {
         create_named(&project, &args.storage_target)?;
@@ -83,7 +83,7 @@ struct AddProgress {
     is_whole: bool,
 }
 
-fn begun(project: &Project, storage_target: &StorageTarget) -> Result<AddProgress> {
+fn started(project: &Project, storage_target: &StorageTarget) -> Result<AddProgress> {
     let all = project.ids()?.databases;
     let is_created = !storage_target.remote || !all.values().any(|id| is_placeholder(id));
     let mut is_whole = is_created;
@@ -113,7 +113,7 @@ fn create_named(project: &Project, storage_target: &StorageTarget) -> Result<()>
 fn create(project: &Project, storage_target: &StorageTarget, name: &str) -> Result<String> {
     let wrangler = Wrangler::new(project.clone(), storage_target)?;
     let find = || {
-        let all: Vec<Listed> = json_in(&wrangler.account(["d1", "list", "--json"])?, '[')?;
+        let all: Vec<ListedDatabase> = json_in(&wrangler.account(["d1", "list", "--json"])?, '[')?;
         anyhow::Ok(all.into_iter().find(|one| one.name == name).map(|one| one.uuid))
     };
     if let Some(id) = find()? {

@@ -20,9 +20,9 @@ pub fn is_placeholder(id: &str) -> bool {
 
 /// The lines of a database's table.
 fn lines_of(text: &str, shard: Shard) -> Option<Vec<&str>> {
-    let wanted = format!("\"{}\"", shard.binding());
+    let expected = format!("\"{}\"", shard.binding());
     tables(text).into_iter().map(|(_, lines)| lines).find(|lines| {
-        lines.iter().any(|line| value(line, "binding").is_some_and(|value| value == wanted))
+        lines.iter().any(|line| value(line, "binding").is_some_and(|value| value == expected))
     })
 }
 

@@ -27,7 +27,7 @@ struct DatabaseContent {
 
 /// A database in the list's JSON.
 #[derive(Serialize)]
-struct Shown {
+struct DatabaseView {
     shard: u16,
     binding: String,
     bytes: u64,
@@ -46,14 +46,14 @@ pub fn list(args: &List) -> Result<()> {
     let shards = Shards::open(&args.storage_target)?;
     for database in &shards.0 {
         let results = database.query(std::slice::from_ref(&sql))?;
-        let held: DatabaseContent =
+        let content: DatabaseContent =
             results.rows(0)?.pop().context("the database counts nothing")?;
-        all.push(Shown {
+        all.push(DatabaseView {
             shard: database.shard.number(),
             binding: database.shard.binding(),
             bytes: results.size,
-            accounts: held.accounts,
-            connections: held.connections,
+            accounts: content.accounts,
+            connections: content.connections,
             rows_read: if args.storage_target.remote { database.rows_read()? } else { None },
         });
     }
@@ -66,7 +66,7 @@ pub fn list(args: &List) -> Result<()> {
 }
 
 /// One line per database, of at most `most` bytes.
-fn table(all: &[Shown], most: u64) -> String {
+fn table(all: &[DatabaseView], limit: u64) -> String {
     let head = ["BINDING", "SIZE", "FULL", "ACCOUNTS", "CONNECTIONS", "ROWS READ IN 24 H"];
     let line = |[binding, size, full, accounts, connections, read]: [String; 6]| {
         format!(
@@ -74,13 +74,13 @@ fn table(all: &[Shown], most: u64) -> String {
         )
     };
     let mut text = line(head.map(str::to_owned));
-    for Shown { binding, bytes, accounts, connections, rows_read, .. } in all {
+    for DatabaseView { binding, bytes, accounts, connections, rows_read, .. } in all {
         let tenth = |unit: u64| bytes.checked_div(unit.max(10) / 10).unwrap_or_default();
         let decimal = |tenths: u64| format!("{}.{}", tenths / 10, tenths % 10);
         text += &line([
             binding.clone(),
             format!("{} MB", decimal(tenth(1_000_000))),
-            format!("{} %", decimal(tenth(most / 100))),
+            format!("{} %", decimal(tenth(limit / 100))),
             HumanCount(*accounts).to_string(),
             HumanCount(*connections).to_string(),
             rows_read.map_or("–".to_owned(), |rows| HumanCount(rows).to_string()),
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn lists_one_database_per_line() {
-        let shown = |shard: u16, bytes, accounts, connections| Shown {
+        let shown = |shard: u16, bytes, accounts, connections| DatabaseView {
             shard,
             binding: format!("VAULT_{shard}"),
             bytes,

@@ -1,6 +1,6 @@
-//! The databases of a project, and in which of them an account lives; the commands under `shards`.
+//! The databases of a project, and in which of them an account is; the commands under `shards`.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
 //! | [`list`], [`add`], [`moves`] | the commands |
 //! | [`moving`] | the steps of a move |
@@ -32,7 +32,7 @@ pub enum Command {
     List(list::List),
     /// Add a database: create it with its tables, and bind it in wrangler.toml
     ///
-    /// New accounts then go to the database with the most room. At Cloudflare, deploy the Worker afterwards, so that it
+    /// New accounts then go to the smallest database. At Cloudflare, deploy the Worker afterwards, so that it
     /// can reach the new database. If the command was interrupted, run it again: it finishes what it began.
     Add(add::Add),
     /// Move an account to another database, while it is in use
@@ -59,11 +59,11 @@ pub fn run(command: &Command) -> Result<ExitCode> {
 #[derive(Debug)]
 pub struct Shards(pub Vec<Database>);
 
-/// What decides where an account goes.
+/// The load of a database, by which the database of an account is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 struct DatabaseLoad {
-    /// Whether the account lives here.
-    lives: u8,
+    /// 1 if the account is in this database, otherwise 0.
+    has_account: u8,
     accounts: u64,
     #[serde(default)]
     size: u64,
@@ -78,16 +78,16 @@ pub const STAYS: &str = "account NOT IN (SELECT account FROM account_moves WHERE
 /// The index of the database for an account: the one that has it, or else the smallest one, or of equal ones that with
 /// the fewest accounts. Returns `None` for a new account when every database has `full` bytes.
 fn choose(loads: &[DatabaseLoad], full: u64) -> Result<Option<usize>> {
-    let mut homes = loads.iter().enumerate().filter(|(_, room)| room.lives > 0);
-    if let Some((home, _)) = homes.next() {
-        if homes.next().is_some() {
+    let mut holders = loads.iter().enumerate().filter(|(_, load)| load.has_account > 0);
+    if let Some((home, _)) = holders.next() {
+        if holders.next().is_some() {
             bail!("the account is in two databases");
         }
         return Ok(Some(home));
     }
-    let open = loads.iter().enumerate().filter(|(_, room)| room.size < full);
-    let most_room = open.min_by_key(|(_, room)| (room.size, room.accounts));
-    Ok(most_room.map(|(at, _)| at))
+    let open = loads.iter().enumerate().filter(|(_, load)| load.size < full);
+    let smallest = open.min_by_key(|(_, load)| (load.size, load.accounts));
+    Ok(smallest.map(|(at, _)| at))
 }
 
 impl Shards {
@@ -115,24 +115,24 @@ impl Shards {
         Ok(rows)
     }
 
-    /// The database of an account; for a new account, the one with the most room.
+    /// The database of an account; for a new account, the one with the most free space.
     pub fn database_for(&self, account: &str) -> Result<Database> {
         if let [only] = self.0.as_slice() {
             return Ok(only.clone());
         }
         let sql = format!(
-            "SELECT {} IN ({ACCOUNTS}) AS lives, (SELECT count(*) FROM ({ACCOUNTS})) AS accounts",
+            "SELECT {} IN ({ACCOUNTS}) AS has_account, (SELECT count(*) FROM ({ACCOUNTS})) AS accounts",
             StringLiteral(account)
         );
         let mut loads = Vec::new();
         for database in &self.0 {
             let results = database.query(std::slice::from_ref(&sql))?;
-            let room: DatabaseLoad =
+            let load: DatabaseLoad =
                 results.rows(0)?.pop().context("the database counts nothing")?;
-            loads.push(DatabaseLoad { size: results.size, ..room });
+            loads.push(DatabaseLoad { size: results.size, ..load });
         }
-        let most = self.max_bytes()?;
-        let chosen = choose(&loads, most.saturating_mul(FULL).div_ceil(100))
+        let max = self.max_bytes()?;
+        let chosen = choose(&loads, max.saturating_mul(FULL).div_ceil(100))
             .with_context(|| format!("the account {account}"))?;
         let database = chosen.and_then(|at| self.0.get(at)).cloned();
         database.context("all databases are full: add one with `npm run shards -- add`")
@@ -143,22 +143,22 @@ impl Shards {
 mod tests {
     use super::*;
 
-    fn room(lives: u8, accounts: u64, size: u64) -> DatabaseLoad {
-        DatabaseLoad { lives, accounts, size }
+    fn load(has_account: u8, accounts: u64, size: u64) -> DatabaseLoad {
+        DatabaseLoad { has_account, accounts, size }
     }
 
     #[test]
     fn chooses_the_database_of_an_account() {
         for (loads, expected) in [
-            (vec![room(0, 9, 0)], Some(0)),
-            (vec![room(0, 9, 10), room(0, 1, 20)], Some(0)),
-            (vec![room(0, 9, 10), room(0, 1, 10), room(0, 1, 10)], Some(1)),
-            (vec![room(0, 9, 10), room(1, 1, 95)], Some(1)),
-            (vec![room(0, 9, 95), room(0, 1, 94)], Some(1)),
-            (vec![room(0, 9, 95), room(0, 1, 100)], None),
+            (vec![load(0, 9, 0)], Some(0)),
+            (vec![load(0, 9, 10), load(0, 1, 20)], Some(0)),
+            (vec![load(0, 9, 10), load(0, 1, 10), load(0, 1, 10)], Some(1)),
+            (vec![load(0, 9, 10), load(1, 1, 95)], Some(1)),
+            (vec![load(0, 9, 95), load(0, 1, 94)], Some(1)),
+            (vec![load(0, 9, 95), load(0, 1, 100)], None),
         ] {
             assert_eq!(choose(&loads, 95).unwrap(), expected, "{loads:?}");
         }
-        assert!(choose(&[room(1, 1, 0), room(1, 1, 0)], 95).is_err());
+        assert!(choose(&[load(1, 1, 0), load(1, 1, 0)], 95).is_err());
     }
 }

@@ -54,10 +54,10 @@ struct Name {
     account: String,
 }
 
-/// What decides whether an account fits.
+/// The size of an account, by which the command checks that it fits.
 #[derive(Deserialize)]
 struct Size {
-    lives: u8,
+    has_account: u8,
     connections: u64,
     events: u64,
 }
@@ -78,9 +78,9 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
     if move_state(target, account)?.is_none() && move_state(source, account)?.is_none() {
         check_room(&shards, source, target, account)?;
     }
-    let mut told = ProgressReport::default();
-    let moved = step.run(|phase, done, all| told.report(phase, done, all));
-    let [copying, comparing] = told.end();
+    let mut progress = ProgressReport::default();
+    let moved = step.run(|phase, done, all| progress.report(phase, done, all));
+    let [copying, comparing] = progress.end();
     let moved = moved?;
     eprintln!(
         "The account {account} is in {} now, with {} rows; {} were copied in {}, and all compared in {}.",
@@ -143,7 +143,7 @@ fn source<'a>(shards: &'a Shards, account: &str, target: &Database) -> Result<&'
     }
     for database in &shards.0 {
         let size = size(database, account)?.0;
-        if size.lives > 0 {
+        if size.has_account > 0 {
             ensure!(
                 database.shard != target.shard,
                 "the account {account} is in this database already"
@@ -157,7 +157,7 @@ fn source<'a>(shards: &'a Shards, account: &str, target: &Database) -> Result<&'
 fn size(database: &Database, account: &str) -> Result<(Size, u64)> {
     let account = StringLiteral(account);
     let sql = format!(
-        "SELECT {account} IN ({ACCOUNTS}) AS lives, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE account = {account} AND dimension = 'all') AS connections, (SELECT count(*) FROM events WHERE account = {account}) AS events"
+        "SELECT {account} IN ({ACCOUNTS}) AS has_account, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE account = {account} AND dimension = 'all') AS connections, (SELECT count(*) FROM events WHERE account = {account}) AS events"
     );
     let results = database.query(&[sql])?;
     Ok((results.rows(0)?.pop().context("the database counts nothing")?, results.size))
@@ -168,9 +168,9 @@ fn check_room(shards: &Shards, source: &Database, target: &Database, account: &s
     let (_, used) = self::size(target, account)?;
     let needs = size.connections.saturating_mul(CONNECTION);
     let needs = needs.saturating_add(size.events.saturating_mul(EVENT));
-    let most = shards.max_bytes()?.saturating_mul(FULL).checked_div(100).unwrap_or_default();
+    let max = shards.max_bytes()?.saturating_mul(FULL).checked_div(100).unwrap_or_default();
     ensure!(
-        used.saturating_add(needs) <= most,
+        used.saturating_add(needs) <= max,
         "the account needs about {} MB, which {} does not have: move it elsewhere, or add a database with `npm run shards -- add`",
         needs.div_ceil(1_000_000),
         target.shard.binding()

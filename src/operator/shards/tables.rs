@@ -93,16 +93,16 @@ pub(super) struct RowCopy {
     pub(super) row: String,
 }
 
-pub(super) fn rows<T: DeserializeOwned>(answers: &[Value], at: usize) -> Result<Vec<T>> {
-    let rows = answers
+pub(super) fn rows<T: DeserializeOwned>(responses: &[Value], at: usize) -> Result<Vec<T>> {
+    let rows = responses
         .get(at)
         .cloned()
         .context("the database did not return a result for every statement")?;
     serde_json::from_value(rows).context("the database's rows")
 }
 
-pub(super) fn one<T: DeserializeOwned>(answers: &[Value], at: usize) -> Result<T> {
-    rows(answers, at)?.pop().context("the database counts nothing")
+pub(super) fn one<T: DeserializeOwned>(responses: &[Value], at: usize) -> Result<T> {
+    rows(responses, at)?.pop().context("the database counts nothing")
 }
 
 /// The columns to copy, for each table.
@@ -113,9 +113,9 @@ pub(super) fn columns(database: &impl MoveDatabase) -> Result<Vec<Vec<String>>> 
     }
     let sql = TABLES
         .map(|table| format!("SELECT name FROM pragma_table_info('{}') ORDER BY cid", table.name));
-    let answers = database.run(&sql)?;
+    let responses = database.run(&sql)?;
     let of = |(at, table): (usize, &Table)| {
-        let names = rows::<Column>(&answers, at)?.into_iter().map(|column| column.name);
+        let names = rows::<Column>(&responses, at)?.into_iter().map(|column| column.name);
         // Connections and audit entries are numbered by each database.
         let is_numbered = matches!(table.name, "connections" | "audit");
         let names: Vec<String> = names.filter(|name| !(is_numbered && name == "seq")).collect();
@@ -378,9 +378,9 @@ pub(super) fn count(account: &str) -> Vec<String> {
 }
 
 /// The results of [`count`], from this statement on.
-pub(super) fn counted(answers: &[Value], first: usize) -> Result<Vec<u64>> {
+pub(super) fn counted(responses: &[Value], first: usize) -> Result<Vec<u64>> {
     let tables = TABLES.len().saturating_add(DERIVED.len());
-    (first..first.saturating_add(tables)).map(|at| Ok(one::<Number>(answers, at)?.n)).collect()
+    (first..first.saturating_add(tables)).map(|at| Ok(one::<Number>(responses, at)?.n)).collect()
 }
 
 /// Each with the columns that identify a row of an account.

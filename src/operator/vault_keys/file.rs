@@ -126,7 +126,7 @@ fn value(rest: &str) -> Result<(&str, &str)> {
 fn replace(path: &Path, text: &[u8]) -> Result<()> {
     // Keeps a symbolic link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut name = path.file_name().context("this is no file")?.to_owned();
+    let mut name = path.file_name().context("the path does not name a file")?.to_owned();
     name.push(".new");
     let new = path.with_file_name(name);
     let mut options = fs::OpenOptions::new();

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn commands() {
+    fn parses_commands() {
         let parses = |line: &str| {
             Cli::try_parse_from(std::iter::once("vault-keys").chain(line.split_whitespace()))
                 .is_ok()

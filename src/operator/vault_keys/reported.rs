@@ -14,21 +14,22 @@ const MAX_DELAY_MS: u64 = 5 * MINUTE_MS;
 const DATABASES_PER_MINUTE: usize = 10;
 
 #[derive(Deserialize)]
-struct Now {
+struct DatabaseTime {
     now: u64,
 }
 
 /// The reports of running services, for each database. The time is that of the database, not of this machine.
 pub fn reported(shards: &Shards) -> Result<Vec<Vec<Report>>> {
-    let turns = u64::try_from(shards.0.len().div_ceil(DATABASES_PER_MINUTE)).unwrap_or(u64::MAX);
+    let minutes_per_cycle =
+        u64::try_from(shards.0.len().div_ceil(DATABASES_PER_MINUTE)).unwrap_or(u64::MAX);
     // A service that has not reported for this long is not running.
-    let silent = REPEATED_MS.saturating_add(MAX_DELAY_MS.saturating_mul(turns));
+    let max_age_ms = REPEATED_MS.saturating_add(MAX_DELAY_MS.saturating_mul(minutes_per_cycle));
     let read = |database: &crate::operator::d1::Database| {
         let clock = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now".to_owned();
         let results = database.query(&[clock, interpolate(&reports(0))])?;
-        let now = results.rows::<Now>(0)?.first().map_or(0, |row| row.now);
+        let now = results.rows::<DatabaseTime>(0)?.first().map_or(0, |row| row.now);
         let mut all: Vec<Report> = results.rows(1)?;
-        all.retain(|report| report.last_at() >= now.saturating_sub(silent));
+        all.retain(|report| report.last_at() >= now.saturating_sub(max_age_ms));
         Ok(all)
     };
     shards.0.iter().map(read).collect()

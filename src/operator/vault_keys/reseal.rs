@@ -20,7 +20,7 @@ use crate::operator::when::Moment;
 
 /// The number of rows that are encrypted at a time.
 const BATCH_SIZE: u64 = 100;
-/// As [`BATCH_SIZE`], for wrangler: all of them go into one command line.
+/// Like [`BATCH_SIZE`], for wrangler: all of them go into one command line.
 const BATCH_SIZE_WRANGLER: u64 = 10;
 
 /// `vault-keys reseal`
@@ -70,10 +70,10 @@ fn ensure_key_deployed(
     let again = "A service reports its keys each minute: wait two minutes, then run this again";
     match readiness(reports, key) {
         Readiness::Ready => Ok(()),
-        Readiness::Silent if source.storage_target.remote => bail!(
+        Readiness::NoProgress if source.storage_target.remote => bail!(
             "no service has reported its keys in the last hour. Deploy it with `npm run deploy`. {again}"
         ),
-        Readiness::Silent => bail!(
+        Readiness::NoProgress => bail!(
             "no service has reported its keys in the last hour, so whether it has `{id}` is not known. Start it with `npm start`. {again}"
         ),
         Readiness::Missing => bail!(

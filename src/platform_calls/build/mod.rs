@@ -29,15 +29,12 @@ use texts::simple;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Action {
-    /// The method.
     pub method: Method,
     /// The path below the server, with parameters in braces.
     pub path: String,
     /// The server's URL, possibly with variables.
     pub server: Option<String>,
-    /// The parameters.
     pub parameters: Vec<Parameter<serde::de::IgnoredAny>>,
-    /// The body.
     pub request_body: Option<RequestBody<Value>>,
     /// The media types of the platform's responses, the preferred one first.
     #[serde(default)]

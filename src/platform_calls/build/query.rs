@@ -26,7 +26,7 @@ impl Pairs<'_> {
     }
 }
 
-/// As [`encode`], but keeps reserved characters and escapes as RFC 6570 (section 3.2.3) does, except those that would
+/// Like [`encode`], but keeps reserved characters and escapes as RFC 6570 (section 3.2.3) does, except those that would
 /// end the value or that a query can't contain.
 fn encode_reserved(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
@@ -91,8 +91,8 @@ fn deep(pairs: &mut Pairs<'_>, name: &str, value: &Value, written: Encoder<'_>) 
         }
         Value::Array(items) => {
             let is_nested = items.iter().any(|item| item.is_array() || item.is_object());
-            for (nth, item) in items.iter().enumerate() {
-                let index = if is_nested { nth.to_string() } else { String::new() };
+            for (position, item) in items.iter().enumerate() {
+                let index = if is_nested { position.to_string() } else { String::new() };
                 deep(pairs, &format!("{name}%5B{index}%5D"), item, written);
             }
         }

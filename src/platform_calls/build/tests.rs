@@ -1,4 +1,4 @@
-//! Tests of the tables in the OpenAPI specification, and of what it leaves open.
+//! Tests of the tables in the OpenAPI specification, and of cases that it does not define.
 
 use serde_json::{Value, json};
 

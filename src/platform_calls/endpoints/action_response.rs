@@ -18,7 +18,7 @@ use crate::connections::model::Connection;
 use crate::http::context::Context;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
-use crate::platform_calls::budget::{MOST_POINTER_BYTES, MOST_STEPS, Part, Work, cut, selected};
+use crate::platform_calls::budget::{MAX_POINTER_BYTES, MAX_STEPS, Part, Work, cut, selected};
 use crate::platform_calls::charset;
 use crate::platform_calls::client::PlatformResponse;
 use crate::platform_calls::headers::{AGENT, NEXT, RETRY_AT, SOURCE, to_caller};
@@ -31,7 +31,7 @@ use crate::util::json;
 use crate::util::media_type::{essence, is_json};
 
 /// The maximum number of bytes of a platform's response that are returned.
-pub const MAX_ANSWER: usize = 8 << 20;
+pub const MAX_RESPONSE: usize = 8 << 20;
 /// The maximum number of JSON Pointers in `select`.
 pub const MAX_POINTERS: usize = 20;
 
@@ -79,7 +79,7 @@ const HINT: &str = "Ask for fewer items with the action's own parameters, for so
 const ESSENTIAL_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
 /// The range of `maxBytes`.
 pub const MAX_BYTES_RANGE: std::ops::RangeInclusive<u64> = 500..=8 << 20;
-/// What the caller wants of the response: the members `select` and `maxBytes`.
+/// The parts of the response that the caller requests: the members `select` and `maxBytes`.
 #[derive(Debug, Default)]
 pub(super) struct ResponseOptions {
     select: Vec<String>,
@@ -118,7 +118,7 @@ impl ResponseOptions {
             Some(_) => fault(
                 "select",
                 format!(
-                    "must be a list of at most {MAX_POINTERS} JSON Pointers, such as `/items/*/id`, of at most {MOST_STEPS} steps and {MOST_POINTER_BYTES} bytes"
+                    "must be a list of at most {MAX_POINTERS} JSON Pointers, such as `/items/*/id`, of at most {MAX_STEPS} steps and {MAX_POINTER_BYTES} bytes"
                 ),
             ),
         }
@@ -139,7 +139,6 @@ impl ResponseOptions {
         if faults.is_empty() { Ok(options) } else { Err(faults) }
     }
 
-    /// Applies the options to a response.
     fn apply(&self, mut result: CallResult, is_bytes: bool) -> CallResult {
         let is_selected = !self.select.is_empty() && !is_bytes;
         if !is_selected && self.max_bytes.is_none() {
@@ -192,7 +191,7 @@ fn omit_body(json: &str) -> (String, Vec<Part>) {
 
 fn is_pointer(value: &Value) -> bool {
     value.as_str().is_some_and(|text| {
-        let is_short = text.len() <= MOST_POINTER_BYTES && text.matches('/').count() <= MOST_STEPS;
+        let is_short = text.len() <= MAX_POINTER_BYTES && text.matches('/').count() <= MAX_STEPS;
         is_short && (text.is_empty() || text.starts_with('/'))
     })
 }
@@ -219,15 +218,15 @@ pub(super) struct RenderedCall<'a> {
 
 /// Renders a platform's response as a JSON document. An agent gets a link in place of a file.
 pub(super) async fn render_response<P: Ports>(
-    answer: PlatformResponse,
+    reply: PlatformResponse,
     call: &RenderedCall<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let RenderedCall {
         context, principal, connection, server, method, pagination, options, ..
     } = *call;
-    let (mut continuation, url) = (answer.continuation(server), answer.url);
-    let (mut result, mut file) = read_response(answer.incoming, ports).await?;
+    let (mut continuation, url) = (reply.continuation(server), reply.url);
+    let (mut result, mut file) = read_response(reply.incoming, ports).await?;
     if let Some((content_type, size)) =
         file.take_if(|_| method == "GET" && (200..300).contains(&result.status))
     {
@@ -269,12 +268,12 @@ type File = (String, Option<u64>);
 
 /// Reads a platform's response. It is a file if its body is not text, or is too large to be returned.
 async fn read_response<P: Ports>(
-    answer: StreamingResponse,
+    response: StreamingResponse,
     ports: &Metered<'_, P>,
 ) -> Result<(CallResult, Option<File>), Problem> {
-    let content_type = answer.header("content-type").unwrap_or_default().to_owned();
-    let StreamingResponse { status, headers, body } = answer;
-    let (bytes, body_too_large) = match ports.read(body, MAX_ANSWER).await {
+    let content_type = response.header("content-type").unwrap_or_default().to_owned();
+    let StreamingResponse { status, headers, body } = response;
+    let (bytes, body_too_large) = match ports.read(body, MAX_RESPONSE).await {
         Ok(bytes) => (bytes, false),
         Err(HttpError::TooLarge) => (Vec::new(), true),
         Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerLeft) => {

@@ -38,7 +38,7 @@ pub struct RequestedApproval {
 /// The status of a pending call.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct ApprovalView<'a> {
     id: &'a str,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,8 +55,8 @@ const DECLINED: &str = "The user has declined the call. Nothing was done. Do not
 impl RequestedApproval {
     /// Parses the id of the call whose result an agent requests. Returns `None` when the agent runs an action.
     pub fn parse(context: &Context<'_>, statements: &mut Statements) -> Option<Self> {
-        let wanted: Value = serde_json::from_str(context.request.header(AGENT)?).ok()?;
-        let id = wanted.get("approval")?.as_str()?;
+        let agent_header: Value = serde_json::from_str(context.request.header(AGENT)?).ok()?;
+        let id = agent_header.get("approval")?.as_str()?;
         let id = ConnectionId::parse(id).unwrap_or_default();
         let grant = context.caller.grant().map(|grant| grant.id.clone()).unwrap_or_default();
         let select = approval::select_of_grant(&grant, id.as_str(), context.now);
@@ -114,7 +114,7 @@ fn shown(
     hint: &'static str,
 ) -> Response {
     let waits = row.state == State::Pending;
-    let shown = Shown {
+    let shown = ApprovalView {
         id: &row.id,
         status,
         url: url(context, &row.id).filter(|_| waits),
@@ -134,13 +134,11 @@ fn url(context: &Context<'_>, id: &str) -> Option<String> {
 
 /// A call that needs approval.
 pub struct ApprovalRequest<'a> {
-    /// The connection.
     pub connection: &'a str,
     /// The action's key.
     pub key: &'a str,
-    /// What the action does.
+    /// The title of the action.
     pub title: &'a str,
-    /// Its method.
     pub method: Method,
     /// The input, already validated.
     pub input: &'a [u8],
@@ -163,7 +161,7 @@ pub async fn ask<P: Ports>(
     request: &ApprovalRequest<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    // Only a grant belongs to a user who can sign in.
+    // Only the user of a grant can sign in to approve a call.
     let grant = context.caller.grant().ok_or_else(Problem::no_route)?;
     context.ensure_capacity()?;
     let mut body: Value = serde_json::from_slice(request.input).unwrap_or_default();
@@ -171,10 +169,9 @@ pub async fn ask<P: Ports>(
         if !request.select.is_empty() {
             members.insert("select".to_owned(), json!(request.select));
         }
-        let most =
-            request.max_bytes.and_then(|most| u64::try_from(most).ok()).unwrap_or(AGENT_BYTES);
-        let most = most.min(u64::try_from(MAX_RESPONSE_BYTES).unwrap_or(AGENT_BYTES));
-        members.insert("maxBytes".to_owned(), most.into());
+        let max = request.max_bytes.and_then(|max| u64::try_from(max).ok()).unwrap_or(AGENT_BYTES);
+        let max = max.min(u64::try_from(MAX_RESPONSE_BYTES).unwrap_or(AGENT_BYTES));
+        members.insert("maxBytes".to_owned(), max.into());
     }
     let id = ports.uuid();
     let place = place(&principal.account, principal.environment, &id);

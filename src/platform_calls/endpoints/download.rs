@@ -43,7 +43,6 @@ const CAN_NOT: &str = "The file can't be downloaded";
 /// The maximum length of a file's name, in characters.
 const MAX_NAME: usize = 100;
 
-/// The shard of a download.
 pub fn shard_of_download(path: &str) -> Option<Shard> {
     path.strip_prefix(PREFIX).map(Shard::from_secret)
 }
@@ -179,18 +178,18 @@ pub fn is_requested(request: &Request) -> bool {
 }
 
 /// The platform's response itself, with the headers of a file.
-pub fn file(answer: PlatformResponse) -> Response {
-    let disposition = answer.incoming.header("content-disposition").unwrap_or_default();
-    let name = file_name(disposition, &answer.url);
-    let mut response = Response::empty(answer.incoming.status);
+pub fn file(reply: PlatformResponse) -> Response {
+    let disposition = reply.incoming.header("content-disposition").unwrap_or_default();
+    let name = file_name(disposition, &reply.url);
+    let mut response = Response::empty(reply.incoming.status);
     response.add("content-disposition", format!("attachment; filename=\"{name}\""));
     response.add("content-security-policy", "default-src 'none'; sandbox");
     response.add("cache-control", NO_STORE);
     response.add("referrer-policy", "no-referrer");
     response.add(SOURCE, "platform");
-    let mut headers = to_caller(answer.incoming.headers);
+    let mut headers = to_caller(reply.incoming.headers);
     headers.retain(|(name, _)| FILE_HEADERS.contains(&name.as_str()));
-    response.proxied = Some(Proxied { headers, body: answer.incoming.body });
+    response.proxied = Some(Proxied { headers, body: reply.incoming.body });
     response
 }
 

@@ -30,7 +30,6 @@ struct ProxyCall<'a> {
     options: Option<ResponseOptions>,
 }
 
-/// Plans the request.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -159,11 +158,11 @@ fn url(server: &str, request: &Request, path: &str) -> Result<String, Problem> {
 /// Without a request, the first one that can be called.
 fn server<P: Ports>(
     client: &PlatformClient<'_, '_, P>,
-    asked: Option<&str>,
+    requested_url: Option<&str>,
 ) -> Result<String, Problem> {
-    let Some(asked) = asked else { return client.first_server() };
+    let Some(requested_url) = requested_url else { return client.first_server() };
     let (connector, _) = client.connector_and_method()?;
-    let plain = asked.trim_end_matches('/');
+    let plain = requested_url.trim_end_matches('/');
     for server in &connector.servers {
         let filled = client.server(&server.url);
         let is_asked = server.url == plain

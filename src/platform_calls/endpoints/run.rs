@@ -44,11 +44,10 @@ struct RunAction<'a> {
     retries: u8,
     /// The call that waited for the user, if an agent asks for its outcome instead.
     approval: Option<RequestedApproval>,
-    /// What is wrong with the names of the body's members. The action says where some of them belong.
+    /// The error for unknown members of the body, to which the action adds where some of them belong.
     unknown_members: Option<Problem>,
 }
 
-/// Plans the request.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -56,7 +55,7 @@ pub fn plan<'a, P: Ports>(
     context.no_query()?;
     let mut unknown_members = None;
     let input = match &context.request.body {
-        // An action may need no input, and a request without a body says just that.
+        // An action may need no input, so a request without a body is valid.
         Body::Whole(bytes) if bytes.is_empty() => b"{}".as_slice(),
         body => {
             unknown_members = context.body()?.finish().err();
@@ -80,7 +79,7 @@ const PLACES: [&str; 5] = ["path", "query", "body", "header", "cookie"];
 /// The member that has the input in its flat form.
 const ARGUMENTS: &str = "arguments";
 
-/// What an action does.
+/// The title of an action.
 #[derive(Deserialize)]
 struct ActionTitle {
     title: String,
@@ -103,7 +102,7 @@ impl RunAction<'_> {
         let catalog = Catalog::open(cache, ports).await?;
         let platform = connection.platform;
         let action = found(catalog.action(&platform, key, false).await?, &platform, key)?;
-        let unreadable = |_| StorageError::new("an action is not what it should be");
+        let unreadable = |_| StorageError::new("a stored action is malformed");
         let ActionTitle { title } = serde_json::from_slice(&action).map_err(unreadable)?;
         let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
         let named = Some((platform.as_str(), key));
@@ -149,7 +148,7 @@ impl RunAction<'_> {
         };
 
         if approval::is_needed(context, action.method, key, &title) {
-            // What can't be done now is not asked for.
+            // A call that can't be made now is not submitted for approval.
             credentials.rows(results)?;
             let request = ApprovalRequest {
                 connection: &connection.id,
@@ -244,7 +243,7 @@ fn accept(action: &Action, given: &Input<'_>) -> String {
     first.map_or_else(|| DEFAULT_ACCEPT.to_owned(), |first| format!("{first}, */*;q=0.5"))
 }
 
-/// The refusal of members that have no place, which says where those belong that the action knows.
+/// Names the location of members that the action declares elsewhere.
 fn locate_members(mut problem: Problem, input: &Value) -> Problem {
     for Fault { location, detail, .. } in &mut problem.errors {
         let Location::Pointer(pointer) = location else { continue };

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::equal::is_equal;
 use super::pointer::Pointer;
-use super::{Check, MOST_FAULTS};
+use super::{Check, MAX_FAULTS};
 use crate::util::nearest::{nearest, shown};
 
 /// The depth to which the members of a missing value are reported.
-const MOST_MISSING_LEVELS: u32 = 3;
+const MAX_MISSING_LEVELS: u32 = 3;
 
 impl Check<'_> {
     pub(super) fn items(
@@ -22,17 +22,17 @@ impl Check<'_> {
         let first = schema.get("prefixItems").and_then(Value::as_array);
         let first = first.map(Vec::as_slice).unwrap_or_default();
         // Too many items are a fault already.
-        let most = schema.get("maxItems").and_then(Value::as_u64);
-        let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
-        let items = items.get(..most).unwrap_or(items);
-        for (nth, item) in items.iter().enumerate() {
-            if let Some(schema) = first.get(nth).or_else(|| schema.get("items")) {
-                self.value(schema, item, &at.item(nth), level);
+        let max = schema.get("maxItems").and_then(Value::as_u64);
+        let max = max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
+        let items = items.get(..max).unwrap_or(items);
+        for (index, item) in items.iter().enumerate() {
+            if let Some(schema) = first.get(index).or_else(|| schema.get("items")) {
+                self.value(schema, item, &at.item(index), level);
             }
         }
         if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
-            let is_repeated = |(nth, item): (usize, &Value)| {
-                items.iter().take(nth).any(|earlier| is_equal(earlier, item))
+            let is_repeated = |(index, item): (usize, &Value)| {
+                items.iter().take(index).any(|earlier| is_equal(earlier, item))
             };
             if items.iter().take(1000).enumerate().any(is_repeated) {
                 self.fault(at, "must not have the same item twice");
@@ -45,7 +45,7 @@ impl Check<'_> {
             if found < limit("minContains").unwrap_or(1) {
                 self.fault(at, "has too few items of the kind that it must contain");
             }
-            if limit("maxContains").is_some_and(|most| found > most) {
+            if limit("maxContains").is_some_and(|max| found > max) {
                 self.fault(at, "has too many items of the kind that it must contain");
             }
         }
@@ -105,8 +105,8 @@ impl Check<'_> {
     fn missing(&mut self, schema: Option<&Value>, at: &Pointer<'_>, level: u32) {
         let required = schema.and_then(|schema| schema.get("required")).and_then(Value::as_array);
         let names = required.into_iter().flatten().filter_map(Value::as_str);
-        let names: Vec<&str> = names.take(MOST_FAULTS).collect();
-        if names.is_empty() || level >= MOST_MISSING_LEVELS {
+        let names: Vec<&str> = names.take(MAX_FAULTS).collect();
+        if names.is_empty() || level >= MAX_MISSING_LEVELS {
             return self.fault(at, "is required");
         }
         for name in names {

@@ -25,11 +25,11 @@ use equal::is_equal;
 use pointer::{Name, Pointer};
 
 /// The maximum number of faults that are reported.
-pub const MOST_FAULTS: usize = 100;
+pub const MAX_FAULTS: usize = 100;
 /// The maximum depth of references. Deeper schemas are not checked.
-const MOST_LEVELS: u32 = 100;
+const MAX_LEVELS: u32 = 100;
 /// The maximum number of schemas that are evaluated. The rest is left to the platform.
-const MOST_STEPS: u32 = 100_000;
+const MAX_STEPS: u32 = 100_000;
 
 /// A fault of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,14 +38,13 @@ pub struct Fault {
     pub pointer: String,
     /// The description, as the end of a sentence that begins with the value.
     pub what: String,
-    /// A suggestion.
     pub suggestion: Option<String>,
 }
 
-/// All faults of a value, at most [`MOST_FAULTS`].
+/// All faults of a value, at most [`MAX_FAULTS`].
 pub fn faults(schema: &Value, value: &Value, patterns: &impl Patterns) -> Vec<Fault> {
     let matcher = Matcher::new(patterns);
-    // What would take too long here is left to the platform.
+    // A match that would take too long is left to the platform.
     let is_match =
         |pattern: &str, text: &str| matcher.contains_match(pattern, text).unwrap_or(true);
     let definitions = schema.get("$defs").and_then(Value::as_object);
@@ -67,7 +66,7 @@ impl Check<'_> {
     }
 
     fn suggest(&mut self, at: &Pointer<'_>, what: impl Into<String>, suggestion: Option<String>) {
-        if self.faults.len() < MOST_FAULTS {
+        if self.faults.len() < MAX_FAULTS {
             self.faults.push(Fault { pointer: at.text(), what: what.into(), suggestion });
         }
     }
@@ -86,8 +85,8 @@ impl Check<'_> {
 
     fn value(&mut self, schema: &Value, value: &Value, at: &Pointer<'_>, level: u32) {
         self.steps = self.steps.saturating_add(1);
-        let is_full = self.faults.len() >= MOST_FAULTS;
-        if level > MOST_LEVELS || self.steps > MOST_STEPS || is_full {
+        let is_full = self.faults.len() >= MAX_FAULTS;
+        if level > MAX_LEVELS || self.steps > MAX_STEPS || is_full {
             return;
         }
         let level = level.saturating_add(1);
@@ -188,7 +187,7 @@ impl Check<'_> {
                 }
             }
             // The faults under the alternative that was probably meant help most.
-            let room = MOST_FAULTS.saturating_sub(self.faults.len());
+            let room = MAX_FAULTS.saturating_sub(self.faults.len());
             self.faults.extend(nearest.unwrap_or_default().into_iter().take(room));
         }
         if let Some(not) = schema.get("not")

@@ -35,7 +35,7 @@ impl Check<'_> {
     pub(super) fn count(
         &mut self,
         schema: &Map<String, Value>,
-        [least, most]: [&str; 2],
+        [least, max]: [&str; 2],
         count: usize,
         of: &str,
         at: &Pointer<'_>,
@@ -46,8 +46,8 @@ impl Check<'_> {
         if let Some(least) = limit(least).filter(|least| count < *least) {
             self.fault(at, format!("must have at least {least} {of}{}", plural(least)));
         }
-        if let Some(most) = limit(most).filter(|most| count > *most) {
-            self.fault(at, format!("must have at most {most} {of}{}", plural(most)));
+        if let Some(max) = limit(max).filter(|max| count > *max) {
+            self.fault(at, format!("must have at most {max} {of}{}", plural(max)));
         }
     }
 }

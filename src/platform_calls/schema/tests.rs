@@ -6,9 +6,9 @@ use super::faults;
 use crate::ports::Patterns;
 
 /// The patterns of these tests.
-struct Few;
+struct FewPatterns;
 
-impl Patterns for Few {
+impl Patterns for FewPatterns {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
         match pattern {
             "[\\s\\S]*(?:^a)[\\s\\S]*" => text.starts_with('a'),
@@ -19,7 +19,7 @@ impl Patterns for Few {
 }
 
 fn found(schema: &Value, value: &Value) -> Vec<(String, String)> {
-    let faults = faults(schema, value, &Few).into_iter();
+    let faults = faults(schema, value, &FewPatterns).into_iter();
     faults.map(|fault| (fault.pointer, fault.what)).collect()
 }
 
@@ -197,9 +197,9 @@ fn each_keyword_is_checked() {
     ] {
         let fault = vec![(pointer.to_owned(), what.to_owned())];
         match pointer {
-            // Everything is valid.
+            // Both values are valid.
             "?" => assert_eq!(found(&schema, &bad), [], "{schema}"),
-            // Nothing is.
+            // Both values are invalid.
             "!" => assert_eq!(found(&schema, &good)[0].1, what),
             _ => {
                 assert_eq!(found(&schema, &good), [], "{schema} {good}");

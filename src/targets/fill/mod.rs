@@ -11,7 +11,7 @@ use crate::util::percent::encode;
 /// Why a template could not be filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FillError {
-    /// The template is broken.
+    /// The template is malformed.
     Template,
     /// The field has no value.
     Missing(String),
@@ -29,7 +29,7 @@ pub enum FillError {
 /// The rule for a value, by the position of its variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The whole host.
+    /// The complete host.
     Host,
     /// A part of the authority whose value decides whether requests may be sent there.
     Public,
@@ -37,7 +37,6 @@ pub enum Rule {
     Labels,
     /// Part of a label.
     Label,
-    /// A port.
     Port,
     /// Part of a path or a query.
     Path,

@@ -9,7 +9,7 @@ fn filled(template: &str, value: &str) -> Result<String, String> {
 }
 
 #[test]
-fn values_stand_where_their_variables_stand() {
+fn values_replace_their_variables() {
     for (template, value, expected) in [
         ("https://{a}.example.com/x", "acme", "https://acme.example.com/x"),
         ("https://{a}.example.com/x", "Acme.EU-1", "https://acme.eu-1.example.com/x"),

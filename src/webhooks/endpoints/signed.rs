@@ -23,7 +23,7 @@ use crate::webhooks::secret::{Secrets, seal_context};
 use crate::webhooks::statements::{self, NewWebhook};
 
 /// A webhook to be stored.
-struct New {
+struct NewWebhookInput {
     url: String,
     description: Option<String>,
     types: String,
@@ -45,7 +45,7 @@ pub fn create<'a, P: Ports>(
     if context.config().vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
-    let new = New {
+    let new = NewWebhookInput {
         url: url.ok_or_else(internal_missing_field)?,
         description: body.text("description"),
         types: json::text(&body.texts("types").unwrap_or_default()),
@@ -78,7 +78,7 @@ pub fn of_one<'a, P: Ports>(
 async fn stored<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
-    new: &New,
+    new: &NewWebhookInput,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let id = format!("wh_{}", ports.uuid());
@@ -138,30 +138,30 @@ async fn rotated<P: Ports>(
 /// The document of a test.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Tested<'a> {
+struct TestResult<'a> {
     delivered: bool,
     http_status: Option<u16>,
     error: Option<&'a str>,
     duration_ms: u64,
 }
 
-/// The example.
+/// The event that a test sends.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Example<'a> {
     id: &'a str,
     r#type: &'a str,
     occurred_at: Option<String>,
-    data: Of<'a>,
+    data: TestData<'a>,
 }
 
 #[derive(Serialize)]
-struct Of<'a> {
-    webhook: Named<'a>,
+struct TestData<'a> {
+    webhook: WebhookRef<'a>,
 }
 
 #[derive(Serialize)]
-struct Named<'a> {
+struct WebhookRef<'a> {
     id: &'a str,
 }
 
@@ -179,11 +179,11 @@ async fn tested<P: Ports>(
         id: &id,
         r#type: "webhook.test",
         occurred_at: rfc3339(context.now),
-        data: Of { webhook: Named { id: &webhook.id } },
+        data: TestData { webhook: WebhookRef { id: &webhook.id } },
     });
     let message = Message { id: &id, body: &body, url: &webhook.url, secrets: &secrets };
     let outcome = send(ports, context.config().targets(), &message).await;
-    let tested = Tested {
+    let tested = TestResult {
         delivered: outcome.is_success(),
         http_status: outcome.status(),
         error: outcome.error(),

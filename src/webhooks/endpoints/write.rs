@@ -35,25 +35,25 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         active: body.boolean("active"),
     };
     let (guard, id) = (context.guard(), context.argument(0));
-    let mut asked = Statements::default();
+    let mut batch = Statements::default();
     let update = statements::update(&guard, id, &changes, context.now, context.request_id);
-    let webhook = asked.ask::<Webhook>(update);
-    Ok(Handler::render(asked, move |results, _| {
+    let webhook = batch.ask::<Webhook>(update);
+    Ok(Handler::render(batch, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         response(&webhook, None)
     }))
 }
 
-/// A row of which only its existence matters.
+/// A row whose existence is the result.
 #[derive(Deserialize)]
 struct Id {}
 
 /// `DELETE /v1/webhooks/{id}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
-    let (id, mut asked) = (context.argument(0), Statements::default());
-    let deleted = asked.ask::<Id>(statements::delete(&context.guard(), id));
-    Ok(Handler::render(asked, move |results, _| {
+    let (id, mut batch) = (context.argument(0), Statements::default());
+    let deleted = batch.ask::<Id>(statements::delete(&context.guard(), id));
+    Ok(Handler::render(batch, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_webhook(id));
         }
@@ -83,12 +83,12 @@ pub fn replay<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     body.finish()?;
     let event = |text: Option<String>| text.and_then(|text| EventId::parse(&text));
     let (from, to) = (event(body.text("from")).unwrap_or_default(), event(body.text("to")));
-    let (guard, id, mut asked) = (context.guard(), context.argument(0), Statements::default());
-    let webhook = asked.ask::<Webhook>(statements::select(&guard, id));
+    let (guard, id, mut batch) = (context.guard(), context.argument(0), Statements::default());
+    let webhook = batch.ask::<Webhook>(statements::select(&guard, id));
     let replay = Replay { from, to, limit: MAX_REPLAYED };
-    let rows = asked.ask::<Replayed>(statements::select_replayed(&guard, id, replay));
-    asked.run(statements::replay(&guard, id, replay, context.now));
-    Ok(Handler::render(asked, move |results, _| {
+    let rows = batch.ask::<Replayed>(statements::select_replayed(&guard, id, replay));
+    batch.run(statements::replay(&guard, id, replay, context.now));
+    Ok(Handler::render(batch, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         if webhook.active == 0 {
             let detail = "The webhook is not active: enable it first.";

@@ -95,7 +95,6 @@ pub fn is_more_due(now: u64, limit: usize) -> Statement {
     )
 }
 
-/// Selects the claimed deliveries.
 #[must_use]
 pub fn select_claimed(now: u64, lease: &str) -> Statement {
     statement(
@@ -124,12 +123,9 @@ pub fn select_events(now: u64, lease: &str) -> Statement {
     Statement { sql: sql.into(), params: vec![Param::integer(until), Param::text(lease)] }
 }
 
-/// A claimed delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct ClaimedDelivery<'a> {
-    /// The webhook.
     pub webhook: &'a str,
-    /// The event.
     pub event: EventId,
     /// The id of the claim.
     pub lease: &'a str,

@@ -38,21 +38,18 @@ pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
 /// A webhook to be stored.
 #[derive(Debug)]
 pub struct NewWebhook<'a> {
-    /// Its id.
     pub id: &'a str,
     /// The URL that events are sent to.
     pub url: &'a str,
-    /// The description.
     pub description: Option<&'a str>,
     /// A JSON array of types.
     pub types: &'a str,
     /// Whether events are sent.
     pub active: bool,
-    /// Its secrets.
+    /// The encrypted secrets.
     pub sealed: &'a Sealed,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
-    /// The request.
     pub request: &'a str,
 }
 
@@ -185,7 +182,7 @@ pub struct DeliveryQuery {
     pub state: Option<DeliveryState>,
     /// Only deliveries of events before this one.
     pub before: Option<EventId>,
-    /// The maximum number.
+    /// The maximum number of rows.
     pub limit: u64,
 }
 
@@ -216,11 +213,11 @@ pub fn select_deliveries(guard: &Guard<'_>, id: &str, query: DeliveryQuery) -> S
 /// A range of events to replay.
 #[derive(Debug, Clone, Copy)]
 pub struct Replay {
-    /// The first one.
+    /// The first event to replay.
     pub from: EventId,
     /// The last event; `None` for all until now.
     pub to: Option<EventId>,
-    /// The maximum number.
+    /// The maximum number of rows.
     pub limit: u64,
 }
 

@@ -4,7 +4,7 @@ use connector_vault::ports::{HttpError, HttpResponse};
 use serde_json::{Value, json};
 
 use super::{Browser, CALLBACK, app, asking, at_consent, error, redirected, register};
-use crate::connect::{answer, text, value_of};
+use crate::connect::{response, text, value_of};
 use crate::support::{Api, anonymous, body, with_body, with_header};
 
 const CLIENT: &str = "https://agent.example/client.json";
@@ -12,7 +12,7 @@ const CLIENT: &str = "https://agent.example/client.json";
 /// Makes the server of metadata documents return this response.
 fn serve(api: &Api, status: u16, document: &Value) {
     let document = document.clone();
-    *api.world.platform.borrow_mut() = Box::new(move |_| answer(status, &document));
+    *api.env.platform.borrow_mut() = Box::new(move |_| response(status, &document));
 }
 
 fn document() -> Value {
@@ -25,9 +25,9 @@ fn document() -> Value {
 #[test]
 fn a_registration_writes_no_row() {
     let (api, id) = app();
-    let before = api.world.dump();
+    let before = api.env.dump();
     register(&api, &id);
-    assert_eq!(api.world.dump(), before);
+    assert_eq!(api.env.dump(), before);
 }
 
 #[test]
@@ -120,11 +120,11 @@ fn a_client_of_another_endpoint_is_unknown() {
     // Both test services draw the same random numbers, so the ids must be made different.
     let there = if there == id {
         other
-            .world
+            .env
             .database
             .execute("UPDATE agent_endpoints SET id = replace(id, substr(id, 1, 1), 'Z')", [])
             .unwrap();
-        other.world.texts("SELECT id FROM agent_endpoints").remove(0)
+        other.env.texts("SELECT id FROM agent_endpoints").remove(0)
     } else {
         there
     };
@@ -143,7 +143,7 @@ fn metadata_documents_are_cached_and_shown_by_host() {
         assert!(text(&page).contains(shown), "{}", text(&page));
     }
     at_consent(&api, &id, CLIENT, &json!({}));
-    let sent = api.world.sent.borrow();
+    let sent = api.env.sent.borrow();
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert_eq!(sent[0].url, CLIENT);
     assert!(sent[0].headers.iter().all(|(name, _)| name == "accept" || name == "user-agent"));
@@ -173,7 +173,7 @@ fn refuses_a_document_of_another_client() {
         serve(&api, status, &document);
         let response = Browser::default().authorize(&api, &id, &asking(CLIENT, &[]));
         assert_eq!((response.status, response.header("location")), (400, None), "{document}");
-        assert_eq!(api.world.sent.borrow().len(), 1);
+        assert_eq!(api.env.sent.borrow().len(), 1);
     }
 }
 
@@ -197,13 +197,13 @@ fn documents_are_not_fetched_from_private_networks() {
         let response = Browser::default().authorize(&api, &id, &asking(client, &[]));
         assert_eq!((response.status, response.header("location")), (400, None), "{client}");
     }
-    assert_eq!(api.world.sent.borrow().len(), 0);
+    assert_eq!(api.env.sent.borrow().len(), 0);
 }
 
 #[test]
 fn failed_documents_are_fetched_again() {
     let (api, id) = app();
-    *api.world.platform.borrow_mut() = Box::new(|_| Err::<HttpResponse, _>(HttpError::Unreachable));
+    *api.env.platform.borrow_mut() = Box::new(|_| Err::<HttpResponse, _>(HttpError::Unreachable));
     let browser = Browser::default();
     assert_eq!(browser.authorize(&api, &id, &asking(CLIENT, &[])).status, 502);
     serve(&api, 200, &document());

@@ -10,7 +10,7 @@ use crate::connect::{self, text, value_of};
 use crate::support::{Api, ORIGIN, anonymous, body, with_header};
 
 fn grants(api: &Api) -> Vec<String> {
-    api.world.texts("SELECT state || ' ' || access || ' ' || ifnull(platforms, '-') FROM agent_grants ORDER BY id")
+    api.env.texts("SELECT state || ' ' || access || ' ' || ifnull(platforms, '-') FROM agent_grants ORDER BY id")
 }
 
 #[test]
@@ -60,9 +60,9 @@ fn sign_in_links_work_once_and_survive_scanners() {
     assert_eq!(browser.open(&api, &url).status, 200);
     assert_eq!(browser.open(&api, &url).status, 410);
     let late = authenticated(&api, &request, &json!({}));
-    api.world.wait(60_000);
+    api.env.wait(60_000);
     assert_eq!(browser.open(&api, &late).status, 410);
-    api.world.wait(9 * 60_000);
+    api.env.wait(9 * 60_000);
     let sent = json!({"request": request, "identity": "ann"});
     let response = connect::send(&api, "POST", "/v1/agent-grants", &sent);
     assert_eq!(
@@ -77,10 +77,10 @@ fn requests_belong_to_the_app_of_their_account() {
     let client = register(&api, &id);
     let request = sent_to_app(&api, &id, &Browser::default(), &client);
     let all = connector_vault::terms::Scope::ALL;
-    let other = api.world.key("other", connector_vault::terms::Environment::Test, &all, None);
-    let live = api.world.key("acme", connector_vault::terms::Environment::Live, &all, None);
+    let other = api.env.key("other", connector_vault::terms::Environment::Test, &all, None);
+    let live = api.env.key("acme", connector_vault::terms::Environment::Live, &all, None);
     let sent = json!({"request": request, "identity": "ann"}).to_string();
-    let before = api.world.dump();
+    let before = api.env.dump();
     for key in [other, live] {
         let path = crate::support::as_key(&key, "POST", "/v1/agent-grants");
         let response = api.send(&crate::support::with_body(path, &sent));
@@ -96,7 +96,7 @@ fn requests_belong_to_the_app_of_their_account() {
     }
     let changed = |row: &String| !row.starts_with("api_keys");
     let rows = |all: Vec<String>| all.into_iter().filter(changed).collect::<Vec<_>>();
-    assert_eq!(rows(api.world.dump()), rows(before));
+    assert_eq!(rows(api.env.dump()), rows(before));
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn users_can_revoke_only_their_own_earlier_grants() {
             "{listed}"
         );
         let ended = hidden(&page, "end");
-        // Another user can't, and neither can another browser.
+        // Another user or browser can't revoke them.
         let grant = hidden(&bobs, "grant");
         let fields = [
             ("grant", grant.as_str()),

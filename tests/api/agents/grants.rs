@@ -11,7 +11,7 @@ fn lists_grants_newest_first_and_deletes_them() {
     let (api, id) = app();
     let agents: Vec<Agent> = (0..3)
         .map(|_| {
-            api.world.wait(1000);
+            api.env.wait(1000);
             Agent::new(&api, &id, &ALL)
         })
         .collect();
@@ -81,7 +81,7 @@ fn accounts_see_only_their_own_grants() {
         ("other", connector_vault::terms::Environment::Test),
         ("acme", connector_vault::terms::Environment::Live),
     ] {
-        let key = api.world.key(account, environment, &all, None);
+        let key = api.env.key(account, environment, &all, None);
         let send = |method: &str, path: &str| api.send(&crate::support::as_key(&key, method, path));
         assert_eq!(body(&send("GET", "/v1/agent-grants"))["rows"], json!([]));
         assert_eq!(send("DELETE", &format!("/v1/agent-grants/{grant}")).status, 404);

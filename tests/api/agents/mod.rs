@@ -3,10 +3,10 @@
 mod attacks;
 mod clients;
 mod consent;
-mod crowd;
 mod grants;
 mod metadata;
 pub mod provider;
+mod random;
 mod sign_in;
 mod tokens;
 
@@ -185,9 +185,9 @@ pub fn hidden(page: &Response, name: &str) -> String {
 
 /// An agent opens the authorization endpoint in a browser. Returns the request id that the app receives.
 pub fn sent_to_app(api: &Api, id: &str, browser: &Browser, client: &str) -> String {
-    let (address, asked) = redirected(&browser.authorize(api, id, &asking(client, &[])));
+    let (address, query) = redirected(&browser.authorize(api, id, &asking(client, &[])));
     assert_eq!(address, APP);
-    value_of(&asked, "request").unwrap()
+    value_of(&query, "request").unwrap()
 }
 
 /// The app reports who the user is. Returns `continueUrl`.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{
     ALL, Browser, CALLBACK, asking, exchange, hidden, id_of, redirected, register, settings,
 };
-use crate::connect::{answer, api_with, pairs, send, text, value_of};
+use crate::connect::{api_with, pairs, response, send, text, value_of};
 use crate::support::{Api, ORIGIN, body};
 
 pub const ISSUER: &str = "https://id.example";
@@ -25,8 +25,8 @@ const RSA: &[u8] = include_bytes!("../../fixtures/rsa-2048.pk8");
 
 /// Makes the provider serve its metadata with an empty key set.
 pub fn serve(api: &Api) {
-    *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
-        "https://id.example/.well-known/openid-configuration" => answer(200, &discovery()),
+    *api.env.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
+        "https://id.example/.well-known/openid-configuration" => response(200, &discovery()),
         other => panic!("no server for {other}"),
     });
 }
@@ -106,14 +106,14 @@ fn oidc(more: &Value) -> (Api, String) {
 pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpRequest>>> {
     let sent = Rc::new(RefCell::new(Vec::new()));
     let (token, keys, noted) = (token.to_owned(), keys.to_vec(), Rc::clone(&sent));
-    *api.world.platform.borrow_mut() = Box::new(move |request| {
+    *api.env.platform.borrow_mut() = Box::new(move |request| {
         noted.borrow_mut().push(request.clone());
         match request.url.as_str() {
-            "https://id.example/.well-known/openid-configuration" => answer(200, &discovery()),
+            "https://id.example/.well-known/openid-configuration" => response(200, &discovery()),
             "https://id.example/token" => {
-                answer(200, &json!({"access_token": "a", "id_token": token}))
+                response(200, &json!({"access_token": "a", "id_token": token}))
             }
-            "https://id.example/keys" => answer(200, &json!({"keys": keys})),
+            "https://id.example/keys" => response(200, &json!({"keys": keys})),
             other => panic!("no server for {other}"),
         }
     });
@@ -124,21 +124,21 @@ pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpReq
 fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) {
     let client = register(api, id);
     let browser = Browser::default();
-    let (address, asked) = redirected(&browser.authorize(api, id, &asking(&client, &[])));
+    let (address, query) = redirected(&browser.authorize(api, id, &asking(&client, &[])));
     assert_eq!(address, "https://id.example/authorize");
-    (browser, client, asked)
+    (browser, client, query)
 }
 
-pub fn claims(api: &Api, asked: &[(String, String)]) -> Value {
-    let now = api.world.now.get() / 1000;
+pub fn claims(api: &Api, query: &[(String, String)]) -> Value {
+    let now = api.env.now.get() / 1000;
     json!({
-        "iss": ISSUER, "aud": "vault", "sub": "ann", "nonce": value_of(asked, "nonce"), "iat": now, "exp": now + 300,
+        "iss": ISSUER, "aud": "vault", "sub": "ann", "nonce": value_of(query, "nonce"), "iat": now, "exp": now + 300,
         "email": "ann@example.com", "email_verified": true,
     })
 }
 
-pub fn callback(id: &str, asked: &[(String, String)]) -> String {
-    let state = value_of(asked, "state").unwrap();
+pub fn callback(id: &str, query: &[(String, String)]) -> String {
+    let state = value_of(query, "state").unwrap();
     format!("/mcp/{id}/callback?{}", super::form(&[("code", "c"), ("state", &state)]))
 }
 
@@ -150,10 +150,10 @@ pub fn key(kid: &str, signer: &Signer) -> Value {
 pub fn callback_request() -> (Api, Request) {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
-    let (browser, _, asked) = at_provider(&api, &id);
-    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &asked));
+    let (browser, _, query) = at_provider(&api, &id);
+    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
     provide(&api, &token, &[key("k", &signer)]);
-    let request = browser.request("GET", &callback(&id, &asked));
+    let request = browser.request("GET", &callback(&id, &query));
     (api, request)
 }
 
@@ -168,14 +168,14 @@ fn a_provider_can_require_that_users_approve_calls() {
         let (api, id) = oidc(&required);
         assert_eq!(body(&api.get("/v1/agent-sign-in")).get("confirm"), Some(&required["confirm"]));
         let signer = Signer::ec();
-        let (browser, _, asked) = at_provider(&api, &id);
-        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &asked));
+        let (browser, _, query) = at_provider(&api, &id);
+        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
         provide(&api, &token, &[key("k", &signer)]);
-        let page = browser.open(&api, &callback(&id, &asked));
+        let page = browser.open(&api, &callback(&id, &query));
         let grant = hidden(&page, "grant");
         let own = [("grant", grant.as_str()), ("decision", "allow"), ("confirm", chosen)];
         assert_eq!(browser.decide(&api, &id, &[&own[..], &ALL].concat()).status, 303);
-        let rows = api.world.texts("SELECT json_object('c', confirm) AS row FROM agent_grants");
+        let rows = api.env.texts("SELECT json_object('c', confirm) AS row FROM agent_grants");
         let stored: Value = serde_json::from_str(&rows[0]).unwrap();
         assert_eq!(stored["c"], expected, "{required} {chosen}");
     }
@@ -190,18 +190,18 @@ fn a_provider_can_require_that_users_approve_calls() {
 fn signs_in_with_rs256_and_es256_tokens() {
     for (signer, algorithm) in [(Signer::rsa(), "RS256"), (Signer::ec(), "ES256")] {
         let (api, id) = oidc(&json!({"identityClaim": "email", "identityType": "user"}));
-        let (browser, client, asked) = at_provider(&api, &id);
+        let (browser, client, query) = at_provider(&api, &id);
         for (name, value) in [
             ("response_type", "code"),
             ("client_id", "vault"),
             ("scope", "openid email"),
             ("code_challenge_method", "S256"),
         ] {
-            assert_eq!(value_of(&asked, name).as_deref(), Some(value), "{name}");
+            assert_eq!(value_of(&query, name).as_deref(), Some(value), "{name}");
         }
-        let token = signer.sign(&json!({"alg": algorithm, "kid": "k"}), &claims(&api, &asked));
+        let token = signer.sign(&json!({"alg": algorithm, "kid": "k"}), &claims(&api, &query));
         let sent = provide(&api, &token, &[key("other", &Signer::ec()), key("k", &signer)]);
-        let page = browser.open(&api, &callback(&id, &asked));
+        let page = browser.open(&api, &callback(&id, &query));
         assert_eq!(page.status, 200, "{}", text(&page));
         assert!(text(&page).contains("user “ann@example.com”"), "{}", text(&page));
 
@@ -213,7 +213,7 @@ fn signs_in_with_rs256_and_es256_tokens() {
             .unwrap();
         let form = pairs(&String::from_utf8(exchanged.body.clone()).unwrap());
         let verifier = value_of(&form, "code_verifier").unwrap();
-        assert_eq!(connector_vault::oidc::challenge(&verifier), value_of(&asked, "code_challenge"));
+        assert_eq!(connector_vault::oidc::challenge(&verifier), value_of(&query, "code_challenge"));
         assert_eq!(value_of(&form, "redirect_uri").unwrap(), format!("{ORIGIN}/mcp/{id}/callback"));
         assert!(
             exchanged.headers.iter().any(|(name, value)| name == "authorization"
@@ -265,10 +265,10 @@ fn refuses_id_tokens_of_another_sign_in() {
     let (api, id) = oidc(&json!({"identityClaim": "email"}));
     let refused = |token: &dyn Fn(&Value) -> String, keys: &[Value], what: &str| {
         // The former keys are no longer cached.
-        api.world.wait(10 * 60_000);
-        let (browser, _, asked) = at_provider(&api, &id);
-        provide(&api, &token(&claims(&api, &asked)), keys);
-        let page = browser.open(&api, &callback(&id, &asked));
+        api.env.wait(10 * 60_000);
+        let (browser, _, query) = at_provider(&api, &id);
+        provide(&api, &token(&claims(&api, &query)), keys);
+        let page = browser.open(&api, &callback(&id, &query));
         assert_eq!(page.status, 503, "{what}: {}", text(&page));
         let log = page.log.unwrap();
         assert!(log.starts_with("sign-in for agents: ") && !log.contains("ann@"), "{what}: {log}");
@@ -312,18 +312,18 @@ fn refuses_id_tokens_of_another_sign_in() {
     };
     refused(&|claims| signer.sign(&rs256, claims), &[encryption], "a key for encryption");
     refused(&|_| "a.b".to_owned(), &[key("k", &signer)], "no JWT");
-    assert_eq!(api.world.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
+    assert_eq!(api.env.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
 }
 
 #[test]
 fn refuses_a_callback_in_another_browser() {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
-    let (browser, _, asked) = at_provider(&api, &id);
+    let (browser, _, query) = at_provider(&api, &id);
     let (other, _, others) = at_provider(&api, &id);
-    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &asked));
+    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
     let sent = provide(&api, &token, &[key("k", &signer)]);
-    let url = callback(&id, &asked);
+    let url = callback(&id, &query);
     assert_eq!(other.open(&api, &url).status, 410);
     assert_eq!(Browser::default().open(&api, &url).status, 410);
     assert_eq!(api.send(&browser.request("HEAD", &url)).status, 200);
@@ -332,7 +332,7 @@ fn refuses_a_callback_in_another_browser() {
     // The ID token of one sign-in is not accepted for another sign-in at the same provider.
     assert_eq!(other.open(&api, &callback(&id, &others)).status, 503);
     assert_eq!(browser.open(&api, &url).status, 200);
-    api.world.wait(10 * 60_000);
+    api.env.wait(10 * 60_000);
     assert_eq!(browser.open(&api, &url).status, 410);
 }
 
@@ -341,26 +341,26 @@ fn fetches_rotated_provider_keys() {
     let (api, id) = oidc(&json!({}));
     let (first, second) = (Signer::ec(), Signer::ec());
     for (signer, kid) in [(&first, "1"), (&second, "2"), (&second, "2")] {
-        let (browser, _, asked) = at_provider(&api, &id);
-        let token = signer.sign(&json!({"alg": "ES256", "kid": kid}), &claims(&api, &asked));
+        let (browser, _, query) = at_provider(&api, &id);
+        let token = signer.sign(&json!({"alg": "ES256", "kid": kid}), &claims(&api, &query));
         provide(&api, &token, &[key(kid, signer)]);
-        assert_eq!(browser.open(&api, &callback(&id, &asked)).status, 200, "{kid}");
+        assert_eq!(browser.open(&api, &callback(&id, &query)).status, 200, "{kid}");
     }
-    let asked = api
-        .world
+    let key_requests = api
+        .env
         .sent
         .borrow()
         .iter()
         .filter(|request| request.url == "https://id.example/keys")
         .count();
-    assert_eq!(asked, 2);
+    assert_eq!(key_requests, 2);
 }
 
 #[test]
 fn redirects_to_the_agent_if_the_user_does_not_sign_in() {
     let (api, id) = oidc(&json!({}));
-    let (browser, _, asked) = at_provider(&api, &id);
-    let state = value_of(&asked, "state").unwrap();
+    let (browser, _, parameters) = at_provider(&api, &id);
+    let state = value_of(&parameters, "state").unwrap();
     let query = super::form(&[("error", "login_required"), ("state", &state)]);
     let (address, back) = redirected(&browser.open(&api, &format!("/mcp/{id}/callback?{query}")));
     assert_eq!(address, CALLBACK);
@@ -374,10 +374,10 @@ fn redirects_to_the_agent_if_the_user_does_not_sign_in() {
 fn sign_in_needs_a_valid_key() {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
-    let (browser, _, asked) = at_provider(&api, &id);
-    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &asked));
+    let (browser, _, query) = at_provider(&api, &id);
+    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
     provide(&api, &token, &[key("k", &signer)]);
-    api.world.revoke(&api.key);
-    assert_eq!(browser.open(&api, &callback(&id, &asked)).status, 503);
-    assert_eq!(api.world.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
+    api.env.revoke(&api.key);
+    assert_eq!(browser.open(&api, &callback(&id, &query)).status, 503);
+    assert_eq!(api.env.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
 }

@@ -33,7 +33,7 @@ fn a_sign_in_keeps_its_endpoint_when_replaced() {
     assert_eq!(oidc["redirectUri"], format!("{ORIGIN}/mcp/{id}/callback"));
     assert_eq!((&oidc["hasSecret"], &oidc["url"]), (&json!(true), &Value::Null));
     assert!(!oidc.to_string().contains("s3cret"));
-    assert!(!api.world.dump().concat().contains("s3cret"));
+    assert!(!api.env.dump().concat().contains("s3cret"));
     // The secret is kept only for the same issuer and client.
     for (client, secret, has) in [("vault", None, true), ("other", None, false)] {
         let mut sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": client});
@@ -51,7 +51,7 @@ fn a_sign_in_keeps_its_endpoint_when_replaced() {
 #[test]
 fn invalid_sign_ins_are_reported_and_not_stored() {
     let api = api_with(&settings());
-    let before = api.world.dump();
+    let before = api.env.dump();
     for (sent, pointers) in [
         (json!({}), &["/type"][..]),
         (json!({"type": "saml"}), &["/type"]),
@@ -82,7 +82,7 @@ fn invalid_sign_ins_are_reported_and_not_stored() {
     let rows = |all: Vec<String>| {
         all.into_iter().filter(|row| row.starts_with("agent")).collect::<Vec<_>>()
     };
-    assert_eq!(rows(api.world.dump()), rows(before));
+    assert_eq!(rows(api.env.dump()), rows(before));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn an_issuer_must_be_an_openid_provider() {
         [(404, json!({})), (302, json!({})), (200, json!({})), (200, other), (200, local)]
     {
         let answered = document.clone();
-        *api.world.platform.borrow_mut() = Box::new(move |_| connect::answer(status, &answered));
+        *api.env.platform.borrow_mut() = Box::new(move |_| connect::response(status, &answered));
         let (status, problem) = put(&api, &sent);
         assert_eq!(
             (status, &problem["errors"][0]["pointer"]),

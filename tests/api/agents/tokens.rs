@@ -15,7 +15,7 @@ fn invalid_grant() -> (u16, String) {
 }
 
 fn count(api: &Api) -> usize {
-    api.world.texts("SELECT id FROM agent_grants").len()
+    api.env.texts("SELECT id FROM agent_grants").len()
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn codes_work_once_and_a_replay_revokes_the_grant() {
     let (api, id) = app();
     let client = register(&api, &id);
     let code = agreed(&api, &id, &client, &ALL);
-    api.world.wait(60_000);
+    api.env.wait(60_000);
     assert_eq!(error(&exchange(&api, &id, &client, &code)), invalid_grant());
 
     let code = agreed(&api, &id, &client, &ALL);
@@ -103,9 +103,9 @@ fn a_token_request_and_a_call_cost_one_batch_each() {
     let client = register(&api, &id);
     let code = agreed(&api, &id, &client, &ALL);
     let calls = |work: &dyn Fn()| {
-        let before = api.world.db_calls.get();
+        let before = api.env.db_calls.get();
         work();
-        api.world.db_calls.get() - before
+        api.env.db_calls.get() - before
     };
     assert_eq!(calls(&|| assert_eq!(exchange(&api, &id, &client, &code).status, 200)), 1);
     let agent = Agent::new(&api, &id, &ALL);
@@ -134,18 +134,18 @@ fn next(response: &connector_vault::http::Response) -> String {
 }
 
 #[test]
-fn two_refreshes_at_once_and_retries_stay_in_one_generation() {
+fn concurrent_refreshes_and_retries_stay_in_one_generation() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     let ask = |token: &str| refresh(&api, &id, &agent.client, token);
     let second = next(&ask(&agent.refresh));
     assert_eq!(next(&ask(&agent.refresh)), second);
     // The predecessor stays valid until the successor is first used, however late that is.
-    api.world.wait(24 * 3_600_000);
+    api.env.wait(24 * 3_600_000);
     assert_eq!(next(&ask(&agent.refresh)), second);
     let third = next(&ask(&second));
     // A minute after the first use of the successor.
-    api.world.wait(59_999);
+    api.env.wait(59_999);
     assert_eq!(next(&ask(&agent.refresh)), second);
     assert_eq!(next(&ask(&second)), third);
     let fourth = next(&ask(&third));
@@ -164,7 +164,7 @@ fn a_replayed_refresh_token_revokes_the_grant() {
             token = next(&refresh(&api, &id, &agent.client, &token));
         }
         assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
-        api.world.wait(wait);
+        api.env.wait(wait);
         assert_eq!(error(&refresh(&api, &id, &agent.client, &agent.refresh)), invalid_grant());
         assert_eq!(count(&api), 0);
         assert_eq!(error(&refresh(&api, &id, &agent.client, &token)), invalid_grant());
@@ -198,16 +198,16 @@ fn a_refresh_token_belongs_to_its_client_and_endpoint_and_grants_no_more() {
 fn an_access_token_lives_an_hour_and_a_grant_thirty_idle_days() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
-    api.world.wait(3_599_999);
+    api.env.wait(3_599_999);
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
-    api.world.wait(1);
+    api.env.wait(1);
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
     let month = 30 * 24 * 3_600_000;
-    api.world.wait(month - 3_600_000 - 1);
+    api.env.wait(month - 3_600_000 - 1);
     let second = next(&refresh(&api, &id, &agent.client, &agent.refresh));
-    api.world.wait(month - 1);
+    api.env.wait(month - 1);
     let third = next(&refresh(&api, &id, &agent.client, &second));
-    api.world.wait(month);
+    api.env.wait(month);
     assert_eq!(error(&refresh(&api, &id, &agent.client, &third)), invalid_grant());
     // The next grant deletes it.
     Agent::new(&api, &id, &ALL);
@@ -230,7 +230,7 @@ fn a_grant_ends_with_its_key() {
     let agent = Agent::new(&api, &id, &ALL);
     let client = register(&api, &id);
     let code = agreed(&api, &id, &client, &ALL);
-    api.world.revoke(&api.key);
+    api.env.revoke(&api.key);
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
     assert_eq!(agent.call(&api, &id, "search_actions", &json!({"query": "send"})).status, 401);
     assert_eq!(error(&refresh(&api, &id, &agent.client, &agent.refresh)), invalid_grant());

@@ -10,9 +10,9 @@ use connector_vault::terms::{AuditAction, Environment, Scope};
 use serde_json::{Value, json};
 
 use super::{AUDIT, id_of};
-use crate::chance::{Chance, repetitions};
-use crate::connect::{self, answer};
-use crate::support::{Api, Loss, as_key, as_secret, body, with_body};
+use crate::connect::{self, response};
+use crate::rng::{TestRng, repetitions};
+use crate::support::{Api, DbFault, as_key, as_secret, body, with_body};
 use crate::vault::{CONNECTIONS, at};
 
 /// Number of random requests in a usual run, and in a proof.
@@ -46,23 +46,24 @@ struct Tenant {
     audit: Vec<Expected>,
 }
 
-struct Crowd {
+struct Simulation {
     api: Api,
-    chance: Chance,
+    rng: TestRng,
     tenants: Vec<Tenant>,
     secrets: Vec<String>,
 }
 
-impl Crowd {
+impl Simulation {
     fn new() -> Self {
         let api = connect::api_with(&crate::agents::settings());
-        *api.world.platform.borrow_mut() = Box::new(|_| answer(200, &json!({"id": "u-1"})));
-        let mut crowd = Self { api, chance: Chance(43), tenants: Vec::new(), secrets: Vec::new() };
+        *api.env.platform.borrow_mut() = Box::new(|_| response(200, &json!({"id": "u-1"})));
+        let mut simulation =
+            Self { api, rng: TestRng(43), tenants: Vec::new(), secrets: Vec::new() };
         for (account, environment) in
             [("acme", Environment::Test), ("acme", Environment::Live), ("other", Environment::Test)]
         {
-            let api = &crowd.api;
-            let keys = [(); 2].map(|()| api.world.key(account, environment, &Scope::ALL, None));
+            let api = &simulation.api;
+            let keys = [(); 2].map(|()| api.env.key(account, environment, &Scope::ALL, None));
             let ids = [id_of(api, &keys[0]), id_of(api, &keys[1])];
             let tokens = IDENTITIES.map(|identity| {
                 let scopes = ["connections:read", "connections:write", "connections:connect"];
@@ -71,9 +72,9 @@ impl Crowd {
                 let token = body(&api.send(&with_body(request, &sent.to_string())));
                 (identity, token["token"].as_str().unwrap_or_else(|| panic!("{token}")).to_owned())
             });
-            crowd.secrets.extend(tokens.iter().map(|(_, token)| token.clone()));
-            crowd.secrets.extend(keys.iter().map(|key| key.reveal().to_owned()));
-            crowd.tenants.push(Tenant {
+            simulation.secrets.extend(tokens.iter().map(|(_, token)| token.clone()));
+            simulation.secrets.extend(keys.iter().map(|key| key.reveal().to_owned()));
+            simulation.tenants.push(Tenant {
                 keys,
                 ids,
                 tokens: tokens.into(),
@@ -86,34 +87,34 @@ impl Crowd {
             });
         }
         // The model does not include the entries that creating these keys wrote.
-        crowd.api.world.database.execute_batch("DELETE FROM audit").unwrap();
-        crowd
+        simulation.api.env.database.execute_batch("DELETE FROM audit").unwrap();
+        simulation
     }
 
     /// A caller of the tenant: a key or the token of an identity, and its actor in the audit.
     fn caller(&mut self, who: usize, may_be_token: bool) -> (String, (&'static str, String)) {
         let tenant = &self.tenants[who];
-        if may_be_token && self.chance.percent(30) {
-            let identity = *self.chance.pick(&IDENTITIES);
+        if may_be_token && self.rng.percent(30) {
+            let identity = *self.rng.pick(&IDENTITIES);
             return (tenant.tokens[identity].clone(), ("token", identity.to_owned()));
         }
-        let nth = self.chance.below(2);
-        (tenant.keys[nth].reveal().to_owned(), ("key", tenant.ids[nth].clone()))
+        let index = self.rng.below(2);
+        (tenant.keys[index].reveal().to_owned(), ("key", tenant.ids[index].clone()))
     }
 
     fn send(&mut self, secret: &str, method: &str, path: &str, sent: &Value) -> Response {
-        if self.chance.percent(3) {
-            let loss = *self.chance.pick(&[Loss::Before, Loss::After]);
-            self.api.world.losses.borrow_mut().push_back(loss);
+        if self.rng.percent(3) {
+            let db_fault = *self.rng.pick(&[DbFault::Before, DbFault::After]);
+            self.api.env.db_faults.borrow_mut().push_back(db_fault);
         }
         let request = as_secret(secret, method, path);
         let request: Request =
             if sent.is_null() { request } else { with_body(request, &sent.to_string()) };
         let response = self.api.send(&request);
-        self.api.world.losses.borrow_mut().clear();
+        self.api.env.db_faults.borrow_mut().clear();
         if response.status < 300
-            && let Ok(answer) = serde_json::from_slice::<Value>(&response.body)
-            && let Some(secret) = answer["secret"].as_str()
+            && let Ok(reply) = serde_json::from_slice::<Value>(&response.body)
+            && let Some(secret) = reply["secret"].as_str()
             && self.secrets.len() < 300
         {
             self.secrets.push(secret.to_owned());
@@ -129,7 +130,7 @@ impl Crowd {
         target: &str,
         response: &Response,
     ) {
-        let (at, request) = (self.api.world.now.get(), response.header("x-request-id").unwrap());
+        let (at, request) = (self.api.env.now.get(), response.header("x-request-id").unwrap());
         let request = request.to_owned();
         let audit = &mut self.tenants[who].audit;
         if action == "credentials.read" {
@@ -149,13 +150,12 @@ impl Crowd {
 
     /// A random connection, usually of this tenant.
     fn connection(&mut self, who: usize) -> String {
-        let whose =
-            if self.chance.percent(10) { self.chance.below(self.tenants.len()) } else { who };
+        let whose = if self.rng.percent(10) { self.rng.below(self.tenants.len()) } else { who };
         let ids: Vec<&String> = self.tenants[whose].connections.keys().collect();
         if ids.is_empty() {
             crate::vault::UNKNOWN_ID.to_owned()
         } else {
-            (*self.chance.pick(&ids)).clone()
+            (*self.rng.pick(&ids)).clone()
         }
     }
 
@@ -163,10 +163,10 @@ impl Crowd {
         let (secret, actor) = self.caller(who, true);
         let identity = match actor.0 {
             "token" => actor.1.clone(),
-            _ => (*self.chance.pick(&IDENTITIES)).to_owned(),
+            _ => (*self.rng.pick(&IDENTITIES)).to_owned(),
         };
-        let holds = self.chance.percent(60);
-        let label = format!("l-{}", self.chance.below(12));
+        let holds = self.rng.percent(60);
+        let label = format!("l-{}", self.rng.below(12));
         let mut sent = json!({
             "platform": "keyed", "identity": identity, "identityType": "user", "label": label,
         });
@@ -191,19 +191,19 @@ impl Crowd {
     fn change(&mut self, who: usize) {
         let (secret, actor) = self.caller(who, true);
         let id = self.connection(who);
-        let (method, path, sent, action) = match self.chance.below(3) {
+        let (method, path, sent, action) = match self.rng.below(3) {
             0 => (
                 "PATCH",
                 at(&id),
-                json!({"tags": [*self.chance.pick(&["a", "b"])]}),
+                json!({"tags": [*self.rng.pick(&["a", "b"])]}),
                 "connection.updated",
             ),
             1 => {
-                let name = format!("name {}", self.chance.below(3));
+                let name = format!("name {}", self.rng.below(3));
                 ("PUT", format!("{}/name", at(&id)), json!({"name": name}), "connection.updated")
             }
             _ => {
-                let state = *self.chance.pick(&["operational", "unknown", "failed"]);
+                let state = *self.rng.pick(&["operational", "unknown", "failed"]);
                 let path = format!("{}/state", at(&id));
                 ("PUT", path, json!({"state": state}), "connection.state_changed")
             }
@@ -239,7 +239,7 @@ impl Crowd {
         let id = self.connection(who);
         let path = format!("{}/credentials", at(&id));
         let holds = self.tenants[who].connections.get(&id).is_some_and(|row| row.2);
-        if self.chance.percent(20) {
+        if self.rng.percent(20) {
             let sent = json!({"type": "api_key", "apiKey": format!("{MARK} again")});
             let response = self.send(&secret, "PUT", &path, &sent);
             if response.status == 204 {
@@ -259,7 +259,7 @@ impl Crowd {
 
     fn settings(&mut self, who: usize) {
         let (secret, actor) = self.caller(who, false);
-        match self.chance.below(4) {
+        match self.rng.below(4) {
             0 => {
                 let sent = json!({"clientId": "c", "clientSecret": format!("{MARK} client"), "scopes": []});
                 let response = self.send(&secret, "PUT", "/v1/oauth-clients/acme", &sent);
@@ -277,7 +277,7 @@ impl Crowd {
             }
             2 => {
                 // Repeating a change within the same millisecond changes nothing.
-                self.api.world.wait(1);
+                self.api.env.wait(1);
                 let sent = json!({"type": "app", "url": "https://app.example/agents"});
                 let response = self.send(&secret, "PUT", "/v1/agent-sign-in", &sent);
                 assert!(response.status < 300, "{}", body(&response));
@@ -308,10 +308,10 @@ impl Crowd {
             self.tenants[who].webhooks.push(id);
             return;
         }
-        let id = self.chance.pick(&all).clone();
+        let id = self.rng.pick(&all).clone();
         let path = format!("/v1/webhooks/{id}");
-        let (method, path, sent, action) = match self.chance.below(3) {
-            0 => ("PATCH", path, json!({"active": self.chance.percent(50)}), "webhook.updated"),
+        let (method, path, sent, action) = match self.rng.below(3) {
+            0 => ("PATCH", path, json!({"active": self.rng.percent(50)}), "webhook.updated"),
             1 => ("POST", format!("{path}/rotate"), Value::Null, "webhook.rotated"),
             _ => {
                 self.tenants[who].webhooks.retain(|known| *known != id);
@@ -337,8 +337,8 @@ impl Crowd {
             self.tenants[who].created_keys.push(id);
             return;
         }
-        let id = self.chance.pick(&all).clone();
-        if self.chance.percent(30) {
+        let id = self.rng.pick(&all).clone();
+        if self.rng.percent(30) {
             let response =
                 self.send(&secret, "POST", &format!("/v1/keys/{id}/rotate"), &Value::Null);
             if response.status == 200 {
@@ -358,11 +358,11 @@ impl Crowd {
     /// A list with a random filter matches the model.
     fn list(&mut self, who: usize) {
         let tenant = &self.tenants[who];
-        let some = tenant.audit.get(self.chance.below(tenant.audit.len().max(1))).cloned();
+        let some = tenant.audit.get(self.rng.below(tenant.audit.len().max(1))).cloned();
         let Some(some) = some else { return };
-        let mut query = format!("limit={}", self.chance.pick(&[1, 20, 500]));
-        let (by_actor, by_target) = (self.chance.percent(30), self.chance.percent(30));
-        let (by_action, by_time) = (self.chance.percent(30), self.chance.percent(30));
+        let mut query = format!("limit={}", self.rng.pick(&[1, 20, 500]));
+        let (by_actor, by_target) = (self.rng.percent(30), self.rng.percent(30));
+        let (by_action, by_time) = (self.rng.percent(30), self.rng.percent(30));
         let encoded = crate::agents::encode;
         if by_actor {
             write!(query, "&actor={}", encoded(&some.actor.1)).unwrap();
@@ -403,7 +403,7 @@ impl Crowd {
         for (tenant, (account, environment)) in
             self.tenants.iter().zip([("acme", "test"), ("acme", "live"), ("other", "test")])
         {
-            let stored = self.api.world.texts(&format!(
+            let stored = self.api.env.texts(&format!(
                 "SELECT concat_ws('|', action, actor_type, actor, target, at, count, request_id, key_id) FROM audit WHERE account = '{account}' AND environment = '{environment}' ORDER BY id"
             ));
             let expected: Vec<String> = tenant
@@ -445,39 +445,39 @@ fn document(entry: &Expected) -> Value {
 }
 
 #[test]
-fn the_audit_matches_random_requests_and_has_no_secret() {
-    let mut crowd = Crowd::new();
-    for nth in 0..repetitions(REQUESTS[0], REQUESTS[1]) {
-        let who = crowd.chance.below(crowd.tenants.len());
-        match crowd.chance.below(20) {
-            0..=3 => crowd.create(who),
-            4..=7 => crowd.change(who),
-            8 => crowd.delete(who),
-            9..=13 => crowd.credentials(who),
-            14 | 15 => crowd.settings(who),
-            16 | 17 => crowd.webhooks(who),
-            18 => crowd.keys(who),
-            _ => crowd.list(who),
+fn the_audit_matches_random_requests_and_contains_no_secret() {
+    let mut simulation = Simulation::new();
+    for index in 0..repetitions(REQUESTS[0], REQUESTS[1]) {
+        let who = simulation.rng.below(simulation.tenants.len());
+        match simulation.rng.below(20) {
+            0..=3 => simulation.create(who),
+            4..=7 => simulation.change(who),
+            8 => simulation.delete(who),
+            9..=13 => simulation.credentials(who),
+            14 | 15 => simulation.settings(who),
+            16 | 17 => simulation.webhooks(who),
+            18 => simulation.keys(who),
+            _ => simulation.list(who),
         }
-        if crowd.chance.percent(20) {
+        if simulation.rng.percent(20) {
             // The tokens stay valid for an hour of this time, however many requests there are.
-            let most = 3_000_000 / repetitions(REQUESTS[0], REQUESTS[1]);
-            crowd.api.world.wait(crowd.chance.below(most.max(2)) as u64);
+            let limit = 3_000_000 / repetitions(REQUESTS[0], REQUESTS[1]);
+            simulation.api.env.wait(simulation.rng.below(limit.max(2)) as u64);
         }
-        if nth % 20_000 == 19_999 {
-            crowd.compare();
+        if index % 20_000 == 19_999 {
+            simulation.compare();
         }
     }
-    crowd.compare();
-    let stored = crowd.api.world.texts("SELECT concat_ws('|', id, action, actor_type, actor, key_id, target_type, target, request_id) FROM audit").join("\n");
+    simulation.compare();
+    let stored = simulation.api.env.texts("SELECT concat_ws('|', id, action, actor_type, actor, key_id, target_type, target, request_id) FROM audit").join("\n");
     assert!(!stored.contains(MARK));
-    for secret in &crowd.secrets {
+    for secret in &simulation.secrets {
         assert!(!stored.contains(secret.as_str()));
     }
-    let hashes = crowd.api.world.texts("SELECT hash FROM api_keys LIMIT 300");
+    let hashes = simulation.api.env.texts("SELECT hash FROM api_keys LIMIT 300");
     assert!(hashes.iter().all(|hash| !stored.contains(hash.as_str())));
-    let sealed = crowd.api.world.texts("SELECT sealed FROM credentials LIMIT 300");
+    let sealed = simulation.api.env.texts("SELECT sealed FROM credentials LIMIT 300");
     assert!(sealed.iter().all(|sealed| !stored.contains(sealed.as_str())));
-    let actions = crowd.api.world.texts("SELECT DISTINCT action FROM audit");
+    let actions = simulation.api.env.texts("SELECT DISTINCT action FROM audit");
     assert!(actions.len() >= 15, "{actions:?}");
 }

@@ -3,7 +3,7 @@
 use connector_vault::http::Request;
 use serde_json::{Value, json};
 
-use super::run::{api_with, json_answer};
+use super::run::{api_with, json_response};
 use super::*;
 use crate::agents::{self, APP, Agent, Browser, form, hidden, id_of, redirected, with_form};
 use crate::connect::value_of;
@@ -11,30 +11,30 @@ use crate::support::{ORIGIN, anonymous, with_body};
 
 /// An account whose user ann has granted an agent access on the condition that each change needs her approval: the
 /// service, the id of its endpoint, the agent, and the path of ann's connection.
-pub(super) struct Story {
+pub(super) struct ApprovalFixture {
     pub(super) api: Api,
     pub(super) id: String,
     pub(super) agent: Agent,
     path: String,
 }
 
-pub(super) fn story_with(fields: &[(&str, &str)]) -> Story {
+pub(super) fn approval_fixture_with(fields: &[(&str, &str)]) -> ApprovalFixture {
     let api = api_with(&[("BASE_URL", ORIGIN), ("APP_NAME", "Sample App")]);
     let response = send(&api, "PUT", "/v1/agent-sign-in", &json!({"type": "app", "url": APP}));
     assert_eq!(response.status, 201, "{}", text(&response));
     let id = id_of(&body(&response));
     let path = acme(&api);
     let agent = Agent::new(&api, &id, &[&agents::ALL[..], fields].concat());
-    json_answer(&api, 201, r#"{"id":7}"#);
+    json_response(&api, 201, r#"{"id":7}"#);
     sent(&api);
-    Story { api, id, agent, path }
+    ApprovalFixture { api, id, agent, path }
 }
 
-pub(super) fn story() -> Story {
-    story_with(&[("confirm", "write")])
+pub(super) fn approval_fixture() -> ApprovalFixture {
+    approval_fixture_with(&[("confirm", "write")])
 }
 
-impl Story {
+impl ApprovalFixture {
     pub(super) fn connection(&self) -> &str {
         self.path.rsplit('/').next().unwrap()
     }
@@ -52,9 +52,9 @@ impl Story {
     /// A call that waits for approval. Returns its id and its link.
     pub(super) fn waiting(&self) -> (String, String) {
         let input = json!({"path": {"owner": "bob"}, "body": {"name": "<b>n\u{202e}", "size": 3}});
-        let asked = self.run("createThing", &json!({"input": input}));
-        let of = |name: &str| asked["approval"][name].as_str().unwrap_or_default().to_owned();
-        assert_eq!(of("status"), "pending", "{asked}");
+        let result = self.run("createThing", &json!({"input": input}));
+        let of = |name: &str| result["approval"][name].as_str().unwrap_or_default().to_owned();
+        assert_eq!(of("status"), "pending", "{result}");
         (of("id"), of("url"))
     }
 
@@ -76,9 +76,9 @@ impl Story {
         let response = self.api.send(&browser.request("GET", url));
         let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
         *browser.cookie.borrow_mut() = Some(cookie);
-        let (address, asked) = redirected(&response);
+        let (address, query) = redirected(&response);
         assert_eq!(address, APP);
-        (browser, value_of(&asked, "request").unwrap())
+        (browser, value_of(&query, "request").unwrap())
     }
 
     fn decision(&self, browser: &Browser, page: &Response, decision: &str) -> Request {
@@ -115,27 +115,30 @@ impl Story {
 
 /// The request of a user who is about to approve a call.
 pub fn deciding() -> (Api, Request) {
-    let story = story();
-    let (_, url) = story.waiting();
-    let (browser, page) = story.opened_by(&url, "ann");
-    let request = story.decision(&browser, &page, "approve");
-    (story.api, request)
+    let approval_fixture = approval_fixture();
+    let (_, url) = approval_fixture.waiting();
+    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    let request = approval_fixture.decision(&browser, &page, "approve");
+    (approval_fixture.api, request)
 }
 
 #[test]
 fn an_approved_call_runs_once_with_the_approved_input() {
-    let story = story();
-    let (id, url) = story.waiting();
-    assert_eq!(sent(&story.api).len(), 0, "nothing was sent yet");
-    assert!(url.starts_with(&format!("{ORIGIN}/mcp/{}/approval?id={id}", story.id)), "{url}");
+    let approval_fixture = approval_fixture();
+    let (id, url) = approval_fixture.waiting();
+    assert_eq!(sent(&approval_fixture.api).len(), 0, "nothing was sent yet");
+    assert!(
+        url.starts_with(&format!("{ORIGIN}/mcp/{}/approval?id={id}", approval_fixture.id)),
+        "{url}"
+    );
     // The input is stored encrypted.
-    let rows = story
+    let rows = approval_fixture
         .api
-        .world
+        .env
         .texts("SELECT json_array(id, sealed, title, action) AS row FROM agent_approvals");
     assert!(rows.len() == 1 && !rows[0].contains("bob"), "{rows:?}");
 
-    let (browser, page) = story.opened_by(&url, "ann");
+    let (browser, page) = approval_fixture.opened_by(&url, "ann");
     let html = text(&page).clone();
     assert_eq!(page.status, 200, "{html}");
     for shown in [
@@ -154,145 +157,162 @@ fn an_approved_call_runs_once_with_the_approved_input() {
     assert!(page.header("content-security-policy").unwrap().contains("frame-ancestors 'none'"));
     assert_eq!(page.header("x-frame-options"), Some("DENY"));
 
-    assert_eq!(story.outcome(&id)["approval"]["status"], "pending");
-    let approved = story.decide(&browser, &page, "approve");
+    assert_eq!(approval_fixture.outcome(&id)["approval"]["status"], "pending");
+    let approved = approval_fixture.decide(&browser, &page, "approve");
     assert_eq!(approved.status, 200, "{}", text(&approved));
     assert!(
         text(&approved).contains("the platform responded with status 201"),
         "{}",
         text(&approved)
     );
-    let asked = sent(&story.api);
-    assert_eq!(asked.len(), 1);
-    assert_eq!(asked[0].url, "https://api.acme.example/v2/owners/bob/things");
-    let posted: Value = serde_json::from_slice(&asked[0].body).unwrap();
+    let requests = sent(&approval_fixture.api);
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0].url, "https://api.acme.example/v2/owners/bob/things");
+    let posted: Value = serde_json::from_slice(&requests[0].body).unwrap();
     assert_eq!(posted, json!({"name": "<b>n\u{202e}", "size": 3}));
 
     // The agent gets the response each time it asks, and the action does not run again.
     for _ in 0..2 {
-        let outcome = story.outcome(&id);
+        let outcome = approval_fixture.outcome(&id);
         assert_eq!((&outcome["status"], &outcome["body"]), (&json!(201), &json!({"id": 7})));
     }
-    assert_eq!(story.decide(&browser, &page, "approve").status, 410);
-    assert_eq!(story.decide(&browser, &page, "decline").status, 410);
-    let (_, again) = story.opened_by(&url, "ann");
+    assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 410);
+    assert_eq!(approval_fixture.decide(&browser, &page, "decline").status, 410);
+    let (_, again) = approval_fixture.opened_by(&url, "ann");
     assert!(text(&again).contains("There is nothing to approve here"), "{}", text(&again));
-    assert_eq!(sent(&story.api).len(), 0);
+    assert_eq!(sent(&approval_fixture.api).len(), 0);
     assert_eq!(
-        story.events(),
-        [json!(["call.approved", "createThing", "ann", story.connection()])]
+        approval_fixture.events(),
+        [json!(["call.approved", "createThing", "ann", approval_fixture.connection()])]
     );
     // The response is stored encrypted too, and deleted after a while.
-    let rows = story.api.world.texts("SELECT sealed AS row FROM agent_approvals");
+    let rows = approval_fixture.api.env.texts("SELECT sealed AS row FROM agent_approvals");
     assert!(!rows[0].contains("\"id\""), "{rows:?}");
-    story.api.world.wait(10 * 60_000);
-    assert!(story.outcome(&id)["detail"].as_str().unwrap().contains("has expired"));
+    approval_fixture.api.env.wait(10 * 60_000);
+    assert!(approval_fixture.outcome(&id)["detail"].as_str().unwrap().contains("has expired"));
 }
 
 #[test]
 fn a_declined_call_never_runs() {
-    let story = story();
-    let (id, url) = story.waiting();
-    let (browser, page) = story.opened_by(&url, "ann");
-    assert_eq!(story.decide(&browser, &page, "decline").status, 200);
-    let outcome = story.outcome(&id);
+    let approval_fixture = approval_fixture();
+    let (id, url) = approval_fixture.waiting();
+    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    assert_eq!(approval_fixture.decide(&browser, &page, "decline").status, 200);
+    let outcome = approval_fixture.outcome(&id);
     assert_eq!(outcome["approval"]["status"], "declined");
     assert_eq!(outcome["approval"]["url"], Value::Null);
-    assert_eq!(story.decide(&browser, &page, "approve").status, 410);
-    assert_eq!(sent(&story.api).len(), 0);
+    assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 410);
+    assert_eq!(sent(&approval_fixture.api).len(), 0);
     assert_eq!(
-        story.events(),
-        [json!(["call.declined", "createThing", "ann", story.connection()])]
+        approval_fixture.events(),
+        [json!(["call.declined", "createThing", "ann", approval_fixture.connection()])]
     );
 }
 
 #[test]
 fn a_forwarded_approval_link_is_useless_to_others() {
-    let story = story();
-    let (id, url) = story.waiting();
+    let approval_fixture = approval_fixture();
+    let (id, url) = approval_fixture.waiting();
     // Without a sign-in, the response redirects to one, whether or not the call exists.
-    let response = story.api.send(&anonymous("GET", url.strip_prefix(ORIGIN).unwrap()));
+    let response = approval_fixture.api.send(&anonymous("GET", url.strip_prefix(ORIGIN).unwrap()));
     assert!(response.status == 303 && response.body.is_empty());
-    let unknown = format!("/mcp/{}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1", story.id);
-    assert_eq!(story.api.send(&anonymous("GET", &unknown)).status, 303);
+    let unknown =
+        format!("/mcp/{}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1", approval_fixture.id);
+    assert_eq!(approval_fixture.api.send(&anonymous("GET", &unknown)).status, 303);
     // Another user who signs in does not see the call.
-    let (_, page) = story.opened_by(&url, "bob");
+    let (_, page) = approval_fixture.opened_by(&url, "bob");
     assert_eq!(page.status, 410);
     assert!(text(&page).contains("There is nothing to approve here"), "{}", text(&page));
     // If another browser opened the link, the browser in which ann signs in does not show the page.
-    let (attacker, request) = story.sent_to_app(&url);
+    let (attacker, request) = approval_fixture.sent_to_app(&url);
     let response = send(
-        &story.api,
+        &approval_fixture.api,
         "POST",
         "/v1/agent-grants",
         &json!({"request": request, "identity": "ann"}),
     );
     let next = body(&response)["continueUrl"].as_str().unwrap().to_owned();
-    assert_eq!(Browser::default().open(&story.api, &next).status, 410);
+    assert_eq!(Browser::default().open(&approval_fixture.api, &next).status, 410);
     // The browser that opened the link can neither decide nor see the call, since it never presents the app's secret.
     for decision in ["approve", "decline"] {
         let fields = form(&[("approval", &*id), ("decision", decision)]);
-        let request = attacker.request("POST", &format!("/mcp/{}/approval", story.id));
+        let request = attacker.request("POST", &format!("/mcp/{}/approval", approval_fixture.id));
         let request = with_header(request, "origin", ORIGIN);
         let request = with_form(with_header(request, "sec-fetch-site", "same-origin"), &fields);
-        let response = story.api.send(&request);
+        let response = approval_fixture.api.send(&request);
         assert!(response.status == 410 && !text(&response).contains("shown"), "{decision}");
     }
-    let (ann, page) = story.opened_by(&url, "ann");
+    let (ann, page) = approval_fixture.opened_by(&url, "ann");
     assert_eq!(page.status, 200);
     // Only she can decide: another browser, another site, or a browser without the cookie can't.
     for browser in [&attacker, &Browser::default()] {
-        assert_eq!(story.decide(browser, &page, "approve").status, 410);
-        assert_eq!(story.decide(browser, &page, "decline").status, 410);
+        assert_eq!(approval_fixture.decide(browser, &page, "approve").status, 410);
+        assert_eq!(approval_fixture.decide(browser, &page, "decline").status, 410);
     }
-    let mut foreign = story.decision(&ann, &page, "approve");
+    let mut foreign = approval_fixture.decision(&ann, &page, "approve");
     foreign.headers.retain(|(name, _)| name != "origin" && name != "sec-fetch-site");
-    assert_eq!(story.api.send(&foreign).status, 403);
+    assert_eq!(approval_fixture.api.send(&foreign).status, 403);
     // A HEAD request to a link does not use it up.
-    assert_eq!(story.api.send(&anonymous("HEAD", url.strip_prefix(ORIGIN).unwrap())).status, 200);
-    assert_eq!(sent(&story.api).len(), 0);
-    assert_eq!(story.outcome(&id)["approval"]["status"], "pending");
-    assert_eq!(story.decide(&ann, &page, "approve").status, 200);
-    assert_eq!(sent(&story.api).len(), 1);
+    assert_eq!(
+        approval_fixture.api.send(&anonymous("HEAD", url.strip_prefix(ORIGIN).unwrap())).status,
+        200
+    );
+    assert_eq!(sent(&approval_fixture.api).len(), 0);
+    assert_eq!(approval_fixture.outcome(&id)["approval"]["status"], "pending");
+    assert_eq!(approval_fixture.decide(&ann, &page, "approve").status, 200);
+    assert_eq!(sent(&approval_fixture.api).len(), 1);
 }
 
 #[test]
 fn an_approved_call_does_not_run_after_the_grant_ended() {
     for ends in ["grant", "key", "time", "connection", "account"] {
-        let story = story();
-        let (id, url) = story.waiting();
-        let (browser, page) = story.opened_by(&url, "ann");
+        let approval_fixture = approval_fixture();
+        let (id, url) = approval_fixture.waiting();
+        let (browser, page) = approval_fixture.opened_by(&url, "ann");
         match ends {
             "grant" => {
-                let grant = story.api.world.texts("SELECT id AS row FROM agent_grants")[0].clone();
+                let grant =
+                    approval_fixture.api.env.texts("SELECT id AS row FROM agent_grants")[0].clone();
                 let path = format!("/v1/agent-grants/{grant}");
-                assert_eq!(story.api.send(&story.api.request("DELETE", &path)).status, 204);
+                assert_eq!(
+                    approval_fixture
+                        .api
+                        .send(&approval_fixture.api.request("DELETE", &path))
+                        .status,
+                    204
+                );
             }
-            "key" => story
+            "key" => approval_fixture
                 .api
-                .world
+                .env
                 .database
                 .execute_batch("UPDATE api_keys SET revoked_at = 1")
                 .unwrap(),
-            "time" => story.api.world.wait(10 * 60_000),
+            "time" => approval_fixture.api.env.wait(10 * 60_000),
             "connection" => {
-                assert_eq!(story.api.send(&story.api.request("DELETE", &story.path)).status, 204);
-                sent(&story.api);
+                assert_eq!(
+                    approval_fixture
+                        .api
+                        .send(&approval_fixture.api.request("DELETE", &approval_fixture.path))
+                        .status,
+                    204
+                );
+                sent(&approval_fixture.api);
             }
             _ => {
-                // The connection now belongs to another account than the page showed.
+                // The connection now belongs to a different account than the page showed.
                 let sql = "UPDATE connections SET platform_account_id = '2', platform_account_name = 'Other'";
-                story.api.world.database.execute_batch(sql).unwrap();
+                approval_fixture.api.env.database.execute_batch(sql).unwrap();
             }
         }
-        let response = story.decide(&browser, &page, "approve");
-        assert_eq!(sent(&story.api).len(), 0, "{ends}");
+        let response = approval_fixture.decide(&browser, &page, "approve");
+        assert_eq!(sent(&approval_fixture.api).len(), 0, "{ends}");
         if ends == "account" {
             // The page is shown again, and the call runs once the user has seen the new account.
             assert!(text(&response).contains("Other"), "{}", text(&response));
-            assert_eq!(story.decide(&browser, &response, "approve").status, 200);
-            assert_eq!(sent(&story.api).len(), 1);
-            assert_eq!(story.outcome(&id)["status"], 201);
+            assert_eq!(approval_fixture.decide(&browser, &response, "approve").status, 200);
+            assert_eq!(sent(&approval_fixture.api).len(), 1);
+            assert_eq!(approval_fixture.outcome(&id)["status"], 201);
         } else {
             assert_eq!(response.status, 410, "{ends}: {}", text(&response));
             assert!(!text(&response).contains("bob"));
@@ -313,52 +333,62 @@ fn the_grant_decides_which_calls_need_approval() {
         ),
         ("", "createThing", json!({"path": {"owner": "a"}, "body": {"name": "n"}}), false),
     ] {
-        let story = story_with(&[("confirm", confirm)]);
-        let answer = story.run(key, &json!({"input": input}));
-        assert_eq!(answer.get("approval").is_some(), is_asked, "{confirm} {key}: {answer}");
-        assert_eq!(sent(&story.api).len(), usize::from(!is_asked), "{confirm} {key}");
+        let approval_fixture = approval_fixture_with(&[("confirm", confirm)]);
+        let reply = approval_fixture.run(key, &json!({"input": input}));
+        assert_eq!(reply.get("approval").is_some(), is_asked, "{confirm} {key}: {reply}");
+        assert_eq!(sent(&approval_fixture.api).len(), usize::from(!is_asked), "{confirm} {key}");
     }
     // Invalid input is refused before a user is asked.
-    let story = story();
-    let refused = story.run("createThing", &json!({"input": {}}));
+    let approval_fixture = approval_fixture();
+    let refused = approval_fixture.run("createThing", &json!({"input": {}}));
     assert_eq!(refused["code"], "invalid_body", "{refused}");
     // A request that no action describes can't be approved.
-    let arguments = json!({"connection": story.connection(), "method": "POST", "path": "/x"});
-    let response = story.agent.call(&story.api, &story.id, "call_platform", &arguments);
+    let arguments =
+        json!({"connection": approval_fixture.connection(), "method": "POST", "path": "/x"});
+    let response = approval_fixture.agent.call(
+        &approval_fixture.api,
+        &approval_fixture.id,
+        "call_platform",
+        &arguments,
+    );
     assert!(text(&response).contains("run an action instead"), "{}", text(&response));
-    assert_eq!(sent(&story.api).len(), 0);
-    let rows = story.api.world.texts("SELECT id AS row FROM agent_approvals");
+    assert_eq!(sent(&approval_fixture.api).len(), 0);
+    let rows = approval_fixture.api.env.texts("SELECT id AS row FROM agent_approvals");
     assert_eq!(rows.len(), 0, "{rows:?}");
 }
 
 #[test]
 fn an_agent_sees_only_its_own_calls_and_may_have_a_few_pending() {
-    let story = story();
-    let (id, url) = story.waiting();
-    let other =
-        Agent::new(&story.api, &story.id, &[&agents::ALL[..], &[("confirm", "write")]].concat());
-    let arguments = json!({"connection": story.connection(), "key": "createThing", "approval": id});
-    let refused = other.call(&story.api, &story.id, "run_action", &arguments);
+    let approval_fixture = approval_fixture();
+    let (id, url) = approval_fixture.waiting();
+    let other = Agent::new(
+        &approval_fixture.api,
+        &approval_fixture.id,
+        &[&agents::ALL[..], &[("confirm", "write")]].concat(),
+    );
+    let arguments =
+        json!({"connection": approval_fixture.connection(), "key": "createThing", "approval": id});
+    let refused = other.call(&approval_fixture.api, &approval_fixture.id, "run_action", &arguments);
     assert!(text(&refused).contains("There is no such approval"), "{}", text(&refused));
     // The approval does not return the outcome of another action.
-    assert_eq!(story.run("ping", &json!({"approval": id}))["code"], "invalid_body");
+    assert_eq!(approval_fixture.run("ping", &json!({"approval": id}))["code"], "invalid_body");
     for _ in 1..20 {
-        story.waiting();
+        approval_fixture.waiting();
     }
-    let full = story.run("ping", &json!({}));
+    let full = approval_fixture.run("ping", &json!({}));
     assert_eq!(full["code"], "too_many_requests", "{full}");
-    let (browser, page) = story.opened_by(&url, "ann");
-    story.decide(&browser, &page, "decline");
-    assert_eq!(story.run("ping", &json!({}))["approval"]["status"], "pending");
+    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    approval_fixture.decide(&browser, &page, "decline");
+    assert_eq!(approval_fixture.run("ping", &json!({}))["approval"]["status"], "pending");
 }
 
 #[test]
-fn a_client_that_opens_links_is_told_to_open_the_approval_page() {
-    let story = story();
+fn a_client_that_opens_links_gets_the_approval_page() {
+    let approval_fixture = approval_fixture();
     let call = |more: &Value| {
         let mut params = json!({
             "name": "run_action",
-            "arguments": {"connection": story.connection(), "key": "ping"},
+            "arguments": {"connection": approval_fixture.connection(), "key": "ping"},
             "_meta": {
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"url": {}}},
@@ -366,28 +396,30 @@ fn a_client_that_opens_links_is_told_to_open_the_approval_page() {
         });
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-        let mut request =
-            with_body(anonymous("POST", &format!("/mcp/{}", story.id)), &message.to_string());
+        let mut request = with_body(
+            anonymous("POST", &format!("/mcp/{}", approval_fixture.id)),
+            &message.to_string(),
+        );
         for (name, value) in [
-            ("authorization", format!("Bearer {}", story.agent.access)),
+            ("authorization", format!("Bearer {}", approval_fixture.agent.access)),
             ("mcp-protocol-version", "2026-07-28".to_owned()),
             ("mcp-method", "tools/call".to_owned()),
             ("mcp-name", "run_action".to_owned()),
         ] {
             request = with_header(request, name, &value);
         }
-        body(&story.api.send(&request))["result"].clone()
+        body(&approval_fixture.api.send(&request))["result"].clone()
     };
-    let asked = call(&json!({}));
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let elicited = &asked["inputRequests"]["connect"]["params"];
+    let result = call(&json!({}));
+    assert_eq!(result["resultType"], "input_required", "{result}");
+    let elicited = &result["inputRequests"]["connect"]["params"];
     let url = elicited["url"].as_str().unwrap().to_owned();
     assert_eq!(elicited["mode"], "url");
-    let resumed = json!({"requestState": asked["requestState"], "inputResponses": {"connect": {"action": "accept"}}});
+    let resumed = json!({"requestState": result["requestState"], "inputResponses": {"connect": {"action": "accept"}}});
     // Until the user decides, the agent gets `pending`, and no second page is opened.
     assert!(call(&resumed).to_string().contains("pending"));
-    let (browser, page) = story.opened_by(&url, "ann");
-    assert_eq!(story.decide(&browser, &page, "approve").status, 200);
+    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 200);
     let done = call(&resumed);
     assert_eq!(
         (&done["resultType"], &done["isError"]),
@@ -395,12 +427,12 @@ fn a_client_that_opens_links_is_told_to_open_the_approval_page() {
         "{done}"
     );
     assert!(done.to_string().contains("201"), "{done}");
-    assert_eq!(sent(&story.api).len(), 1);
+    assert_eq!(sent(&approval_fixture.api).len(), 1);
 }
 
 #[test]
 fn a_user_can_only_add_approvals_to_those_the_app_requires() {
-    let story = story_with(&[]);
+    let approval_fixture = approval_fixture_with(&[]);
     for (demanded, chosen, expected) in [
         (json!(null), "", json!(null)),
         (json!(null), "write", json!("write")),
@@ -411,7 +443,12 @@ fn a_user_can_only_add_approvals_to_those_the_app_requires() {
         (json!("write"), "destructive", json!("write")),
     ] {
         let more = if demanded.is_null() { json!({}) } else { json!({"confirm": demanded}) };
-        let (browser, page) = agents::at_consent(&story.api, &story.id, &story.agent.client, &more);
+        let (browser, page) = agents::at_consent(
+            &approval_fixture.api,
+            &approval_fixture.id,
+            &approval_fixture.agent.client,
+            &more,
+        );
         let is_offered = text(&page).contains("Ask me before each change");
         assert_eq!(is_offered, demanded != "write");
         assert_eq!(text(&page).contains("You are asked before"), !demanded.is_null());
@@ -423,8 +460,11 @@ fn a_user_can_only_add_approvals_to_those_the_app_requires() {
             ("accounts", "all"),
             ("confirm", chosen),
         ];
-        assert_eq!(browser.decide(&story.api, &story.id, &fields).status, 303);
-        let rows = story.api.world.texts(&format!(
+        assert_eq!(
+            browser.decide(&approval_fixture.api, &approval_fixture.id, &fields).status,
+            303
+        );
+        let rows = approval_fixture.api.env.texts(&format!(
             "SELECT json_object('c', confirm) AS row FROM agent_grants WHERE id = '{grant}'"
         ));
         let stored: Value = serde_json::from_str(&rows[0]).unwrap();
@@ -432,7 +472,7 @@ fn a_user_can_only_add_approvals_to_those_the_app_requires() {
     }
     let bad = json!({"request": "ar_x", "identity": "ann", "confirm": "always"});
     assert_eq!(
-        body(&send(&story.api, "POST", "/v1/agent-grants", &bad))["errors"][0]["pointer"],
+        body(&send(&approval_fixture.api, "POST", "/v1/agent-grants", &bad))["errors"][0]["pointer"],
         "/confirm"
     );
 }
@@ -440,46 +480,46 @@ fn a_user_can_only_add_approvals_to_those_the_app_requires() {
 #[test]
 fn an_openid_user_can_only_approve_as_the_same_identity() {
     use crate::agents::provider::{ISSUER, Signer, callback, claims, key, provide, serve};
-    let story = story();
-    serve(&story.api);
+    let approval_fixture = approval_fixture();
+    serve(&approval_fixture.api);
     let sign_in =
         json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "s"});
-    let response = send(&story.api, "PUT", "/v1/agent-sign-in", &sign_in);
+    let response = send(&approval_fixture.api, "PUT", "/v1/agent-sign-in", &sign_in);
     assert_eq!(response.status, 200, "{}", text(&response));
-    json_answer(&story.api, 201, r#"{"id":7}"#);
-    let (_, url) = story.waiting();
+    json_response(&approval_fixture.api, 201, r#"{"id":7}"#);
+    let (_, url) = approval_fixture.waiting();
     let signer = Signer::ec();
     let come_back = |sub: &str| {
         let browser = Browser::default();
-        let response = story.api.send(&browser.request("GET", &url));
+        let response = approval_fixture.api.send(&browser.request("GET", &url));
         let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
         *browser.cookie.borrow_mut() = Some(cookie);
-        let (_, asked) = redirected(&response);
-        let mut claims = claims(&story.api, &asked);
+        let (_, query) = redirected(&response);
+        let mut claims = claims(&approval_fixture.api, &query);
         claims["sub"] = sub.into();
         let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
-        provide(&story.api, &token, &[key("k", &signer)]);
-        let page = browser.open(&story.api, &callback(&story.id, &asked));
-        json_answer(&story.api, 201, r#"{"id":7}"#);
-        sent(&story.api);
+        provide(&approval_fixture.api, &token, &[key("k", &signer)]);
+        let page = browser.open(&approval_fixture.api, &callback(&approval_fixture.id, &query));
+        json_response(&approval_fixture.api, 201, r#"{"id":7}"#);
+        sent(&approval_fixture.api);
         (browser, page)
     };
     assert_eq!(come_back("bob").1.status, 410);
     let (browser, page) = come_back("ann");
     assert_eq!(page.status, 200, "{}", text(&page));
-    assert_eq!(story.decide(&browser, &page, "approve").status, 200);
-    assert_eq!(sent(&story.api).len(), 1);
+    assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 200);
+    assert_eq!(sent(&approval_fixture.api).len(), 1);
     // A user who does not sign in has nothing to decide and is not redirected.
     let browser = Browser::default();
-    let response = story.api.send(&browser.request("GET", &url));
+    let response = approval_fixture.api.send(&browser.request("GET", &url));
     let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
     *browser.cookie.borrow_mut() = Some(cookie);
-    let (_, asked) = redirected(&response);
-    let state = value_of(&asked, "state").unwrap();
+    let (_, query) = redirected(&response);
+    let state = value_of(&query, "state").unwrap();
     let path = format!(
         "/mcp/{}/callback?{}",
-        story.id,
+        approval_fixture.id,
         form(&[("error", "access_denied"), ("state", &state)])
     );
-    assert_eq!(browser.open(&story.api, &path).status, 410);
+    assert_eq!(browser.open(&approval_fixture.api, &path).status, 410);
 }

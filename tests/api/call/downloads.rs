@@ -141,14 +141,13 @@ fn a_file_is_a_link_that_repeats_the_call() {
     assert_eq!(api.send(&anonymous("HEAD", &link)).status, 200);
     assert_eq!(sent(&api).len(), 0);
     // The link contains a secret of which only the hash is stored, and the request is encrypted.
-    let rows =
-        api.world.texts("SELECT json_array(id, sealed, identity) AS row FROM agent_approvals");
+    let rows = api.env.texts("SELECT json_array(id, sealed, identity) AS row FROM agent_approvals");
     assert!(rows.iter().all(|row| !row.contains(id_in(&link)) && !row.contains("cat")), "{rows:?}");
-    // Nothing is left behind.
-    api.world.wait(10 * 60_000);
+    // No row remains.
+    api.env.wait(10 * 60_000);
     assert_eq!(open(&api, &link).status, 410);
-    pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
-    assert_eq!(api.world.texts("SELECT id AS row FROM agent_approvals").len(), 0);
+    pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
+    assert_eq!(api.env.texts("SELECT id AS row FROM agent_approvals").len(), 0);
 }
 
 #[test]
@@ -167,15 +166,15 @@ fn only_a_file_that_an_agent_reads_is_a_link() {
     platform(&api, |_| Ok(image(404)));
     let returned = called(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!((&returned["status"], returned["body"]["base64"].is_string()), (&json!(404), true));
-    // Neither is text.
+    // Text is not treated as a file either.
     platform(&api, |_| Ok(answered(200, &[("content-type", "text/csv")], "a,b")));
     let returned = called(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!(returned["body"], "a,b");
-    assert_eq!(api.world.texts("SELECT id AS row FROM agent_approvals").len(), 0);
+    assert_eq!(api.env.texts("SELECT id AS row FROM agent_approvals").len(), 0);
 }
 
 #[test]
-fn a_download_ends_with_what_it_needs() {
+fn a_download_ends_with_its_connection_or_grant() {
     for ends in ["key", "connection", "platform", "unreachable", "reconnected", "expired token"] {
         let api = api();
         let path = acme(&api);
@@ -183,7 +182,7 @@ fn a_download_ends_with_what_it_needs() {
         let secret = token(&api, &short);
         let link = link_in(&called(&api, &secret, "run_action", &get_file(&path)));
         sent(&api);
-        let database = &api.world.database;
+        let database = &api.env.database;
         let status = match ends {
             "key" => {
                 database.execute_batch("UPDATE api_keys SET revoked_at = 1").unwrap();
@@ -207,7 +206,7 @@ fn a_download_ends_with_what_it_needs() {
                 410
             }
             _ => {
-                api.world.wait(60_000);
+                api.env.wait(60_000);
                 410
             }
         };
@@ -241,7 +240,7 @@ fn a_caller_has_at_most_a_hundred_open_links() {
     assert!(beyond["body"]["base64"].is_string(), "{beyond}");
     assert_is_file(open(&api, &last));
     // Another user of the same key has links of their own.
-    let other = held_by(&api, "bearer", "bob", &json!({"type": "bearer", "token": "t"}));
+    let other = connection_of(&api, "bearer", "bob", &json!({"type": "bearer", "token": "t"}));
     let arguments = json!({"connection": id_in(&other), "path": "/x"});
     let bob = session(&api, "bob");
     link_in(&called(&api, &bob, "call_platform", &arguments));
@@ -267,9 +266,9 @@ fn signed_in(api: &Api, link: &str, identity: &str) -> Response {
     let response = api.send(&browser.request("GET", link));
     let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
     *browser.cookie.borrow_mut() = Some(cookie);
-    let (address, asked) = redirected(&response);
+    let (address, query) = redirected(&response);
     assert_eq!((address.as_str(), response.body.len()), (APP, 0));
-    let sent = json!({"request": value_of(&asked, "request"), "identity": identity});
+    let sent = json!({"request": value_of(&query, "request"), "identity": identity});
     let response = send(api, "POST", "/v1/agent-grants", &sent);
     if response.status != 201 {
         return response;
@@ -289,20 +288,20 @@ fn a_file_of_a_grant_needs_the_sign_in_of_its_user() {
         let link = link_in(&run(&api, &id, &agent, &get_file(&path)));
         assert!(link.starts_with(&format!("/mcp/{id}/download?id=")), "{link}");
         sent(&api);
-        // Another user gets nothing.
+        // Another user can't download it.
         assert_eq!(signed_in(&api, &link, "bob").status, 410);
         assert_eq!(sent(&api).len(), 0);
         for _ in 0..2 {
             assert_is_file(signed_in(&api, &link, "ann"));
         }
-        // It is no call that waits for approval.
-        let asked = json!({
+        // It is not a call that waits for approval.
+        let query = json!({
             "connection": id_in(&path), "key": "getFile", "approval": link.rsplit('=').next().unwrap(),
         });
         assert!(
-            run(&api, &id, &agent, &asked)["detail"].as_str().unwrap().contains("no such approval")
+            run(&api, &id, &agent, &query)["detail"].as_str().unwrap().contains("no such approval")
         );
-        let grant = api.world.texts("SELECT id AS row FROM agent_grants WHERE state = 'active'");
+        let grant = api.env.texts("SELECT id AS row FROM agent_grants WHERE state = 'active'");
         let ended = api.send(&api.request("DELETE", &format!("/v1/agent-grants/{}", grant[0])));
         assert_eq!(ended.status, 204);
         sent(&api);

@@ -24,17 +24,16 @@ fn calls(api: &Api) -> Vec<Value> {
     rows.iter().map(|event| event["data"]["call"].clone()).collect()
 }
 
-/// The id of a key.
 fn key_id(api: &Api, scopes: &str) -> String {
     let sql = format!("SELECT id FROM api_keys WHERE scopes LIKE '{scopes}'");
-    api.world.texts(&sql).first().unwrap().clone()
+    api.env.texts(&sql).first().unwrap().clone()
 }
 
 #[test]
 fn a_call_event_has_caller_target_and_result() {
     let api = api("");
     let path = acme(&api);
-    api.world.later_writes.set(0);
+    api.env.background_writes.set(0);
     let response =
         call(&api, "POST", &format!("{path}/proxy/users/a%2Fb?q=query-secret"), "sent-secret");
     assert_eq!(response.status, 201);
@@ -52,8 +51,8 @@ fn a_call_event_has_caller_target_and_result() {
     });
     assert_eq!(event["data"]["call"], expected);
     assert_eq!(page["rows"].as_array().unwrap().len(), 1);
-    assert_eq!(api.world.later_writes.get(), 1);
-    let stored = api.world.texts("SELECT quote(call) || quote(connection) FROM events");
+    assert_eq!(api.env.background_writes.get(), 1);
+    let stored = api.env.texts("SELECT quote(call) || quote(connection) FROM events");
     assert!(!stored.concat().contains("-secret"), "{stored:?}");
     // The calls of one connection, like its other events.
     let id = connection["id"].as_str().unwrap();
@@ -83,7 +82,7 @@ fn a_call_event_has_the_error_without_a_response() {
         assert_eq!((&last["status"], &last["error"]), (&Value::Null, &json!(written)));
     }
     // A request that never reaches the platform has no event.
-    let none = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let none = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     assert_eq!(api.send(&as_key(&none, "POST", &format!("{path}/proxy/x"))).status, 403);
     assert_eq!(call(&api, "POST", &format!("{path}/proxy/..%2fx"), "").status, 400);
     assert_eq!(calls(&api).len(), 3);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::run::{api, json_answer, run};
+use super::run::{api, json_response, run};
 use super::*;
 use crate::support::with_header;
 
@@ -44,16 +44,17 @@ fn an_actions_tool_definition_suits_language_models() {
 fn an_action_is_run_with_flat_arguments() {
     let api = api();
     let path = acme(&api);
-    json_answer(&api, 201, r#"{"id":7}"#);
+    json_response(&api, 201, r#"{"id":7}"#);
     let flat = r#"{"arguments":{"owner":"a b","notify":["mail"],"X-Trace":"t","name":"é","size":1.0},"select":["/id"]}"#;
     let nested = r#"{"path":{"owner":"a b"},"query":{"notify":["mail"]},"header":{"X-Trace":"t"},"body":{"name":"é","size":1.0},"select":["/id"]}"#;
-    let answers = [flat, nested].map(|input| text(&run(&api, &path, "createThing", input)).clone());
-    assert_eq!(answers[0], answers[1]);
-    let asked = sent(&api);
-    assert_eq!(asked.len(), 2, "{}", answers[0]);
-    assert_eq!((&asked[0].url, &asked[0].headers), (&asked[1].url, &asked[1].headers));
-    assert_eq!(asked[0].body, asked[1].body);
-    assert!(asked[0].url.ends_with("/owners/a%20b/things?notify=mail"), "{}", asked[0].url);
+    let responses =
+        [flat, nested].map(|input| text(&run(&api, &path, "createThing", input)).clone());
+    assert_eq!(responses[0], responses[1]);
+    let requests = sent(&api);
+    assert_eq!(requests.len(), 2, "{}", responses[0]);
+    assert_eq!((&requests[0].url, &requests[0].headers), (&requests[1].url, &requests[1].headers));
+    assert_eq!(requests[0].body, requests[1].body);
+    assert!(requests[0].url.ends_with("/owners/a%20b/things?notify=mail"), "{}", requests[0].url);
 }
 
 #[test]
@@ -89,7 +90,7 @@ fn an_agent_runs_an_action_with_flat_arguments() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
-    json_answer(&api, 201, r#"{"id":7}"#);
+    json_response(&api, 201, r#"{"id":7}"#);
     let described = mcp::tool(
         &api,
         "describe_action",
@@ -105,8 +106,8 @@ fn an_agent_runs_an_action_with_flat_arguments() {
     let returned =
         given(&json!({"owner": "a", "name": "b", "size": "3", "parts": "[]"}), &json!({}));
     assert_eq!(mcp::content(&returned)["body"], json!({"id": 7}), "{returned}");
-    let asked = sent(&api);
-    let posted: Value = serde_json::from_slice(&asked[0].body).unwrap();
+    let requests = sent(&api);
+    let posted: Value = serde_json::from_slice(&requests[0].body).unwrap();
     assert_eq!(posted, json!({"name": "b", "size": 3, "parts": []}));
     let both = given(&json!({"owner": "a"}), &json!({"input": {}}));
     assert_eq!(both["isError"], true);

@@ -139,7 +139,7 @@ fn a_token_that_reads_may_run_queries_only() {
         let response = api.send(&with_body(request, r#"{"body":{"id":"a"}}"#));
         assert_eq!(response.status, status, "{key} {}", text(&response));
     }
-    // The proxy knows nothing of queries.
+    // The proxy does not parse queries.
     let request = as_secret(&reader, "POST", &format!("{path}/proxy/graphql"));
     assert_eq!(api.send(&with_body(request, r#"{"query":"{ a }"}"#)).status, 403);
 }

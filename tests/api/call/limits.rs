@@ -27,20 +27,21 @@ fn api() -> (Api, String, String) {
     ];
     let api = calling(&[], units(json!({}), &all, &[]));
     platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
-    let (one, other) = (acme(&api), held(&api, "bearer", &json!({"type": "bearer", "token": "t"})));
+    let (one, other) =
+        (acme(&api), connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"})));
     sent(&api);
     (api, one, other)
 }
 
 /// A token of ann with all scopes and these limits.
 fn limited(api: &Api, limits: &Value) -> String {
-    let mut wish = json!({"identity": "ann", "scopes": [
+    let mut input = json!({"identity": "ann", "scopes": [
         "catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call",
     ]});
     for (name, value) in limits.as_object().unwrap() {
-        wish[name] = value.clone();
+        input[name] = value.clone();
     }
-    token(api, &wish)
+    token(api, &input)
 }
 
 fn run(api: &Api, token: &str, path: &str, key: &str) -> Response {
@@ -155,9 +156,9 @@ fn a_token_for_some_connections_can_not_see_or_create_others() {
     }
     // Its own connection can be reconnected, and no other token sees the attempt.
     let again = json!({"connection": id}).to_string();
-    let begun = api.send(&with_body(as_secret(&token, "POST", "/v1/vault/connect"), &again));
-    assert_eq!(begun.status, 202, "{}", text(&begun));
-    let attempt = format!("/v1/vault/connect/{}", body(&begun)["id"].as_str().unwrap());
+    let started = api.send(&with_body(as_secret(&token, "POST", "/v1/vault/connect"), &again));
+    assert_eq!(started.status, 202, "{}", text(&started));
+    let attempt = format!("/v1/vault/connect/{}", body(&started)["id"].as_str().unwrap());
     assert_eq!(get(&attempt).status, 200);
     let other = limited(&api, &json!({"connections": [other.rsplit('/').next().unwrap()]}));
     assert_eq!(api.send(&as_secret(&other, "GET", &attempt)).status, 404);
@@ -168,8 +169,9 @@ fn a_token_for_some_connections_can_not_see_or_create_others() {
 fn whoami_returns_a_tokens_limits() {
     let (api, path, _) = api();
     let id = path.rsplit('/').next().unwrap();
-    let wish = json!({"access": "read", "actions": ["Acme/get*", "bearer/x"], "connections": [id]});
-    let token = limited(&api, &wish);
+    let input =
+        json!({"access": "read", "actions": ["Acme/get*", "bearer/x"], "connections": [id]});
+    let token = limited(&api, &input);
     let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
     assert_eq!(who["access"], "read");
     assert_eq!(who["actions"], json!(["acme/get*", "bearer/x"]));
@@ -186,10 +188,10 @@ fn whoami_returns_a_tokens_limits() {
 #[test]
 fn rejects_contradictory_limits() {
     let (api, ..) = api();
-    let many: Vec<String> = (0..101).map(|nth| format!("acme/a{nth}")).collect();
+    let many: Vec<String> = (0..101).map(|index| format!("acme/a{index}")).collect();
     let ids: Vec<String> =
-        (0..21).map(|nth| format!("00000000-0000-4000-8000-{nth:012}")).collect();
-    for (wish, pointer) in [
+        (0..21).map(|index| format!("00000000-0000-4000-8000-{index:012}")).collect();
+    for (input, pointer) in [
         (json!({"access": "all"}), "/access"),
         (json!({"access": null}), "/access"),
         (json!({"actions": []}), "/actions"),
@@ -207,21 +209,21 @@ fn rejects_contradictory_limits() {
         (json!({"connections": ids}), "/connections"),
     ] {
         let mut sent = json!({"identity": "ann"});
-        for (name, value) in wish.as_object().unwrap() {
+        for (name, value) in input.as_object().unwrap() {
             sent[name] = value.clone();
         }
         let response = send(&api, "POST", "/v1/sessions", &sent);
-        assert_eq!(response.status, 400, "{wish}");
-        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{wish}");
+        assert_eq!(response.status, 400, "{input}");
+        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{input}");
     }
     // A hundred actions whose names have a usual length.
     let usual: Vec<String> =
-        (0..100).map(|nth| format!("acme/repos-list-for-authenticated-user-{nth}")).collect();
+        (0..100).map(|index| format!("acme/repos-list-for-authenticated-user-{index}")).collect();
     assert_eq!(
         send(&api, "POST", "/v1/sessions", &json!({"identity": "ann", "actions": usual})).status,
         201
     );
-    let long: Vec<String> = (0..100).map(|nth| format!("acme/{nth:0>200}")).collect();
+    let long: Vec<String> = (0..100).map(|index| format!("acme/{index:0>200}")).collect();
     let response = send(&api, "POST", "/v1/sessions", &json!({"identity": "ann", "actions": long}));
     assert_eq!(body(&response)["errors"][0]["pointer"], "/actions");
 }
@@ -239,7 +241,7 @@ fn lists_and_tools_contain_only_what_a_token_may_use() {
         action(&platform, "Get a gadget", "gadgets-get", Method::Get),
     ];
     catalog[0].0.tools = 5;
-    api.world.publish(catalog);
+    api.env.publish(catalog);
     let list = format!("/v1/available-actions/{platform}");
     let all = ["widgets-create", "gadgets-delete", "gadgets-get", "widgets-get", "widgets-list"];
     let entry = |key: &str| format!("{platform}/{key}");
@@ -349,7 +351,7 @@ fn method_overrides_are_removed() {
 }
 
 #[test]
-fn an_older_release_rejects_tokens_with_limits() {
+fn older_releases_reject_tokens_with_limits() {
     let (api, ..) = api();
     let claims = |token: &str| -> Value {
         use base64ct::{Base64UrlUnpadded, Encoding as _};

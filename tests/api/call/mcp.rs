@@ -34,9 +34,9 @@ fn ask(api: &Api, method: &str, params: &Value) -> Value {
     let bearer = format!("Bearer {}", api.key.reveal());
     let response = api.send(&post(&[("authorization", &bearer)], &message.to_string()));
     assert_eq!(response.status, 200, "{}", text(&response));
-    let answer = body(&response);
-    assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(7)));
-    answer
+    let reply = body(&response);
+    assert_eq!((&reply["jsonrpc"], &reply["id"]), (&json!("2.0"), &json!(7)));
+    reply
 }
 
 /// The tools.
@@ -89,13 +89,13 @@ fn an_agent_finds_and_runs_an_action() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
-    let begun = ask(
+    let started = ask(
         &api,
         "initialize",
         &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}}),
     );
-    assert_eq!(begun["result"]["protocolVersion"], "2025-06-18");
-    assert_eq!(begun["result"]["serverInfo"]["name"], "connector-vault");
+    assert_eq!(started["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(started["result"]["serverInfo"]["name"], "connector-vault");
     let newer = ask(&api, "initialize", &json!({"protocolVersion": "2099-01-01"}));
     assert_eq!(newer["result"]["protocolVersion"], "2025-11-25");
     let list = ask(&api, "tools/list", &json!({}));
@@ -159,10 +159,10 @@ fn an_agent_finds_and_runs_an_action() {
         (&json!("integer"), &json!(1), &json!(50))
     );
     // A call that needs a connection first returns a link.
-    let mut wish = of_ann("acme");
-    wish["identity"] = json!("bob");
-    let begun = tool(&api, "start_connect", &wish);
-    let link = begun["structuredContent"]["authorizationUrl"].as_str().unwrap();
+    let mut input = of_ann("acme");
+    input["identity"] = json!("bob");
+    let started = tool(&api, "start_connect", &input);
+    let link = started["structuredContent"]["authorizationUrl"].as_str().unwrap();
     assert!(link.starts_with("https://vault.example/connect/go/"), "{link}");
 }
 
@@ -277,7 +277,7 @@ fn earlier_versions_ping_and_name_their_version_in_a_header() {
 #[test]
 fn mcp_requires_a_key() {
     let api = api();
-    let unknown = api.world.unknown_key(Environment::Test);
+    let unknown = api.env.unknown_key(Environment::Test);
     let sends = |secret: &str, message: &str| {
         api.send(&post(&[("authorization", &format!("Bearer {secret}"))], message)).status
     };
@@ -320,7 +320,7 @@ fn mcp_headers_are_not_forwarded_to_the_tool() {
 }
 
 #[test]
-fn a_client_that_opens_links_is_told_to_open_the_link() {
+fn a_client_that_opens_links_gets_the_connect_link() {
     let api = api();
     set_client(&api, "acme");
     let arguments = json!({"platform": "acme", "identity": "ann", "identityType": "user"});
@@ -337,15 +337,15 @@ fn a_client_that_opens_links_is_told_to_open_the_link() {
     params["_meta"] = json!({"io.modelcontextprotocol/clientCapabilities": able});
     let plain = ask(&api, "tools/call", &params);
     assert!(plain["result"]["structuredContent"]["authorizationUrl"].is_string());
-    let asked = start(able.clone(), json!({}));
-    let request = &asked["inputRequests"]["connect"];
+    let result = start(able.clone(), json!({}));
+    let request = &result["inputRequests"]["connect"];
     assert_eq!(
-        (&asked["resultType"], &request["method"], &request["params"]["mode"]),
+        (&result["resultType"], &request["method"], &request["params"]["mode"]),
         (&json!("input_required"), &json!("elicitation/create"), &json!("url"))
     );
     let url = request["params"]["url"].as_str().unwrap();
     assert!(url.starts_with("https://vault.example/connect/go/"), "{url}");
-    let attempt = asked["requestState"].clone();
+    let attempt = result["requestState"].clone();
     let answered = |state: &Value, action: &str| {
         let more =
             json!({"requestState": state, "inputResponses": {"connect": {"action": action}}});
@@ -384,15 +384,15 @@ fn an_action_without_a_connection_returns_the_connect_link() {
 
     let able = json!({"elicitation": {"url": {}}});
     let call = |more: Value| tool_latest(&api, "run_action", &run, &able, &more);
-    let asked = call(json!({}));
-    assert_eq!(asked["resultType"], "input_required");
-    let attempt = asked["requestState"].as_str().unwrap();
+    let result = call(json!({}));
+    assert_eq!(result["resultType"], "input_required");
+    let attempt = result["requestState"].as_str().unwrap();
     let accepted =
         json!({"inputResponses": {"connect": {"action": "accept"}}, "requestState": attempt});
     assert_eq!(content(&call(accepted.clone()))["status"], "pending");
     // After the attempt has succeeded, the action runs.
     let sql = "UPDATE connect_attempts SET status = 'succeeded', sealed = NULL WHERE id = ?1";
-    api.world.database.execute(sql, [attempt]).unwrap();
+    api.env.database.execute(sql, [attempt]).unwrap();
     let id = run["connection"].as_str().unwrap();
     let token = json!({"type": "oauth2", "accessToken": "good"}).to_string();
     let path = format!("/v1/vault/connections/{id}/credentials");
@@ -421,12 +421,12 @@ fn a_list_names_an_unknown_platform() {
 fn an_agent_gets_the_result_of_an_attempt() {
     let api = api();
     set_client(&api, "acme");
-    let begun = tool(&api, "start_connect", &of_ann("acme"));
-    let attempt = json!({"attempt": begun["structuredContent"]["id"]});
+    let started = tool(&api, "start_connect", &of_ann("acme"));
+    let attempt = json!({"attempt": started["structuredContent"]["id"]});
     let waited = tool(&api, "start_connect", &attempt);
     assert_eq!(waited["structuredContent"]["status"], "pending");
     let sql = "UPDATE connect_attempts SET status = 'failed', sealed = NULL, error_code = 'denied', error_detail = 'No.'";
-    api.world.database.execute(sql, []).unwrap();
+    api.env.database.execute(sql, []).unwrap();
     let waited = tool(&api, "start_connect", &attempt);
     assert_eq!(waited["structuredContent"]["error"]["code"], "denied");
 }
@@ -620,24 +620,24 @@ fn a_tool_result_stays_within_its_limit() {
         }
         tool(&api, "run_action", &arguments)
     };
-    for (more, most) in
+    for (more, max) in
         [(json!({}), 24_000), (json!({"maxBytes": 5000}), 5000), (json!({"maxBytes": "500"}), 500)]
     {
         let ran = run(more);
         let text = content_text(&ran);
-        assert!(text.len() <= most && text.len() > most / 2, "{} of {most}: {ran}", text.len());
-        let answer = content(&ran);
-        assert_eq!(answer["body"]["next"], "token");
-        let items = answer["body"]["items"].as_array().unwrap().len();
-        let part = &answer["omitted"]["parts"][0];
-        if most > 500 {
-            assert_eq!(answer["body"]["items"][0]["big"], json!(12_345_678_901_234_567_u64));
+        assert!(text.len() <= max && text.len() > max / 2, "{} of {max}: {ran}", text.len());
+        let response = content(&ran);
+        assert_eq!(response["body"]["next"], "token");
+        let items = response["body"]["items"].as_array().unwrap().len();
+        let part = &response["omitted"]["parts"][0];
+        if max > 500 {
+            assert_eq!(response["body"]["items"][0]["big"], json!(12_345_678_901_234_567_u64));
             assert_eq!(
                 (&part["pointer"], &part["unit"], &part["omitted"], &part["total"]),
                 (&json!("/body/items"), &json!("items"), &json!(500 - items), &json!(500))
             );
         }
-        assert!(answer["omitted"]["hint"].as_str().unwrap().contains("`maxBytes`"));
+        assert!(response["omitted"]["hint"].as_str().unwrap().contains("`maxBytes`"));
     }
     let chosen = content(&run(json!({"select": ["/items/*/id", "/next"]})));
     assert_eq!(chosen["body"]["items"].as_array().unwrap().len(), 500);
@@ -663,9 +663,9 @@ fn a_tool_result_stays_within_its_limit() {
         format!("{{\"{}\":[1,2]}}", "a".repeat(40_000)),
     ] {
         platform(&api, move |_| Ok(answered(200, &[("content-type", "application/json")], &all)));
-        for (more, most) in [(json!({}), 24_000), (json!({"maxBytes": 500}), 500)] {
+        for (more, max) in [(json!({}), 24_000), (json!({"maxBytes": 500}), 500)] {
             let ran = run(more);
-            assert!(content_text(&ran).len() <= most, "{ran}");
+            assert!(content_text(&ran).len() <= max, "{ran}");
             let unit = &content(&ran)["omitted"]["parts"][0]["unit"];
             assert!(*unit == "bytes" || *unit == "members", "{ran}");
         }

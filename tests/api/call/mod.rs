@@ -7,7 +7,7 @@ mod flat;
 mod graphql;
 mod limits;
 mod mcp;
-mod onward;
+mod paging;
 mod platform_tool;
 mod proxy;
 mod refusals;
@@ -35,9 +35,9 @@ pub fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> HttpRespon
 /// Makes platforms respond by a function.
 pub fn platform(
     api: &Api,
-    mut answer: impl FnMut(&HttpRequest) -> Result<HttpResponse, HttpError> + 'static,
+    mut response: impl FnMut(&HttpRequest) -> Result<HttpResponse, HttpError> + 'static,
 ) {
-    *api.world.platform.borrow_mut() = Box::new(move |request| answer(request));
+    *api.env.platform.borrow_mut() = Box::new(move |request| response(request));
 }
 
 /// An auth method with only its required members.
@@ -102,7 +102,7 @@ pub fn calling(settings: &[(&str, &str)], units: Units) -> Api {
         ],
     }]);
     let plain = json!({"usernameLabel": "U", "passwordLabel": "P"});
-    api.world.publish_platforms(
+    api.env.publish_platforms(
         Sizes::PUBLISHED,
         &[
             of("acme", json!([oauth]), acme, units),
@@ -131,11 +131,11 @@ pub fn calling(settings: &[(&str, &str)], units: Units) -> Api {
 }
 
 /// A connection of ann with these credentials. Returns its path.
-fn held(api: &Api, platform: &str, credentials: &Value) -> String {
-    held_by(api, platform, "ann", credentials)
+fn connection_with(api: &Api, platform: &str, credentials: &Value) -> String {
+    connection_of(api, platform, "ann", credentials)
 }
 
-pub fn held_by(api: &Api, platform: &str, identity: &str, credentials: &Value) -> String {
+pub fn connection_of(api: &Api, platform: &str, identity: &str, credentials: &Value) -> String {
     let sent = json!({"platform": platform, "identity": identity, "identityType": "user"});
     let created = send(api, "POST", "/v1/vault/connections", &sent);
     assert_eq!(created.status, 201, "{}", body(&created));
@@ -148,12 +148,16 @@ pub fn held_by(api: &Api, platform: &str, identity: &str, credentials: &Value) -
 /// A connection to `acme`, whose tokens can be refreshed.
 fn acme(api: &Api) -> String {
     set_client(api, "acme");
-    held(api, "acme", &json!({"type": "oauth2", "accessToken": "at-1", "refreshToken": "rt-1"}))
+    connection_with(
+        api,
+        "acme",
+        &json!({"type": "oauth2", "accessToken": "at-1", "refreshToken": "rt-1"}),
+    )
 }
 
 /// Takes the requests that platforms have received.
 pub fn sent(api: &Api) -> Vec<HttpRequest> {
-    api.world.sent.take()
+    api.env.sent.take()
 }
 
 pub fn header<'r>(request: &'r HttpRequest, name: &str) -> Option<&'r str> {

@@ -70,14 +70,14 @@ fn an_agents_proxy_call_stays_with_the_connection_and_its_server() {
             "{more}"
         );
     }
-    for (more, said) in [
+    for (more, message) in [
         (
             json!({"method": "HEAD"}),
             "`method` must be one of `GET`, `POST`, `PUT`, `PATCH`, `DELETE`.",
         ),
         (json!({"maxBytes": 499}), "`maxBytes` must be a whole number from 500 to 8388608."),
     ] {
-        assert_eq!(call(&api, id, &more)["content"][0]["text"], said);
+        assert_eq!(call(&api, id, &more)["content"][0]["text"], message);
     }
     assert_eq!(sent(&api).len(), 0);
 }
@@ -116,7 +116,7 @@ fn a_result_names_the_next_page_and_the_time_of_a_retry() {
     assert_eq!(second.get("retryAt"), None);
     platform(&api, |_| Ok(answered(429, &[("retry-after", "60")], "")));
     let refused = content(&call(&api, id, &json!({})));
-    let time = connector_vault::util::rfc3339::rfc3339(api.world.now.get() + 60_000);
+    let time = connector_vault::util::rfc3339::rfc3339(api.env.now.get() + 60_000);
     assert_eq!((&refused["status"], &refused["retryAt"]), (&json!(429), &json!(time.unwrap())));
     // A caller that is not an agent finds them in the headers.
     let response =

@@ -44,7 +44,7 @@ fn a_proxy_call_forwards_request_and_response() {
         ("DELETE", "4"),
     ] {
         sent(&api);
-        api.world.db_calls.set(0);
+        api.env.db_calls.set(0);
         let mut request = api.request(method, &format!("{path}/proxy/users/a%2Fb?x=1&y=%20"));
         for (name, value) in [
             ("accept", "text/plain"),
@@ -58,7 +58,7 @@ fn a_proxy_call_forwards_request_and_response() {
         request.body = Body::Whole(sent_body.into());
         let response = api.send(&request);
         assert_eq!((response.status, text(&response).as_str()), (207, "fine"), "{method}");
-        assert_eq!(api.world.db_calls.get(), 1, "{method}");
+        assert_eq!(api.env.db_calls.get(), 1, "{method}");
         let sources = response.headers.iter().filter(|(name, _)| *name == "x-vault-source");
         assert_eq!(sources.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["platform"]);
         assert_eq!(response.header("cache-control"), Some("private, no-store"));
@@ -72,7 +72,7 @@ fn a_proxy_call_forwards_request_and_response() {
         );
         let sent = sent(&api);
         assert_eq!(sent.len(), 1);
-        assert_eq!(api.world.methods.borrow().last().map(String::as_str), Some(method));
+        assert_eq!(api.env.methods.borrow().last().map(String::as_str), Some(method));
         assert_eq!(sent[0].url, "https://api.acme.example/v2/users/a%2Fb?x=1&y=%20");
         assert_eq!(sent[0].body, sent_body.as_bytes());
         let mut headers: Vec<_> = sent[0].headers.clone();
@@ -111,7 +111,7 @@ fn a_proxy_body_may_have_any_length() {
     ok(&api);
     let mut request = api.request("POST", &format!("{path}/proxy/files"));
     request.body = Body::Stream;
-    *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
+    *api.env.arriving.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 200);
     assert_eq!(sent(&api)[0].body, b"a stream");
 }
@@ -145,7 +145,7 @@ fn credentials_go_where_the_method_says() {
         ),
         ("cookie", json!({"type": "api_key", "apiKey": "k"}), "cookie", Some("sid=k"), "/p?a=1"),
     ] {
-        let path = held(&api, platform, &credentials);
+        let path = connection_with(&api, platform, &credentials);
         sent(&api);
         // The caller's own values in these places are replaced.
         let mut request = api.request("GET", &format!("{path}/proxy/p?a=1&api+key=mine&api%20key"));
@@ -169,7 +169,7 @@ fn requests_to_amazon_are_signed() {
     let keys = json!({
         "type": "aws_sigv4", "accessKeyId": "AK", "secretAccessKey": "SK", "sessionToken": "ST", "region": "us-west-2",
     });
-    let (s3, lambda) = (held(&api, "s3", &keys), held(&api, "lambda", &keys));
+    let (s3, lambda) = (connection_with(&api, "s3", &keys), connection_with(&api, "lambda", &keys));
     sent(&api);
     assert_eq!(call(&api, "PUT", &format!("{s3}/proxy/bucket/a+b?x=1+2"), "body").status, 200);
     let request = &sent(&api)[0];
@@ -184,7 +184,7 @@ fn requests_to_amazon_are_signed() {
     let streamed = |path: &str| {
         let mut request = api.request("PUT", path);
         request.body = Body::Stream;
-        *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
+        *api.env.arriving.borrow_mut() = Some(b"a stream".to_vec());
         api.send(&request)
     };
     assert_eq!(streamed(&format!("{s3}/proxy/bucket/key")).status, 200);
@@ -241,7 +241,7 @@ fn only_declared_servers_are_called() {
         "metadata.google.internal",
         "kubernetes.default.svc",
     ] {
-        let path = held_by(
+        let path = connection_of(
             &api,
             "hosted",
             host,
@@ -251,7 +251,7 @@ fn only_declared_servers_are_called() {
         let outcome = (response.status, body(&response)["code"].clone());
         assert_eq!(outcome, (502, json!("platform_unreachable")), "{host}");
     }
-    let path = held_by(
+    let path = connection_of(
         &api,
         "hosted",
         "good",
@@ -270,13 +270,13 @@ fn only_declared_servers_are_called() {
         assert_eq!(response.status, status, "{server}");
     }
     sent(&api);
-    let path = held(&api, "nowhere", &json!({"type": "bearer", "token": "t"}));
+    let path = connection_with(&api, "nowhere", &json!({"type": "bearer", "token": "t"}));
     assert_eq!(api.get(&format!("{path}/proxy/x")).status, 502);
     assert_eq!(sent(&api).len(), 0);
     // In development, the local machine can be called.
     let local = calling(&[("LOCAL_TARGETS", "allow")], Units::default());
     ok(&local);
-    let path = held(
+    let path = connection_with(
         &local,
         "hosted",
         &json!({"type": "bearer", "token": "t", "fields": {"host": "localhost"}}),
@@ -352,11 +352,11 @@ fn redirects_to_other_origins_are_not_followed() {
         });
         let sent_body = if matches!(method, "GET" | "HEAD") { "" } else { "body" };
         let response = call(&api, method, &format!("{acme}/proxy/first"), sent_body);
-        let asked = sent(&api);
+        let requests = sent(&api);
         match expected {
             None => {
                 assert_eq!(
-                    (response.status, asked.len()),
+                    (response.status, requests.len()),
                     (status, 1),
                     "{status} {method} {location}"
                 );
@@ -364,16 +364,16 @@ fn redirects_to_other_origins_are_not_followed() {
             }
             Some(expected) => {
                 assert_eq!(
-                    (response.status, asked.len()),
+                    (response.status, requests.len()),
                     (200, 2),
                     "{status} {method} {location}"
                 );
-                assert_eq!(asked[1].url, "https://api.acme.example/v2/next");
-                assert_eq!(api.world.methods.borrow().last().map(String::as_str), Some(expected));
-                assert_eq!(header(&asked[1], "authorization"), Some("Bearer at-1"));
+                assert_eq!(requests[1].url, "https://api.acme.example/v2/next");
+                assert_eq!(api.env.methods.borrow().last().map(String::as_str), Some(expected));
+                assert_eq!(header(&requests[1], "authorization"), Some("Bearer at-1"));
                 let keeps_body = expected == method;
-                assert_eq!(asked[1].body.is_empty(), !keeps_body || sent_body.is_empty());
-                assert_eq!(header(&asked[1], "content-type").is_some(), keeps_body);
+                assert_eq!(requests[1].body.is_empty(), !keeps_body || sent_body.is_empty());
+                assert_eq!(header(&requests[1], "content-type").is_some(), keeps_body);
             }
         }
     }
@@ -383,11 +383,11 @@ fn redirects_to_other_origins_are_not_followed() {
     assert_eq!(sent(&api).len(), 6);
     let mut request = api.request("POST", &format!("{acme}/proxy/x"));
     request.body = Body::Stream;
-    *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
+    *api.env.arriving.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 307);
     assert_eq!(sent(&api).len(), 1);
     // The key does not leak through a platform that repeats its query in a redirect.
-    let keyed = held(&api, "query", &json!({"type": "api_key", "apiKey": "secret"}));
+    let keyed = connection_with(&api, "query", &json!({"type": "api_key", "apiKey": "secret"}));
     platform(&api, |request| {
         let query = request.url.split_once('?').unwrap().1;
         Ok(answered(302, &[("location", &format!("https://evil.example/?{query}"))], ""))
@@ -425,44 +425,44 @@ fn a_401_refreshes_the_credentials_once() {
     // The platform revoked the token.
     let api = api();
     let path = acme(&api);
-    api.world.wait(60_000);
+    api.env.wait(60_000);
     takes(&api, "Bearer at-2", new());
     let response = call(&api, "POST", &format!("{path}/proxy/x"), "body");
     assert_eq!((response.status, text(&response).as_str()), (200, "in"));
-    let asked = sent(&api);
+    let requests = sent(&api);
     assert_eq!(
-        asked.iter().map(|r| r.url.as_str()).collect::<Vec<_>>(),
+        requests.iter().map(|r| r.url.as_str()).collect::<Vec<_>>(),
         [call_url, token_url, call_url]
     );
-    assert_eq!(asked[2].body, b"body");
+    assert_eq!(requests[2].body, b"body");
     // The next call uses the new token without a refresh.
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
     // A token that still works is not refreshed, however old it is.
-    api.world.wait(60_000);
+    api.env.wait(60_000);
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
     // If the platform rejects the new token or one that is seconds old, its response is passed on.
     takes(&api, "nothing", new());
-    api.world.wait(60_000);
+    api.env.wait(60_000);
     let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
     assert_eq!(
         (response.status, passed(&response, "x-platform-www-authenticate")),
         (401, Some("Bearer"))
     );
     assert_eq!(urls(&api), [call_url, token_url, call_url]);
-    for (wait, asked) in
+    for (wait, requests) in
         [(0, &[call_url][..]), (9_999, &[call_url]), (1, &[call_url, token_url, call_url])]
     {
-        api.world.wait(wait);
+        api.env.wait(wait);
         assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
-        assert_eq!(urls(&api), asked, "{wait}");
+        assert_eq!(urls(&api), requests, "{wait}");
     }
     // A stream can't be sent a second time.
-    api.world.wait(60_000);
+    api.env.wait(60_000);
     let mut request = api.request("POST", &format!("{path}/proxy/x"));
     request.body = Body::Stream;
-    *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
+    *api.env.arriving.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 401);
     assert_eq!(urls(&api), [call_url]);
     // Without a new token, the platform's response is passed on.
@@ -470,9 +470,9 @@ fn a_401_refreshes_the_credentials_once() {
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api), [call_url, token_url]);
     // Credentials without a refresh are not refreshed.
-    let bearer = held(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
+    let bearer = connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
     takes(&api, "nothing", new());
-    api.world.wait(60_000);
+    api.env.wait(60_000);
     assert_eq!(call(&api, "GET", &format!("{bearer}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api).len(), 1);
     assert_eq!(body(&api.get(&format!("{bearer}/status")))["attempts"], 0);
@@ -484,7 +484,7 @@ fn a_slow_401_refreshes_the_credentials_once() {
     let path = acme(&api);
     let weak = Rc::downgrade(&api);
     platform(&api, move |request| {
-        weak.upgrade().unwrap().world.wait(15_000);
+        weak.upgrade().unwrap().env.wait(15_000);
         let is_refresh = request.url == "https://id.acme.example/token";
         let new = || answered(200, &[], r#"{"access_token":"at-2","expires_in":3600}"#);
         Ok(if is_refresh { new() } else { answered(401, &[], "out") })
@@ -499,7 +499,7 @@ fn a_call_fails_if_the_grant_has_ended() {
     let path = acme(&api);
     takes(&api, "nothing", (400, json!({"error": "invalid_grant"})));
     for (status, source) in [(401, "platform"), (409, "vault")] {
-        api.world.wait(72_000);
+        api.env.wait(72_000);
         let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
         assert_eq!((response.status, response.header("x-vault-source")), (status, Some(source)));
     }
@@ -510,14 +510,14 @@ fn a_call_fails_if_the_grant_has_ended() {
 fn an_expired_token_is_refreshed_before_the_call() {
     let api = api();
     set_client(&api, "acme");
-    let path = held(
+    let path = connection_with(
         &api,
         "acme",
         &json!({
             "type": "oauth2", "accessToken": "at-1", "refreshToken": "rt-1", "expiresAt": "2027-01-15T08:10:00Z",
         }),
     );
-    api.world.wait(3_600_000);
+    api.env.wait(3_600_000);
     takes(&api, "Bearer at-2", (200, json!({"access_token": "at-2", "expires_in": 3600})));
     assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "body").status, 200);
     let urls: Vec<String> = sent(&api).into_iter().map(|request| request.url).collect();
@@ -552,14 +552,14 @@ fn an_unauthorized_call_sends_nothing() {
     let path = acme(&api);
     let ask = format!("{path}/proxy/x");
     sent(&api);
-    let key = |scopes: &[Scope]| api.world.key("acme", Environment::Test, scopes, None);
+    let key = |scopes: &[Scope]| api.env.key("acme", Environment::Test, scopes, None);
     let none = api.send(&as_key(&key(&[Scope::ConnectionsRead]), "GET", &ask));
     assert_eq!((none.status, &body(&none)["code"]), (403, &json!("insufficient_scope")));
     assert_eq!(none.header("x-vault-source"), Some("vault"));
     assert_eq!(api.send(&as_secret("", "GET", &ask)).status, 401);
-    let other = api.world.key("other", Environment::Test, &Scope::ALL, None);
+    let other = api.env.key("other", Environment::Test, &Scope::ALL, None);
     assert_eq!(api.send(&as_key(&other, "GET", &ask)).status, 404);
-    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
     assert_eq!(api.send(&as_key(&live, "GET", &ask)).status, 404);
     let call = &["connections:call"];
     let own = |identity: &str, scopes: &[&str]| {
@@ -583,7 +583,7 @@ fn an_unauthorized_call_sends_nothing() {
     let response = api.get(&format!("/v1/vault/connections/{id}/proxy/x"));
     assert_eq!((response.status, &body(&response)["code"]), (404, &json!("credentials_not_found")));
     let sql = "UPDATE connections SET state = 'failed', active = 0";
-    api.world.database.execute(sql, []).unwrap();
+    api.env.database.execute(sql, []).unwrap();
     let response = api.get(&ask);
     assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
     let response = api.send(&api.request("QUERY", &ask));

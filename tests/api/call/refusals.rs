@@ -32,15 +32,15 @@ fn api() -> Api {
 /// The expected response for each kind of caller; `ask` adds the request itself.
 fn of_callers(api: &Api, ask: &dyn Fn(Request) -> Request, method: &str, path: &str) -> Vec<Case> {
     let key = |account: &str, environment, scopes: &[Scope]| -> ApiKey {
-        api.world.key(account, environment, scopes, None)
+        api.env.key(account, environment, scopes, None)
     };
     let of = |key: &ApiKey| ask(as_key(key, method, path));
     let revoked = key("acme", Environment::Test, &Scope::ALL);
-    api.world.revoke(&revoked);
+    api.env.revoke(&revoked);
     let weak = key("acme", Environment::Test, &[Scope::ConnectionsRead, Scope::CatalogRead]);
     let live = key("acme", Environment::Live, &Scope::ALL);
     let other = key("beta", Environment::Test, &Scope::ALL);
-    let unknown = api.world.unknown_key(Environment::Test);
+    let unknown = api.env.unknown_key(Environment::Test);
     vec![
         (ask(anonymous(method, path)), 401, "missing_key"),
         (
@@ -94,10 +94,11 @@ fn assert_refused(api: &Api, cases: Vec<Case>) {
 fn of_connections(api: &Api) -> Vec<(String, u16, &'static str)> {
     let bare = json!({"platform": "bearer", "identity": "bare", "identityType": "user"});
     let bare = body(&send(api, "POST", "/v1/vault/connections", &bare))["id"].clone();
-    let failed = held_by(api, "acme", "failed", &json!({"type": "oauth2", "accessToken": "at"}));
+    let failed =
+        connection_of(api, "acme", "failed", &json!({"type": "oauth2", "accessToken": "at"}));
     let id = failed.rsplit('/').next().unwrap();
     let sql = format!("UPDATE connections SET state = 'failed', active = 0 WHERE id = '{id}'");
-    api.world.database.execute(&sql, []).unwrap();
+    api.env.database.execute(&sql, []).unwrap();
     let path = |id: &str| format!("/v1/vault/connections/{id}");
     vec![
         (path(bare.as_str().unwrap()), 404, "credentials_not_found"),
@@ -141,15 +142,15 @@ fn rejects_invalid_proxy_calls() {
     for (path, status, code) in of_connections(&api) {
         cases.push((get(&format!("{path}/proxy/x")), status, code));
     }
-    let nowhere = held(&api, "nowhere", &json!({"type": "bearer", "token": "t"}));
+    let nowhere = connection_with(&api, "nowhere", &json!({"type": "bearer", "token": "t"}));
     cases.push((get(&format!("{nowhere}/proxy/x")), 502, "platform_unreachable"));
     let keys = json!({"type": "aws_sigv4", "accessKeyId": "AK", "secretAccessKey": "sk"});
-    let lambda = held(&api, "lambda", &keys);
+    let lambda = connection_with(&api, "lambda", &keys);
     let mut long = api.request("PUT", &format!("{lambda}/proxy/x"));
     long.body = Body::Stream;
     cases.push((long, 413, "body_too_large"));
     assert_refused(&api, cases);
-    api.world.limited.set(true);
+    api.env.limited.set(true);
     assert_refused(&api, vec![(get(&ask), 429, "too_many_requests")]);
 }
 
@@ -198,10 +199,10 @@ fn rejects_invalid_action_runs() {
         cases.push((good(run(&path, key)), status, code));
     }
     // A connection of a platform without actions.
-    let bearer = held(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
+    let bearer = connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
     cases.push((good(run(&bearer, "getThing")), 404, "action_not_found"));
     assert_refused(&api, cases);
-    api.world.limited.set(true);
+    api.env.limited.set(true);
     assert_refused(&api, vec![(good(run(&path, "getThing")), 429, "too_many_requests")]);
 }
 

@@ -81,7 +81,7 @@ pub fn run(api: &Api, path: &str, key: &str, input: &str) -> Response {
     api.send(&with_body(api.request("POST", &format!("{path}/actions/{key}")), input))
 }
 
-pub fn json_answer(api: &Api, status: u16, document: &'static str) {
+pub fn json_response(api: &Api, status: u16, document: &'static str) {
     platform(api, move |_| {
         let headers = [
             ("content-type", "application/json; charset=utf-8"),
@@ -96,8 +96,8 @@ pub fn json_answer(api: &Api, status: u16, document: &'static str) {
 fn an_action_runs_with_validated_input() {
     let api = api();
     let path = acme(&api);
-    json_answer(&api, 201, r#"{"id":7,"big":12345678901234567890}"#);
-    api.world.db_calls.set(0);
+    json_response(&api, 201, r#"{"id":7,"big":12345678901234567890}"#);
+    api.env.db_calls.set(0);
     let input = r#"{"path":{"owner":"a b"},"query":{"notify":["mail","push"]},"header":{"X-Trace":"t"},"body":{"name":"é","size":1.0,"parts":[{"name":"p"}]}}"#;
     let response = run(&api, &path, "createThing", input);
     assert_eq!(response.status, 200, "{}", text(&response));
@@ -105,23 +105,23 @@ fn an_action_runs_with_validated_input() {
     assert_eq!(text(&response), expected);
     assert_eq!(response.header("x-vault-source"), Some("platform"));
     assert_eq!(response.header("cache-control"), Some("private, no-store"));
-    assert_eq!(api.world.db_calls.get(), 1);
-    let asked = sent(&api);
-    assert_eq!(asked.len(), 1);
+    assert_eq!(api.env.db_calls.get(), 1);
+    let requests = sent(&api);
+    assert_eq!(requests.len(), 1);
     assert_eq!(
-        asked[0].url,
+        requests[0].url,
         "https://api.acme.example/v2/owners/a%20b/things?notify=mail&notify=push"
     );
-    assert_eq!(header(&asked[0], "authorization"), Some("Bearer at-1"));
-    assert_eq!(header(&asked[0], "content-type"), Some("application/json"));
-    assert_eq!(header(&asked[0], "x-trace"), Some("t"));
+    assert_eq!(header(&requests[0], "authorization"), Some("Bearer at-1"));
+    assert_eq!(header(&requests[0], "content-type"), Some("application/json"));
+    assert_eq!(header(&requests[0], "x-trace"), Some("t"));
     // The body is sent byte for byte.
     assert_eq!(
-        String::from_utf8_lossy(&asked[0].body),
+        String::from_utf8_lossy(&requests[0].body),
         r#"{"name":"é","size":1.0,"parts":[{"name":"p"}]}"#
     );
     // Any response of the platform is returned.
-    json_answer(&api, 422, r#"{"error":"no"}"#);
+    json_response(&api, 422, r#"{"error":"no"}"#);
     let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
     assert_eq!(
         (response.status, &body(&response)["status"], &body(&response)["body"]["error"]),
@@ -135,9 +135,9 @@ fn an_action_runs_with_validated_input() {
     assert_eq!((called.get("path"), events["rows"].as_array().unwrap().len()), (None, 1));
     // An action with its own server.
     assert_eq!(run(&api, &path, "upload", r#"{"body":"aGk="}"#).status, 200);
-    let asked = sent(&api);
+    let requests = sent(&api);
     assert_eq!(
-        (asked[0].url.as_str(), asked[0].body.as_slice()),
+        (requests[0].url.as_str(), requests[0].body.as_slice()),
         ("https://files.acme.example:8443/files", &b"hi"[..])
     );
 }
@@ -146,7 +146,7 @@ fn an_action_runs_with_validated_input() {
 fn an_action_that_needs_no_input_runs_without_a_body() {
     let api = api();
     let path = acme(&api);
-    json_answer(&api, 200, "{}");
+    json_response(&api, 200, "{}");
     let post = |key: &str| api.request("POST", &format!("{path}/actions/{key}"));
     for request in [
         post("ping"),
@@ -173,12 +173,12 @@ fn an_action_that_needs_no_input_runs_without_a_body() {
 fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
     let api = api();
     let path = acme(&api);
-    json_answer(&api, 200, "{}");
+    json_response(&api, 200, "{}");
     let response = run(&api, &path, "importThings", r#"{"body":"<thing name=\"é\"/>"}"#);
     assert_eq!(response.status, 200, "{}", text(&response));
-    let asked = sent(&api);
-    assert_eq!(header(&asked[0], "content-type"), Some("application/xml; charset=utf-8"));
-    assert_eq!(String::from_utf8_lossy(&asked[0].body), r#"<thing name="é"/>"#);
+    let requests = sent(&api);
+    assert_eq!(header(&requests[0], "content-type"), Some("application/xml; charset=utf-8"));
+    assert_eq!(String::from_utf8_lossy(&requests[0].body), r#"<thing name="é"/>"#);
     let response = run(&api, &path, "importThings", r#"{"body":{"name":"é"}}"#);
     assert_eq!(response.status, 400);
     assert_eq!(
@@ -197,7 +197,7 @@ fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
 fn all_input_faults_are_reported_before_a_request() {
     let api = api();
     let path = acme(&api);
-    json_answer(&api, 200, "{}");
+    json_response(&api, 200, "{}");
     for (key, input, faults) in [
         (
             "createThing",
@@ -296,7 +296,7 @@ fn all_input_faults_are_reported_before_a_request() {
 fn responses_keep_their_type() {
     let api = api();
     let path = acme(&api);
-    for (content_type, answer, expected) in [
+    for (content_type, reply, expected) in [
         ("application/json", &b"[1, 2.50]"[..], r"[1, 2.50]"),
         ("application/problem+json", b"{}", "{}"),
         ("application/json", b"not json", "\"not json\""),
@@ -310,7 +310,7 @@ fn responses_keep_their_type() {
     ] {
         platform(&api, move |_| {
             let mut answered = answered(200, &[("content-type", content_type)], "");
-            answered.body = answer.to_vec();
+            answered.body = reply.to_vec();
             Ok(answered)
         });
         let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
@@ -333,7 +333,7 @@ fn responses_keep_their_type() {
 fn rejects_a_body_for_actions_without_one() {
     let api = api();
     let path = acme(&api);
-    json_answer(&api, 200, "{}");
+    json_response(&api, 200, "{}");
     let action = body(&api.get("/v1/available-actions/acme/getThing"));
     assert_eq!(
         (&action["requestBody"], &action["input"]["required"]),
@@ -346,8 +346,8 @@ fn rejects_a_body_for_actions_without_one() {
     assert_eq!(error["detail"], "`/body` can't be sent: a request with `GET` can't have a body");
     assert!(sent(&api).is_empty());
     for input in [r#"{"path":{"id":1}}"#, r#"{"path":{"id":1},"body":null}"#] {
-        let answer = run(&api, &path, "getThing", input);
-        assert_eq!(answer.status == 200, !input.contains("null"), "{input}");
+        let response = run(&api, &path, "getThing", input);
+        assert_eq!(response.status == 200, !input.contains("null"), "{input}");
     }
 }
 
@@ -388,7 +388,7 @@ fn responses_in_other_charsets_are_decoded() {
             let headers = vec![("content-type".to_owned(), content_type.to_owned())];
             Ok(HttpResponse { status: 200, headers, body: bytes.to_vec() })
         });
-        let answer = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
-        assert_eq!(body(&answer)["body"], expected, "{content_type}");
+        let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
+        assert_eq!(body(&response)["body"], expected, "{content_type}");
     }
 }

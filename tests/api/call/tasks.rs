@@ -1,4 +1,4 @@
-//! Whether the texts of the tools lead to the right one: a fixed set of 60 tasks, and a client that knows nothing but the
+//! The tool descriptions lead to the right tool: a fixed set of 60 tasks, and a client that knows only the
 //! words of `tools/list`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,10 +83,10 @@ fn the_words_of_the_tools_lead_to_the_right_one() {
     for line in TASKS.lines() {
         let (expected, task) = line.split_once('\t').unwrap();
         *of_tools.entry(expected).or_insert(0) += 1;
-        let asked = words(task);
+        let requests = words(task);
         let best = tools
             .iter()
-            .max_by(|one, other| score(&one.1, &asked).total_cmp(&score(&other.1, &asked)))
+            .max_by(|one, other| score(&one.1, &requests).total_cmp(&score(&other.1, &requests)))
             .unwrap();
         if best.0 != expected {
             wrong.push(format!("{task}: {} instead of {expected}", best.0));

@@ -30,7 +30,7 @@ fn proxied(api: &Api, path: &str, headers: &[(&'static str, &str)]) -> HttpReque
 
 /// The spans that the collector received since the last call, in their requests.
 fn spans(api: &Api) -> Vec<Vec<Value>> {
-    let requests = api.world.later_requests.take();
+    let requests = api.env.background_requests.take();
     let read = |request: &HttpRequest| {
         assert_eq!(request.url, "https://otlp.example/v1/traces");
         assert_eq!(header(request, "x-otlp-key"), Some("of-collector"));
@@ -57,8 +57,10 @@ fn attribute(of: &Value, key: &str) -> Value {
 fn a_valid_trace_context_passes_unchanged_and_an_invalid_one_is_dropped() {
     let api = calling(&[], Units::default());
     platform(&api, |_| Ok(answered(200, &[], "")));
-    let path =
-        format!("{}/proxy/things", held(&api, "bearer", &json!({"type": "bearer", "token": "t"})));
+    let path = format!(
+        "{}/proxy/things",
+        connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}))
+    );
     let valid = traceparent("01");
     let invalid = valid.to_uppercase();
     for (parent, state, passed) in [
@@ -76,7 +78,7 @@ fn a_valid_trace_context_passes_unchanged_and_an_invalid_one_is_dropped() {
         let got = (header(&request, "traceparent"), header(&request, "tracestate"));
         assert_eq!(got, passed, "{headers:?}");
     }
-    assert!(api.world.later_requests.borrow().is_empty());
+    assert!(api.env.background_requests.borrow().is_empty());
 }
 
 #[test]
@@ -86,7 +88,7 @@ fn the_span_of_a_call_is_the_parent_at_the_platform() {
     let path = format!("{}/proxy/secret/path?key=of-query", acme(&api));
     let parent = traceparent("01");
     let request = proxied(&api, &path, &[("traceparent", &parent), ("tracestate", "a=1")]);
-    let bodies = api.world.later_requests.borrow()[0].body.clone();
+    let bodies = api.env.background_requests.borrow()[0].body.clone();
     let [span] = &spans(&api)[0][..] else { panic!("one span") };
     assert_eq!((&span["traceId"], &span["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
     let id = span["spanId"].as_str().unwrap();
@@ -114,7 +116,7 @@ fn the_span_of_a_call_is_the_parent_at_the_platform() {
     for absent in ["error.type", "http.request.resend_count", "connector_vault.action"] {
         assert_eq!(attribute(span, absent), Value::Null);
     }
-    // No secret, no path, no query and no identity.
+    // A span contains no secret, path, query or identity.
     let text = String::from_utf8(bodies).unwrap();
     for kept in ["at-1", "rt-1", "/path", "of-query", "\"ann\"", "of-collector"] {
         assert!(!text.contains(kept), "{kept}: {text}");
@@ -137,7 +139,7 @@ fn a_call_without_a_sampled_context_starts_a_trace_or_none() {
 }
 
 #[test]
-fn an_action_has_a_span_too_and_the_spans_of_a_request_are_sent_together() {
+fn actions_have_spans_and_a_request_sends_its_spans_together() {
     let api = run::api_with(&COLLECTOR);
     let tries = Cell::new(0);
     platform(&api, move |_| {

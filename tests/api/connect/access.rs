@@ -8,7 +8,7 @@ use crate::support::as_key;
 use crate::vault::{UNKNOWN_ID, code, comparable};
 
 /// A service with a client, a connection that holds credentials, and an attempt. Returns the ids of the last two.
-fn scene() -> (Api, String, String) {
+fn fixture() -> (Api, String, String) {
     let api = api();
     set_client(&api, "acme");
     let mut sent = of_ann("plain");
@@ -50,62 +50,62 @@ fn requests(key: &ApiKey, id: &str, attempt: &str) -> Vec<(Request, Scope)> {
 
 #[test]
 fn each_endpoint_needs_exactly_its_scope() {
-    let (api, id, attempt) = scene();
-    for (nth, (_, scope)) in requests(&api.key, &id, &attempt).iter().enumerate() {
+    let (api, id, attempt) = fixture();
+    for (index, (_, scope)) in requests(&api.key, &id, &attempt).iter().enumerate() {
         let others: Vec<_> = Scope::ALL.into_iter().filter(|other| other != scope).collect();
-        let without = api.world.key("acme", Environment::Test, &others, None);
+        let without = api.env.key("acme", Environment::Test, &others, None);
         api.use_key(&without);
-        let before = api.world.dump();
-        let request = &requests(&without, &id, &attempt)[nth].0;
-        let calls = api.world.db_calls.get();
+        let before = api.env.dump();
+        let request = &requests(&without, &id, &attempt)[index].0;
+        let calls = api.env.db_calls.get();
         let response = api.send(request);
-        assert_eq!((response.status, api.world.db_calls.get() - calls), (403, 1), "{request:?}");
+        assert_eq!((response.status, api.env.db_calls.get() - calls), (403, 1), "{request:?}");
         if request.method != "HEAD" {
             let detail = format!("This API key lacks the scope `{}`.", scope.as_str());
             assert_eq!(body(&response)["detail"], detail);
         }
         // The responses for existing and unknown ids are the same.
-        let unknown = &requests(&without, UNKNOWN_ID, UNKNOWN_ID)[nth].0;
+        let unknown = &requests(&without, UNKNOWN_ID, UNKNOWN_ID)[index].0;
         assert_eq!(comparable(&response), comparable(&api.send(unknown)));
-        assert_eq!(api.world.dump(), before, "{request:?}");
+        assert_eq!(api.env.dump(), before, "{request:?}");
 
-        let only = api.world.key("acme", Environment::Test, &[*scope], None);
-        let request = &requests(&only, &id, &attempt)[nth].0;
+        let only = api.env.key("acme", Environment::Test, &[*scope], None);
+        let request = &requests(&only, &id, &attempt)[index].0;
         let response = api.send(request);
         // The platform has no request that checks a password.
         let is_answered = response.status < 300 || text(&response).contains("\"not_checkable\"");
         assert!(is_answered, "{request:?}: {}", text(&response));
     }
-    assert!(api.world.sent.borrow().is_empty());
+    assert!(api.env.sent.borrow().is_empty());
 }
 
 #[test]
 fn invalid_keys_read_and_write_nothing() {
-    let (api, id, attempt) = scene();
-    let now = api.world.now.get();
-    let expired = api.world.key("acme", Environment::Test, &Scope::ALL, Some(now));
-    let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
-    api.world.revoke(&revoked);
-    let before = api.world.dump();
+    let (api, id, attempt) = fixture();
+    let now = api.env.now.get();
+    let expired = api.env.key("acme", Environment::Test, &Scope::ALL, Some(now));
+    let revoked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
+    api.env.revoke(&revoked);
+    let before = api.env.dump();
     for key in [&expired, &revoked] {
         for (request, _) in requests(key, &id, &attempt) {
             let response = api.send(&request);
             assert_eq!(response.status, 401, "{request:?}");
             assert_eq!(response.header("www-authenticate"), Some("ApiKey"));
-            assert_eq!(api.world.dump(), before, "{request:?}");
+            assert_eq!(api.env.dump(), before, "{request:?}");
         }
     }
     for (mut request, _) in requests(&api.key, &id, &attempt) {
         request.headers.retain(|(name, _)| name != "x-service-secret");
         assert_eq!(api.send(&request).status, 401, "{request:?}");
     }
-    assert!(api.world.sent.borrow().is_empty());
+    assert!(api.env.sent.borrow().is_empty());
 }
 
 #[test]
-fn methods() {
-    let (api, id, attempt) = scene();
-    let before = api.world.dump();
+fn rejects_unsupported_methods() {
+    let (api, id, attempt) = fixture();
+    let before = api.env.dump();
     for (path, allow) in [
         (format!("/v1/vault/connections/{id}/status"), "GET, HEAD, OPTIONS"),
         (format!("/v1/vault/connections/{id}/check"), "POST, OPTIONS"),
@@ -130,40 +130,40 @@ fn methods() {
         let preflight = api.send(&anonymous("OPTIONS", &path));
         assert_eq!((preflight.status, preflight.header("allow")), (204, Some(allow)), "{path}");
     }
-    assert_eq!(api.world.dump(), before);
+    assert_eq!(api.env.dump(), before);
 }
 
 #[test]
 fn checks_have_a_fixed_order() {
-    let (api, id, _) = scene();
-    let powerless = api.world.key("acme", Environment::Test, &[Scope::CatalogRead], None);
+    let (api, id, _) = fixture();
+    let powerless = api.env.key("acme", Environment::Test, &[Scope::CatalogRead], None);
     api.use_key(&powerless);
-    let before = api.world.dump();
+    let before = api.env.dump();
     let credentials = format!("/v1/vault/connections/{id}/credentials");
     for (path, method) in [
         (credentials.as_str(), "PUT"),
         ("/v1/vault/connect", "POST"),
         ("/v1/oauth-clients/acme", "PUT"),
     ] {
-        let asked = format!("{path}?x");
+        let requested = format!("{path}?x");
         let bad = |request: Request| with_body(request, "{");
         for (request, limited, status) in [
-            (bad(anonymous(method, &asked)), true, 401),
+            (bad(anonymous(method, &requested)), true, 401),
             (bad(as_key(&powerless, method, &format!("{path}/"))), true, 404),
-            (bad(as_key(&powerless, "PATCH", &asked)), true, 405),
-            (bad(as_key(&powerless, method, &asked)), true, 403),
-            (bad(api.request(method, &asked)), true, 429),
-            (bad(api.request(method, &asked)), false, 400),
+            (bad(as_key(&powerless, "PATCH", &requested)), true, 405),
+            (bad(as_key(&powerless, method, &requested)), true, 403),
+            (bad(api.request(method, &requested)), true, 429),
+            (bad(api.request(method, &requested)), false, 400),
             (api.request(method, path), false, 415),
             (bad(api.request(method, path)), false, 400),
         ] {
-            api.world.limited.set(limited);
+            api.env.limited.set(limited);
             let response = api.send(&request);
             assert_eq!(response.status, status, "{request:?}: {}", text(&response));
         }
     }
-    api.world.limited.set(false);
-    assert_eq!(api.world.dump(), before);
+    api.env.limited.set(false);
+    assert_eq!(api.env.dump(), before);
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn links_and_window_codes_end_with_the_key_that_created_them() {
     let api = api();
     set_client(&api, "acme");
     for is_expired in [false, true] {
-        let expires_at = is_expired.then(|| api.world.now.get() + 60_000);
-        let key = api.world.key("acme", Environment::Test, &Scope::ALL, expires_at);
+        let expires_at = is_expired.then(|| api.env.now.get() + 60_000);
+        let key = api.env.key("acme", Environment::Test, &Scope::ALL, expires_at);
         let post = |path: &str, sent: &Value, member: &str| {
             let response = api.send(&with_body(as_key(&key, "POST", path), &sent.to_string()));
             body(&response)[member].as_str().unwrap().to_owned()
@@ -187,9 +187,9 @@ fn links_and_window_codes_end_with_the_key_that_created_them() {
         let url = post("/v1/sessions", &session, "connectUrl");
         let code = url.strip_prefix(&format!("{ORIGIN}/connect#code=")).unwrap();
         if is_expired {
-            api.world.now.set(api.world.now.get() + 60_000);
+            api.env.now.set(api.env.now.get() + 60_000);
         } else {
-            api.world.revoke(&key);
+            api.env.revoke(&key);
         }
         assert_eq!(browser.get(&api, &link).status, 410);
         assert_eq!(browser.go(&api, &link).status, 410);
@@ -197,5 +197,5 @@ fn links_and_window_codes_end_with_the_key_that_created_them() {
         assert_eq!(api.send(&exchange(code)).status, 401);
         assert_eq!(rows(&api, "used_codes"), 0);
     }
-    assert!(api.world.sent.borrow().is_empty());
+    assert!(api.env.sent.borrow().is_empty());
 }

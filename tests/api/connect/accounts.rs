@@ -39,10 +39,10 @@ fn with_key(api: &Api, identity: &str, account: &Value) -> String {
 }
 
 /// Connects with OAuth 2.0. Returns the connection's path.
-fn with_tokens(api: &Api, sent: &Value, answers: &[(u16, Value)]) -> String {
+fn with_tokens(api: &Api, sent: &Value, responses: &[(u16, Value)]) -> String {
     let (id, link) = begin(api, sent);
     let (browser, state) = follow(api, &link);
-    script(api, answers);
+    script(api, responses);
     assert_eq!(browser.back(api, &format!("code=c&state={state}")).status, 200);
     let status = attempt(api, &id);
     assert_eq!(status["status"], "succeeded", "{status}");
@@ -145,7 +145,7 @@ fn the_filter_finds_exactly_the_account() {
 #[test]
 fn an_id_token_names_the_account_where_no_request_does() {
     let api = api_with_names();
-    for (nth, (claims, expected)) in [
+    for (index, (claims, expected)) in [
         (
             json!({"sub": "s", "email": "ann@acme.example", "name": "Ann"}),
             json!({"id": "s", "name": "ann@acme.example"}),
@@ -159,23 +159,23 @@ fn an_id_token_names_the_account_where_no_request_does() {
     {
         let path = with_tokens(
             &api,
-            &of(&format!("ann-{nth}"), "token-only", "oauth"),
+            &of(&format!("ann-{index}"), "token-only", "oauth"),
             &[(200, tokens(&claims))],
         );
         assert_eq!(account(&api, &path), expected, "{claims}");
     }
     // The account request is sent for the name only; the id comes from the ID token.
     let claims = json!({"sub": "s"});
-    let said = json!({"id": 7, "email": "e@acme.example"});
+    let profile = json!({"id": 7, "email": "e@acme.example"});
     let path =
-        with_tokens(&api, &of("ann", "named", "oauth"), &[(200, tokens(&claims)), (200, said)]);
+        with_tokens(&api, &of("ann", "named", "oauth"), &[(200, tokens(&claims)), (200, profile)]);
     assert_eq!(account(&api, &path), json!({"id": "s", "name": "e@acme.example"}));
 }
 
 #[test]
 fn account_names_are_untrusted() {
     let api = api_with_names();
-    for (nth, (said, expected)) in [
+    for (index, (profile, expected)) in [
         (
             json!({"id": "7", "email": "evil\u{202e}\u{0}\n<b>"}),
             json!({"id": "7", "name": "evil <b>"}),
@@ -192,8 +192,8 @@ fn account_names_are_untrusted() {
     .into_iter()
     .enumerate()
     {
-        let path = with_key(&api, &format!("ann-{nth}"), &said);
-        assert_eq!(account(&api, &path), expected, "{said}");
+        let path = with_key(&api, &format!("ann-{index}"), &profile);
+        assert_eq!(account(&api, &path), expected, "{profile}");
     }
 }
 
@@ -202,7 +202,7 @@ fn reconnecting_replaces_the_account_and_deleting_removes_it() {
     let api = api_with_names();
     let path = with_key(&api, "ann", &json!({"id": "7", "email": "seven@acme.example"}));
     let id = path.rsplit('/').next().unwrap();
-    for (said, expected) in [
+    for (profile, expected) in [
         (
             (200, json!({"id": "8", "email": "eight@acme.example"})),
             json!({"id": "8", "name": "eight@acme.example"}),
@@ -210,7 +210,7 @@ fn reconnecting_replaces_the_account_and_deleting_removes_it() {
         // The account of these credentials is unknown.
         ((404, json!({})), Value::Null),
     ] {
-        script(&api, &[said]);
+        script(&api, &[profile]);
         let again = connect(
             &api,
             &json!({"connection": id, "authMethod": "key", "fields": {"apiKey": "k2"}, "allowOtherAccount": true}),
@@ -220,7 +220,7 @@ fn reconnecting_replaces_the_account_and_deleting_removes_it() {
     }
     let path = with_key(&api, "bob", &json!({"id": "9", "email": "nine@acme.example"}));
     assert_eq!(send(&api, "DELETE", &path, &json!({})).status, 204);
-    let left = api.world.dump_without_events().join("\n");
+    let left = api.env.dump_without_events().join("\n");
     assert!(!left.contains("nine@acme.example"), "{left}");
 }
 
@@ -239,7 +239,7 @@ fn without_names_only_ids_are_stored_and_shown() {
     let claims = json!({"sub": "9", "email": "nine@acme.example"});
     with_tokens(&api, &of("cem", "token-only", "oauth"), &[(200, tokens(&claims))]);
     assert_eq!(account(&api, &path), json!({"id": "8", "name": null}));
-    let stored = api.world.dump().join("\n");
+    let stored = api.env.dump().join("\n");
     assert!(!stored.contains("eight@") && !stored.contains("nine@"), "{stored}");
 }
 
@@ -253,7 +253,7 @@ fn a_refresh_fills_in_a_missing_account() {
         let read = api.get(&format!("{path}/credentials?refresh=true"));
         assert_eq!(read.status, 200, "{}", text(&read));
     };
-    api.world.database.execute_batch(forget).unwrap();
+    api.env.database.execute_batch(forget).unwrap();
     script(&api, &[(200, json!({"access_token": "b"}))]);
     refresh();
     assert_eq!(account(&api, &path), json!({"id": "s", "name": null}));

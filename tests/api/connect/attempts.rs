@@ -30,16 +30,16 @@ fn listed(api: &Api, query: &str) -> Vec<String> {
 }
 
 /// A service with one attempt for each outcome, begun a second apart, in alphabetical order of the identities.
-fn scene() -> Api {
+fn fixture() -> Api {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "plain");
     let start = |platform: &str, identity: &str| {
-        api.world.wait(1000);
+        api.env.wait(1000);
         begin(&api, &of(platform, identity))
     };
     start("acme", "ann");
-    api.world.wait(10 * MINUTE_MS);
+    api.env.wait(10 * MINUTE_MS);
     let (_, denied) = start("acme", "bob");
     refuse(&api, &denied, "access_denied");
     let (_, rejected) = start("acme", "cy");
@@ -50,20 +50,20 @@ fn scene() -> Api {
     let claim = "UPDATE connect_attempts SET status = 'exchanging', claimed_at = ?2 WHERE id = ?1";
     let claim = |id: &str, at: u64| {
         let at = i64::try_from(at).unwrap();
-        api.world.database.execute(claim, (id, at)).unwrap();
+        api.env.database.execute(claim, (id, at)).unwrap();
     };
-    claim(&interrupted, api.world.now.get() - 2 * MINUTE_MS);
+    claim(&interrupted, api.env.now.get() - 2 * MINUTE_MS);
     let (exchanging, _) = start("acme", "fay");
-    claim(&exchanging, api.world.now.get());
-    api.world.wait(1000);
+    claim(&exchanging, api.env.now.get());
+    api.env.wait(1000);
     let sent = json!({"platform": "plain", "authMethod": "sign-in", "identity": "gus", "identityType": "user"});
     begin(&api, &sent);
     api
 }
 
 #[test]
-fn each_status_platform_and_identity() {
-    let api = scene();
+fn filters_attempts_by_status_platform_and_identity() {
+    let api = fixture();
     let all = [
         "gus pending",
         "fay pending",
@@ -93,31 +93,31 @@ fn each_status_platform_and_identity() {
 
 #[test]
 fn rows_show_the_outcome_and_no_secret() {
-    let api = scene();
+    let api = fixture();
     let response = body(&api.get(&format!("{LIST}?identity=cy")));
     let row = &response["rows"][0];
-    let begun = row["createdAt"].as_str().unwrap();
+    let started = row["createdAt"].as_str().unwrap();
     assert_eq!(
         *row,
         json!({
             "id": row["id"], "platform": "acme", "authMethod": "oauth", "client": "default", "identity": "cy", "identityType": "user",
             "status": "failed", "connection": null,
             "error": {"code": "client_rejected", "detail": row["error"]["detail"]},
-            "createdAt": begun, "expiresAt": row["expiresAt"],
+            "createdAt": started, "expiresAt": row["expiresAt"],
         })
     );
     let made = body(&api.get(&format!("{LIST}?status=succeeded")))["rows"][0]["connection"].clone();
     assert_eq!(api.get(&format!("/v1/vault/connections/{}", made.as_str().unwrap())).status, 200);
     // When a connection is reconnected, it exists before the attempt succeeds.
     let again = json!({"connection": made});
-    api.world.wait(1000);
+    api.env.wait(1000);
     begin(&api, &again);
     assert_eq!(body(&api.get(&format!("{LIST}?limit=1")))["rows"][0]["connection"], made);
 }
 
 #[test]
 fn pages_follow_each_other_without_a_gap() {
-    let api = scene();
+    let api = fixture();
     for filter in ["", "&status=failed,expired", "&platform=acme", "&status=pending&platform=acme"]
     {
         let (whole, next, _) = page(&api, &format!("?limit=500{filter}"));
@@ -133,7 +133,7 @@ fn pages_follow_each_other_without_a_gap() {
     }
     // A page after a deleted attempt, or after another account's, is empty.
     let first = body(&api.get(LIST))["rows"][0]["id"].clone();
-    let stranger = api.world.key("other", Environment::Test, &Scope::ALL, None);
+    let stranger = api.env.key("other", Environment::Test, &Scope::ALL, None);
     let path = format!("{LIST}?before={}", first.as_str().unwrap());
     assert_eq!(body(&api.send(&as_key(&stranger, "GET", &path)))["rows"], json!([]));
 }
@@ -148,7 +148,7 @@ fn pages_are_full_despite_newer_rows_of_others() {
     let (_, link) = begin(&api, &sent);
     refuse(&api, &link, "access_denied");
     for _ in 0..3 {
-        api.world.wait(1000);
+        api.env.wait(1000);
         begin(&api, &of("acme", "ann"));
     }
     for query in ["?identity=ann&status=failed&limit=1", "?platform=plain&limit=1"] {
@@ -158,13 +158,13 @@ fn pages_are_full_despite_newer_rows_of_others() {
 
 #[test]
 fn the_list_reads_only_the_rows_that_it_shows() {
-    let api = scene();
+    let api = fixture();
     // Many attempts of the account that don't match any filter.
     let copy = "INSERT INTO connect_attempts SELECT printf('%08d', n) || substr(id, 9), account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, 'other-' || (n % 2), identity_type, label, name, tags, scopes, return_url, link_hash || n, state_hash || n, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at + 10000 + n, expires_at + 10000 + n FROM connect_attempts, (WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 2000) SELECT n FROM counter) WHERE identity = 'dee'";
     let columns = "id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at, expires_at";
     let copy = copy.replacen("connect_attempts", &format!("connect_attempts ({columns})"), 1);
-    assert_eq!(api.world.database.execute(&copy, []).unwrap(), 2000);
-    for (query, rows, most) in [
+    assert_eq!(api.env.database.execute(&copy, []).unwrap(), 2000);
+    for (query, rows, max) in [
         ("?status=failed", 3, 12),
         ("?status=expired", 1, 12),
         ("?status=pending", 2, 12),
@@ -176,24 +176,24 @@ fn the_list_reads_only_the_rows_that_it_shows() {
     ] {
         let (found, _, read) = page(&api, query);
         assert_eq!(found.len(), rows, "{query}");
-        assert!(read <= most, "{query}: {read} rows");
+        assert!(read <= max, "{query}: {read} rows");
     }
 }
 
 #[test]
 fn the_identity_filter_uses_its_index() {
-    let api = scene();
-    let wish = json!({"identity": "bob", "scopes": ["connections:read"], "ttlSeconds": 600});
-    let bob = token(&api, &wish);
+    let api = fixture();
+    let input = json!({"identity": "bob", "scopes": ["connections:read"], "ttlSeconds": 600});
+    let bob = token(&api, &input);
     for request in [
         api.request("GET", &format!("{LIST}?identity=bob")),
         api.request("GET", &format!("{LIST}?identity=bob&status=failed")),
         as_secret(&bob, "GET", &format!("{LIST}?status=failed")),
     ] {
         assert_eq!(api.send(&request).status, 200);
-        let asked = api.world.asked.borrow();
+        let statements = api.env.statements.borrow();
         let plans: Vec<_> =
-            asked.iter().flat_map(|one| crate::plans::plan(&api.world, one)).collect();
+            statements.iter().flat_map(|one| crate::plans::plan(&api.env, one)).collect();
         let steps = plans.iter().filter(|step| step.contains("connect_attempts"));
         for step in steps {
             assert!(step.contains("connect_attempts_of_identity"), "{request:?}: {plans:#?}");
@@ -204,9 +204,9 @@ fn the_identity_filter_uses_its_index() {
 
 #[test]
 fn a_token_sees_its_own_identity_only() {
-    let api = scene();
-    let wish = json!({"identity": "bob", "identityType": "user", "scopes": ["connections:read"], "ttlSeconds": 600});
-    let bob = token(&api, &wish);
+    let api = fixture();
+    let input = json!({"identity": "bob", "identityType": "user", "scopes": ["connections:read"], "ttlSeconds": 600});
+    let bob = token(&api, &input);
     let see = |query: &str| {
         let found = body(&api.send(&as_secret(&bob, "GET", &format!("{LIST}{query}"))));
         let rows = found["rows"].as_array().unwrap().clone();

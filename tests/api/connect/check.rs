@@ -6,8 +6,8 @@ use crate::vault::{UNKNOWN_ID, at, code};
 
 const HOUR: u64 = 3_600_000;
 
-fn tokens(nth: u64) -> Value {
-    json!({"access_token": format!("at-{nth}"), "expires_in": 3600, "refresh_token": format!("rt-{nth}")})
+fn tokens(index: u64) -> Value {
+    json!({"access_token": format!("at-{index}"), "expires_in": 3600, "refresh_token": format!("rt-{index}")})
 }
 
 fn check(api: &Api, id: &str) -> Response {
@@ -52,12 +52,12 @@ fn a_check_refreshes_tokens_and_returns_no_secret() {
         (status(&api, &id)["attempts"].clone(), status(&api, &id)["nextAttemptAt"].clone()),
         (json!(1), next)
     );
-    api.world.wait(seconds * 1000);
+    api.env.wait(seconds * 1000);
     script(&api, &[(200, tokens(3))]);
     assert_eq!(body(&check(&api, &id))["state"], "operational");
     // The user revoked the key.
     for (wait, expected) in [(0, "degraded"), (HOUR, "failed")] {
-        api.world.wait(wait);
+        api.env.wait(wait);
         script(&api, &[(400, json!({"error": "invalid_grant"}))]);
         let checked = body(&check(&api, &id));
         assert_eq!(
@@ -76,7 +76,7 @@ fn an_unrefreshable_token_fails_on_use_after_expiry() {
     let id = connected(&api, &of_ann("acme"), &json!({"access_token": "at-1", "expires_in": 3600}));
     let credentials = || api.get(&format!("{}/credentials", at(&id)));
     assert_eq!(body(&credentials())["accessToken"], "at-1");
-    api.world.wait(HOUR);
+    api.env.wait(HOUR);
     for (wait, expected, reason, actor, attempts) in [
         (Some(0), "degraded", "grant_rejected", "nobody", 1),
         // The service waits a minute.
@@ -85,7 +85,7 @@ fn an_unrefreshable_token_fails_on_use_after_expiry() {
         (Some(HOUR), "failed", "grant_ended", "user", 2),
     ] {
         match wait {
-            Some(wait) => api.world.wait(wait),
+            Some(wait) => api.env.wait(wait),
             None => until_next_attempt(&api),
         }
         let response = credentials();
@@ -111,7 +111,7 @@ fn an_unrefreshable_token_fails_on_use_after_expiry() {
 fn keys_are_verified() {
     let api = api();
     let id = keyed(&api);
-    for (wait, answer, expected) in [
+    for (wait, reply, expected) in [
         (0, 200, "operational"),
         (0, 401, "degraded"),
         (HOUR, 200, "operational"),
@@ -122,13 +122,13 @@ fn keys_are_verified() {
         (HOUR, 401, "degraded"),
         (HOUR, 401, "failed"),
     ] {
-        api.world.wait(wait);
-        script(&api, &[(answer, json!({}))]);
+        api.env.wait(wait);
+        script(&api, &[(reply, json!({}))]);
         let response = check(&api, &id);
         assert_eq!(
             (response.status, &body(&response)["state"]),
             (200, &json!(expected)),
-            "{answer}"
+            "{reply}"
         );
     }
 }
@@ -137,7 +137,7 @@ fn keys_are_verified() {
 fn an_inconclusive_check_keeps_the_schedule() {
     let api = api();
     let id = keyed(&api);
-    for (answer, state, attempts) in [
+    for (response, state, attempts) in [
         (401, "degraded", 1),
         (404, "degraded", 2),
         (302, "degraded", 3),
@@ -145,12 +145,12 @@ fn an_inconclusive_check_keeps_the_schedule() {
         (404, "operational", 0),
         (302, "operational", 0),
     ] {
-        script(&api, &[(answer, json!({}))]);
-        assert_eq!(body(&check(&api, &id))["state"], state, "{answer}");
+        script(&api, &[(response, json!({}))]);
+        assert_eq!(body(&check(&api, &id))["state"], state, "{response}");
         let status = status(&api, &id);
-        assert_eq!(status["attempts"], attempts, "{answer}");
-        assert_eq!(status["nextAttemptAt"].is_null(), attempts == 0, "{answer}: {status}");
-        api.world.wait(HOUR);
+        assert_eq!(status["attempts"], attempts, "{response}");
+        assert_eq!(status["nextAttemptAt"].is_null(), attempts == 0, "{response}: {status}");
+        api.env.wait(HOUR);
     }
 }
 
@@ -162,13 +162,13 @@ fn rate_limits_do_not_fail_a_key() {
         [(&[("x-ratelimit-remaining", "0")][..], 60_000), (&[("retry-after", "7200")], 7_200_000)]
     {
         platform(&api, move |_| Ok(answered(403, headers, "{}")));
-        let before = api.world.now.get();
+        let before = api.env.now.get();
         assert_eq!(body(&check(&api, &id))["state"], "degraded");
         let status = status(&api, &id);
         assert_eq!(status["reason"]["code"], "platform_unavailable");
         let next = connector_vault::util::rfc3339::parse(status["nextAttemptAt"].as_str().unwrap());
         assert!(next.unwrap() >= before + wait * 4 / 5, "{status}");
-        api.world.wait(3 * HOUR);
+        api.env.wait(3 * HOUR);
     }
 }
 
@@ -177,12 +177,12 @@ fn a_client_for_another_method_is_not_used() {
     let api = api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens(1));
-    api.world.database.execute("UPDATE oauth_clients SET auth_method = 'other'", []).unwrap();
+    api.env.database.execute("UPDATE oauth_clients SET auth_method = 'other'", []).unwrap();
     script(&api, &[]);
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
     assert_eq!(status(&api, &id)["reason"]["code"], "client_rejected");
     let sql = "SELECT count(*) FROM oauth_clients WHERE rejected_since IS NULL";
-    let good: u32 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
+    let good: u32 = api.env.database.query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!(good, 1, "the client has done nothing wrong");
 }
 
@@ -195,7 +195,7 @@ fn a_rejected_client_is_probed_hourly_or_after_a_change() {
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
     assert_eq!(check(&api, &id).status, 429);
     // The pause has ended, but not the hour.
-    api.world.wait(2 * 60_000);
+    api.env.wait(2 * 60_000);
     script(&api, &[]);
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
     let mended = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
@@ -217,16 +217,16 @@ fn checks_do_not_run_concurrently() {
     }
     // A check does not wait for another request's refresh, and many checks run concurrently.
     let id = connected(&api, &of_ann("watched"), &tokens(1));
-    api.world.wait(HOUR);
+    api.env.wait(HOUR);
     lease_to_another(&api, 30_000);
-    api.world.slept.borrow_mut().clear();
+    api.env.pauses.borrow_mut().clear();
     script(&api, &[]);
     assert_eq!(check(&api, &id).status, 200);
-    assert_eq!(*api.world.slept.borrow(), [0; 0]);
+    assert_eq!(*api.env.pauses.borrow(), [0; 0]);
 }
 
 #[test]
-fn connections_that_cannot_be_checked() {
+fn unverifiable_connections_stay_unknown() {
     let api = api();
     let plain = json!({"platform": "plain", "authMethod": "basic", "identity": "ann", "identityType": "user",
         "fields": {"username": "u", "password": "p"}});
@@ -264,7 +264,7 @@ fn a_check_fails_an_expired_unrefreshable_token() {
     let sent = json!({"access_token": "at", "expires_in": 3600});
     let id = connected(&api, &of_ann("acme"), &sent);
     assert_eq!(code(&check(&api, &id)), "not_checkable");
-    api.world.wait(HOUR);
+    api.env.wait(HOUR);
     script(&api, &[]);
     let response = check(&api, &id);
     assert_eq!((response.status, &body(&response)["state"]), (200, &json!("degraded")));
@@ -276,14 +276,14 @@ fn a_check_verifies_a_valid_unrefreshable_token() {
     set_client(&api, "watched");
     let sent = json!({"access_token": "at", "expires_in": 3600});
     let id = connected(&api, &of_ann("watched"), &sent);
-    for (waits, answers, state) in
+    for (waits, responses, state) in
         [(0, vec![(200, json!({}))], "operational"), (HOUR, vec![], "degraded")]
     {
-        api.world.wait(waits);
-        script(&api, &answers);
-        let before = api.world.sent.borrow().len();
+        api.env.wait(waits);
+        script(&api, &responses);
+        let before = api.env.sent.borrow().len();
         assert_eq!(body(&check(&api, &id))["state"], state);
-        assert_eq!(api.world.sent.borrow().len(), before + answers.len());
+        assert_eq!(api.env.sent.borrow().len(), before + responses.len());
     }
 }
 

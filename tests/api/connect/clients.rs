@@ -1,7 +1,7 @@
 //! OAuth clients.
 
 use super::*;
-use crate::support::{Loss, as_key};
+use crate::support::{DbFault, as_key};
 use connector_vault::terms::{Environment, Scope};
 
 #[test]
@@ -53,7 +53,7 @@ fn a_client_is_set_read_listed_and_deleted() {
 
     // Another account and the other environment neither see nor delete it.
     for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
-        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let key = api.env.key(account, environment, &Scope::ALL, None);
         assert_eq!(api.send(&as_key(&key, "GET", path)).status, 404);
         assert_eq!(api.send(&as_key(&key, "DELETE", path)).status, 404);
         assert_eq!(body(&api.send(&as_key(&key, "GET", "/v1/oauth-clients")))["total"], 0);
@@ -88,11 +88,11 @@ fn a_retry_after_a_lost_response_gets_the_same_response() {
     let path = "/v1/oauth-clients/regional";
     let variables = json!({"host": "eu.regional.example"});
     let sent = json!({"clientId": "id", "authMethod": "oauth", "variables": variables});
-    let lose = || api.world.losses.borrow_mut().push_back(Loss::After);
+    let lose = || api.env.db_faults.borrow_mut().push_back(DbFault::After);
     lose();
     let created = send(&api, "PUT", path, &sent);
     assert_eq!((created.status, &body(&created)["variables"]), (201, &variables));
-    api.world.wait(1);
+    api.env.wait(1);
     lose();
     assert_eq!(send(&api, "PUT", path, &sent).status, 200);
     lose();
@@ -176,7 +176,7 @@ fn changing_where_a_secret_is_sent_requires_the_secret() {
 
 #[test]
 fn the_scope_warning_needs_a_platform_with_scopes() {
-    let api = crate::openapi::samples::Scene::new().api;
+    let api = crate::openapi::samples::Fixture::new().api;
     for (scopes, warns) in [(json!([]), true), (json!(["repo"]), false)] {
         let sent = json!({"clientId": "id", "scopes": scopes});
         let stored = body(&send(&api, "PUT", "/v1/oauth-clients/github", &sent));

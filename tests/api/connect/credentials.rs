@@ -18,8 +18,8 @@ fn members_of_the_token_response_are_returned() {
         set_client(&api, platform);
         let tokens = json!({"access_token": "at", "instance_url": "https://eu.example", "x": 1});
         let id = connected(&api, &of_ann(platform), &tokens);
-        let held = body(&api.get(&format!("/v1/vault/connections/{id}/credentials")));
-        assert_eq!(held.get("members").unwrap_or(&Value::Null), &members, "{held}");
+        let credentials = body(&api.get(&format!("/v1/vault/connections/{id}/credentials")));
+        assert_eq!(credentials.get("members").unwrap_or(&Value::Null), &members, "{credentials}");
     }
 }
 
@@ -138,7 +138,7 @@ fn imported_credentials_cannot_choose_the_token_host() {
     script(&api, &[(200, json!({"access_token": "at-1", "refresh_token": "rt-1"}))]);
     let refreshed = api.get(&format!("{path}/credentials"));
     assert_eq!(body(&refreshed)["accessToken"], "at-1", "{}", text(&refreshed));
-    assert_eq!(api.world.sent.borrow().last().unwrap().url, "https://new.hosted.example/token");
+    assert_eq!(api.env.sent.borrow().last().unwrap().url, "https://new.hosted.example/token");
 }
 
 #[test]
@@ -190,25 +190,29 @@ fn a_deleted_connection_leaves_no_credentials() {
 
 #[test]
 fn deleting_a_connection_revokes_its_grant() {
-    for (answered, kept) in [(200, 0), (400, 0), (503, 1), (0, 1)] {
+    for (answered, remaining) in [(200, 0), (400, 0), (503, 1), (0, 1)] {
         let api = api();
         // The database records the time of a deletion by its own clock.
         let sql = "SELECT unixepoch() * 1000";
-        let now: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
-        api.world.now.set(now.try_into().unwrap());
+        let now: i64 = api.env.database.query_row(sql, [], |row| row.get(0)).unwrap();
+        api.env.now.set(now.try_into().unwrap());
         set_client(&api, "revoked");
         let tokens = json!({"access_token": "at", "refresh_token": "rt"});
         let id = connected(&api, &of_ann("revoked"), &tokens);
-        api.world.sent.borrow_mut().clear();
+        api.env.sent.borrow_mut().clear();
         script(&api, &[(answered, json!({}))]);
         let deleted = api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
         assert_eq!(deleted.status, 204);
         assert_eq!(value_of(&form(&api, 0), "token").as_deref(), Some("rt"));
-        assert_eq!(api.world.sent.borrow()[0].url, "https://id.acme.example/revoke");
-        assert_eq!((rows(&api, "credentials"), rows(&api, "revocations")), (0, kept), "{answered}");
+        assert_eq!(api.env.sent.borrow()[0].url, "https://id.acme.example/revoke");
+        assert_eq!(
+            (rows(&api, "credentials"), rows(&api, "revocations")),
+            (0, remaining),
+            "{answered}"
+        );
         // Encrypted tokens that wait for revocation are deleted after a week.
         let sql = "UPDATE revocations SET created_at = created_at - 604810000";
-        api.world.database.execute(sql, []).unwrap();
+        api.env.database.execute(sql, []).unwrap();
         let other = create(&api, "plain");
         assert_eq!(api.send(&api.request("DELETE", &other)).status, 204);
         assert_eq!(rows(&api, "revocations"), 0);
@@ -229,7 +233,7 @@ fn encrypted_rows_are_bound_to_their_place() {
         })
         .collect();
     let sql = "UPDATE credentials SET sealed = (SELECT sealed FROM credentials WHERE connection_id = ?1) WHERE connection_id = ?2";
-    api.world.database.execute(sql, [&ids[0], &ids[1]]).unwrap();
+    api.env.database.execute(sql, [&ids[0], &ids[1]]).unwrap();
     let response = api.get(&format!("/v1/vault/connections/{}/credentials", ids[1]));
     assert_eq!(response.status, 503);
     assert!(!text(&response).contains("-secret"));

@@ -25,7 +25,7 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
     let path = format!("/v1/vault/connections/{}", connection["id"].as_str().unwrap());
     assert_eq!(response.header("location"), Some(format!("{ORIGIN}{path}").as_str()));
     {
-        let sent = api.world.sent.borrow();
+        let sent = api.env.sent.borrow();
         let last = sent.last().unwrap();
         assert_eq!(last.url, "https://api.keyed.example/me");
         assert!(last.headers.contains(&("x-key".into(), "k-secret".into())));
@@ -50,7 +50,7 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
     assert_eq!(body(&reconnected)["id"], connection["id"]);
     assert_eq!(body(&reconnected)["version"], "2");
     assert_eq!(body(&api.get(&format!("{path}/credentials")))["apiKey"], "other");
-    // Unless another account is allowed. Some platforms identify accounts by numbers.
+    // This does not apply if another account is allowed. Some platforms identify accounts by numbers.
     let mut again = again;
     for (allowed, account, status) in [(true, 2, 200), (false, 2, 200), (false, 3, 422)] {
         again["allowOtherAccount"] = json!(allowed);
@@ -65,7 +65,7 @@ fn redirects_do_not_verify_a_key() {
     script(&api, &[(302, json!({}))]);
     let response = connect(&api, &of_ann_with("elsewhere", &json!({"apiKey": "k"})));
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("unknown")));
-    assert_eq!(api.world.sent.borrow()[0].url, "https://login.elsewhere.example/me");
+    assert_eq!(api.env.sent.borrow()[0].url, "https://login.elsewhere.example/me");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn client_credentials_get_a_token() {
     assert_eq!(value_of(&form(&api, 1), "scope").as_deref(), Some("read"));
     // A new token is requested shortly before the old one expires.
     let id = body(&response)["id"].as_str().unwrap().to_owned();
-    api.world.now.set(api.world.now.get() + 59_000);
+    api.env.now.set(api.env.now.get() + 59_000);
     script(&api, &[(200, json!({"access_token": "u", "expires_in": 60}))]);
     let credentials = body(&api.get(&format!("/v1/vault/connections/{id}/credentials")));
     assert_eq!(credentials["accessToken"], "u");
@@ -172,9 +172,9 @@ fn reports_all_errors_of_a_request() {
         ),
     ] {
         let response = connect(&api, &sent);
-        let answer = body(&response);
-        assert_eq!(response.status, 400, "{sent}: {answer}");
-        let found: Vec<&str> = answer["errors"]
+        let reply = body(&response);
+        assert_eq!(response.status, 400, "{sent}: {reply}");
+        let found: Vec<&str> = reply["errors"]
             .as_array()
             .unwrap()
             .iter()
@@ -183,7 +183,7 @@ fn reports_all_errors_of_a_request() {
         let (mut found, mut expected) = (found, pointers);
         found.sort_unstable();
         expected.sort_unstable();
-        assert_eq!(found, expected, "{sent}: {answer}");
+        assert_eq!(found, expected, "{sent}: {reply}");
     }
     let unknown = json!({"connection": "00000000-0000-4000-8000-000000000000"});
     assert_eq!(connect(&api, &unknown).status, 404);

@@ -3,7 +3,7 @@
 use connector_vault::terms::{Environment, Scope};
 
 use super::*;
-use crate::chance::{Chance, repetitions};
+use crate::rng::{TestRng, repetitions};
 use crate::support::{as_key, small_catalog};
 use crate::vault::{CONNECTIONS, at, faults, minimal, name, state};
 
@@ -57,14 +57,14 @@ impl Reader<'_> {
     }
 }
 
-fn tokens(nth: u64, scope: &str) -> Value {
-    json!({"access_token": format!("at-{nth}"), "expires_in": 3600, "refresh_token": format!("rt-{nth}"), "scope": scope})
+fn tokens(index: u64, scope: &str) -> Value {
+    json!({"access_token": format!("at-{index}"), "expires_in": 3600, "refresh_token": format!("rt-{index}"), "scope": scope})
 }
 
 #[test]
 fn every_change_writes_one_event() {
     let api = api();
-    api.world.publish(small_catalog());
+    api.env.publish(small_catalog());
     let mut reader = Reader::new(&api);
     reader.expect(&[], "nothing has happened");
     let created = api.create(&minimal("ann"));
@@ -113,12 +113,12 @@ fn changes_of_credentials_write_events() {
     reader.expect(&["created", "connected"], "connected");
     let credentials = format!("{}/credentials", at(&id));
     let missing = || body(&api.get(&format!("{}/status", at(&id))))["missingScopes"].clone();
-    let mut refresh = |status: u16, answer: Value, expected: &[&str]| {
-        api.world.wait(2 * HOUR);
-        script(&api, &[(status, answer.clone())]);
+    let mut refresh = |status: u16, reply: Value, expected: &[&str]| {
+        api.env.wait(2 * HOUR);
+        script(&api, &[(status, reply.clone())]);
         api.get(&credentials);
         let events = reader.news();
-        assert_eq!(types(&events), expected, "{status} {answer}");
+        assert_eq!(types(&events), expected, "{status} {reply}");
         events.last().map_or(Value::Null, |event| event["data"]["reason"].clone())
     };
     assert_eq!(refresh(200, tokens(2, "read"), &[]), Value::Null);
@@ -166,7 +166,7 @@ fn changes_of_credentials_write_events() {
 #[test]
 fn the_feed_is_filtered_and_restricted() {
     let api = api();
-    api.world.publish(small_catalog());
+    api.env.publish(small_catalog());
     let ids: Vec<String> = ["ann", "bob"]
         .map(|who| api.create(&minimal(who))["id"].as_str().unwrap().to_owned())
         .to_vec();
@@ -186,9 +186,9 @@ fn the_feed_is_filtered_and_restricted() {
     // Callers who must not see them: another account, the other environment, a key without the scope.
     let test = Environment::Test;
     for (key, expected) in [
-        (api.world.key("other", test, &Scope::ALL, None), 200),
-        (api.world.key("acme", Environment::Live, &Scope::ALL, None), 200),
-        (api.world.key("acme", test, &[Scope::ConnectionsRead], None), 403),
+        (api.env.key("other", test, &Scope::ALL, None), 200),
+        (api.env.key("acme", Environment::Live, &Scope::ALL, None), 200),
+        (api.env.key("acme", test, &[Scope::ConnectionsRead], None), 403),
     ] {
         let response = api.send(&as_key(&key, "GET", "/v1/events"));
         assert_eq!(response.status, expected);
@@ -215,11 +215,11 @@ fn the_feed_is_filtered_and_restricted() {
 #[test]
 fn old_events_are_hidden_and_their_ids_not_reused() {
     let api = api();
-    api.world.publish(small_catalog());
+    api.env.publish(small_catalog());
     api.create(&minimal("ann"));
-    api.world.wait(30 * 24 * HOUR);
+    api.env.wait(30 * 24 * HOUR);
     assert_eq!(read_all(&api, "", 500).len(), 1);
-    api.world.wait(1);
+    api.env.wait(1);
     assert_eq!(read_all(&api, "", 500).len(), 0);
     api.create(&minimal("bob"));
     assert_eq!(read_all(&api, "", 500)[0]["id"], "evt_0000000000002");
@@ -230,42 +230,42 @@ fn old_events_are_hidden_and_their_ids_not_reused() {
 #[test]
 fn readers_miss_no_event_during_writes() {
     let api = api();
-    api.world.publish(small_catalog());
-    let mut chance = Chance(7);
+    api.env.publish(small_catalog());
+    let mut rng = TestRng(7);
     let mut ids: Vec<String> = Vec::new();
     let (mut expected, mut seen) = (Vec::new(), Vec::new());
     let mut reader = Reader::new(&api);
-    let other = api.world.key("other", Environment::Test, &Scope::ALL, None);
-    for nth in 0..repetitions(1000, 10_000) {
+    let other = api.env.key("other", Environment::Test, &Scope::ALL, None);
+    for index in 0..repetitions(1000, 10_000) {
         let now = |kind: &str, id: &str| format!("{kind} {id}");
-        let roll = chance.below(10);
+        let roll = rng.below(10);
         if ids.is_empty() || roll == 0 {
             let id =
-                api.create(&minimal(&format!("user {nth}")))["id"].as_str().unwrap().to_owned();
+                api.create(&minimal(&format!("user {index}")))["id"].as_str().unwrap().to_owned();
             expected.push(now("created", &id));
             ids.push(id);
         } else if roll == 1 {
-            let id = ids.swap_remove(chance.below(ids.len()));
+            let id = ids.swap_remove(rng.below(ids.len()));
             assert_eq!(api.send(&api.request("DELETE", &at(&id))).status, 204);
             expected.push(now("deleted", &id));
         } else if roll == 2 {
             let request = as_key(&other, "POST", CONNECTIONS);
-            api.send(&with_body(request, &minimal(&format!("user {nth}")).to_string()));
+            api.send(&with_body(request, &minimal(&format!("user {index}")).to_string()));
         } else {
-            let id = &ids[chance.below(ids.len())];
-            let tag = chance.below(3).to_string();
+            let id = &ids[rng.below(ids.len())];
+            let tag = rng.below(3).to_string();
             let before = body(&api.get(&at(id)))["version"].clone();
             let changed = send(&api, "PATCH", &at(id), &json!({"tags": [tag]}));
             if body(&changed)["version"] != before {
                 expected.push(now("updated", id));
             }
         }
-        if chance.below(50) == 0 {
+        if rng.below(50) == 0 {
             seen.extend(reader.news());
         }
     }
     seen.extend(reader.news());
-    let told = |events: &[Value]| -> Vec<String> {
+    let described = |events: &[Value]| -> Vec<String> {
         let id = |event: &Value| event["data"]["connection"]["id"].as_str().unwrap().to_owned();
         types(events)
             .iter()
@@ -273,6 +273,6 @@ fn readers_miss_no_event_during_writes() {
             .map(|(kind, event)| format!("{kind} {}", id(event)))
             .collect()
     };
-    assert_eq!(told(&seen), expected);
+    assert_eq!(described(&seen), expected);
     assert_eq!(read_all(&api, "", 499), seen);
 }

@@ -40,8 +40,8 @@ fn of(id: &str, rest: &str) -> String {
 fn stored(api: &Api) -> Vec<String> {
     let tables = ["connections", "credentials", "events", "audit"];
     let rows =
-        tables.map(|table| api.world.texts(&format!("SELECT count(*) || ' {table}' FROM {table}")));
-    let own = api.world.texts("SELECT sealed || version || awaits_cut_over FROM credentials");
+        tables.map(|table| api.env.texts(&format!("SELECT count(*) || ' {table}' FROM {table}")));
+    let own = api.env.texts("SELECT sealed || version || awaits_cut_over FROM credentials");
     [rows.concat(), own].concat()
 }
 
@@ -75,16 +75,16 @@ fn a_repeated_import_changes_nothing() {
     for _ in 0..2 {
         assert_eq!(outcomes(&import(&api, &items, false)), ["unchanged"; 5]);
         assert_eq!(stored(&api), before);
-        api.world.wait(60_000);
+        api.env.wait(60_000);
     }
-    // After the cut-over, too.
+    // The same holds after the cut-over.
     assert_eq!(outcomes(&import(&api, &items, true)), ["updated"; 5]);
     let before = stored(&api);
     for cut_over in [false, true] {
         assert_eq!(outcomes(&import(&api, &items, cut_over)), ["unchanged"; 5]);
         assert_eq!(stored(&api), before);
     }
-    assert_eq!(api.world.sent.borrow().len(), 0, "an import calls no platform");
+    assert_eq!(api.env.sent.borrow().len(), 0, "an import calls no platform");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn nothing_is_refreshed_before_the_cut_over() {
     let credentials = of(&id, "/credentials");
     assert_eq!(body(&api.get(&credentials))["accessToken"], "at");
     // One millisecond before it expires, long after a refresh would be due.
-    api.world.now.set(1_800_003_599_999);
+    api.env.now.set(1_800_003_599_999);
     assert_eq!(body(&api.get(&credentials))["accessToken"], "at");
     let refused = |response: &Response| {
         assert_eq!(response.status, 409, "{}", text(response));
@@ -131,16 +131,16 @@ fn nothing_is_refreshed_before_the_cut_over() {
     let forced = refused(&api.get(&format!("{credentials}?refresh=true")));
     assert!(!forced.contains("no valid access token"), "{forced}");
     refused(&api.send(&api.request("POST", &of(&id, "/check"))));
-    api.world.now.set(1_800_003_600_000);
+    api.env.now.set(1_800_003_600_000);
     let expired = refused(&api.get(&credentials));
     assert!(expired.contains("no valid access token since 2027-01-15T09:00:00.000Z"), "{expired}");
     refused(&api.get(&of(&id, "/proxy/me")));
     // No background job does anything, for a month.
     for _ in 0..31 {
-        api.world.wait(86_400_000);
-        pollster::block_on(connector_vault::jobs::run_minute(&api.service, &api.world)).unwrap();
+        api.env.wait(86_400_000);
+        pollster::block_on(connector_vault::jobs::run_minute(&api.service, &api.env)).unwrap();
     }
-    assert_eq!(api.world.sent.borrow().len(), 0);
+    assert_eq!(api.env.sent.borrow().len(), 0);
     assert_eq!(status("state"), "unknown");
     // The file of the cut-over has the newest tokens.
     let newest = item("acme", "ann", &json!({"type": "oauth2", "refreshToken": "rt-9"}));
@@ -194,7 +194,7 @@ fn an_import_fills_connections_without_credentials_and_keeps_those_of_users() {
         import_one(&api, &ann, cut_over, "skipped");
     }
     assert_eq!(body(&api.get(&of(&id, "/credentials")))["accessToken"], "own");
-    // So do credentials that the account sets.
+    // The same holds for credentials that the account sets.
     again = item("keyed", "ann", &json!({"type": "api_key", "apiKey": "k"}));
     let keyed = import_one(&api, &again, false, "created");
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
@@ -338,7 +338,7 @@ fn the_request_as_a_whole_has_limits() {
         let padded = format!("{}{text}", " ".repeat(length - text.len()));
         assert_eq!(api.send(&with_body(api.request("POST", IMPORT), &padded)).status, status);
     }
-    // Only POST is an import; the path is no connection.
+    // The path accepts only `POST`: `import` is not the id of a connection.
     assert_eq!(api.get(IMPORT).status, 405);
     // Tokens can't import, nor can keys without the scope.
     let session = token(&api, &json!({"identity": "ann", "scopes": ["connections:write"]}));

@@ -22,20 +22,20 @@ fn nearly_full() -> (Api, String) {
 #[test]
 fn a_token_creates_a_limited_number_of_connections() {
     let (api, token) = nearly_full();
-    let wish = |label: &str| json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": label});
+    let input = |label: &str| json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": label});
     let by_token = |method: &str, path: &str, sent: &Value| {
         let response = api.send(&as_token(&token, method, path, sent));
         (response.status, code_of(&response))
     };
     let limited = (409, "connection_limit".to_owned());
-    let created = api.send(&as_token(&token, "POST", CONNECTIONS, &wish("last")));
+    let created = api.send(&as_token(&token, "POST", CONNECTIONS, &input("last")));
     assert_eq!(created.status, 201, "{}", body(&created));
-    assert_eq!(by_token("POST", CONNECTIONS, &wish("more")), limited);
+    assert_eq!(by_token("POST", CONNECTIONS, &input("more")), limited);
     // An existing connection is reported before the limit.
-    assert_eq!(by_token("POST", CONNECTIONS, &wish("last")).1, "connection_exists");
+    assert_eq!(by_token("POST", CONNECTIONS, &input("last")).1, "connection_exists");
     set_client(&api, "plain");
     for method in ["sign-in", "basic"] {
-        let mut sent = wish("more");
+        let mut sent = input("more");
         sent["authMethod"] = method.into();
         if method == "basic" {
             sent["fields"] = json!({"username": "u", "password": "p"});
@@ -43,33 +43,33 @@ fn a_token_creates_a_limited_number_of_connections() {
         assert_eq!(by_token("POST", "/v1/vault/connect", &sent), limited, "{method}");
     }
     let attempts = "SELECT count(*) FROM connect_attempts";
-    let attempts: u32 = api.world.database.query_row(attempts, [], |row| row.get(0)).unwrap();
+    let attempts: u32 = api.env.database.query_row(attempts, [], |row| row.get(0)).unwrap();
     assert_eq!(attempts, 0);
-    // Keys don't have this limit.
-    assert_eq!(send(&api, "POST", CONNECTIONS, &wish("by-key")).status, 201);
+    // The limit does not apply to keys.
+    assert_eq!(send(&api, "POST", CONNECTIONS, &input("by-key")).status, 201);
     // There are two connections too many now, so the first deletion makes no room, and the second does.
     let delete = |label: &str| {
         let id = format!("SELECT id FROM connections WHERE label = '{label}'");
-        let id: String = api.world.database.query_row(&id, [], |row| row.get(0)).unwrap();
+        let id: String = api.env.database.query_row(&id, [], |row| row.get(0)).unwrap();
         by_token("DELETE", &format!("{CONNECTIONS}/{id}"), &Value::Null)
     };
     for (label, created) in [("last", limited.0), ("by-key", 201)] {
         assert_eq!(delete(label).0, 204);
-        assert_eq!(by_token("POST", CONNECTIONS, &wish("more")).0, created);
+        assert_eq!(by_token("POST", CONNECTIONS, &input("more")).0, created);
     }
 }
 
 #[test]
 fn an_account_has_a_limited_number_of_connections() {
     let api = api();
-    let wish = |label: &str| json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": label});
-    assert_eq!(send(&api, "POST", CONNECTIONS, &wish("first")).status, 201);
+    let input = |label: &str| json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": label});
+    assert_eq!(send(&api, "POST", CONNECTIONS, &input("first")).status, 201);
     let counts =
         format!("UPDATE connection_counts SET n = {MAX_OF_ACCOUNT} WHERE dimension = 'all'");
-    api.world.database.execute(&counts, []).unwrap();
-    let response = send(&api, "POST", CONNECTIONS, &wish("second"));
+    api.env.database.execute(&counts, []).unwrap();
+    let response = send(&api, "POST", CONNECTIONS, &input("second"));
     assert_eq!((response.status, code_of(&response).as_str()), (409, "connection_limit"));
-    let mut sent = wish("second");
+    let mut sent = input("second");
     sent["authMethod"] = "basic".into();
     sent["fields"] = json!({"username": "u", "password": "p"});
     let response = connect(&api, &sent);
@@ -84,7 +84,7 @@ fn a_sign_in_that_ends_at_a_full_account_fails_with_the_limit() {
     let (id, link) = begin(&api, &of_ann("acme"));
     let counts =
         format!("UPDATE connection_counts SET n = {MAX_OF_ACCOUNT} WHERE dimension = 'all'");
-    api.world.database.execute(&counts, []).unwrap();
+    api.env.database.execute(&counts, []).unwrap();
     agree(&api, &link, &json!({"access_token": "at-1"}));
     assert_eq!(attempt(&api, &id)["error"]["code"], "connection_limit");
 }

@@ -5,31 +5,31 @@ mod accounts;
 mod attempts;
 mod check;
 mod clients;
+mod crash;
+mod crashes;
 mod credentials;
-mod crowd;
 mod direct;
 mod events;
+mod forged;
 mod histories;
 mod import;
-mod killed;
 mod late_tokens;
 mod limits;
-mod made_up;
-mod mortal;
+pub mod maintenance;
 mod named_clients;
 mod oauth;
 mod offered;
-mod places;
 mod private_key;
 mod quirks;
+mod random;
 mod reconnecting;
+mod redirects;
 mod refresh;
 mod refresh_errors;
 mod refused_calls;
-mod returns;
 mod schedule;
 mod starting;
-pub mod upkeep;
+mod value_locations;
 mod ways_back;
 mod window_links;
 
@@ -102,7 +102,7 @@ fn api_of(platforms: &[(&str, Value)]) -> Api {
         }
     };
     let platforms: Vec<Platform> = platforms.iter().map(platform).collect();
-    api.world.publish_platforms(Sizes::PUBLISHED, &platforms);
+    api.env.publish_platforms(Sizes::PUBLISHED, &platforms);
     for platform in &platforms {
         set_client(&api, &platform.connector.platform);
     }
@@ -151,7 +151,7 @@ pub fn api_with(settings: &[(&str, &str)]) -> Api {
     });
     let shop = json!({"name": "shop", "label": "Shop", "required": true, "pattern": "^[a-z.]+$"});
     let app = json!({"grant": "client_credentials", "authorizationUrl": null});
-    api.world.publish_platforms(
+    api.env.publish_platforms(
         Sizes::PUBLISHED,
         &[
             platform("acme", json!([oauth("oauth", &json!({}))]), Value::Null, account.clone()),
@@ -224,9 +224,9 @@ pub fn api() -> Api {
 
 /// Assigns the lease of all credentials to another request, for this many milliseconds.
 fn lease_to_another(api: &Api, milliseconds: u64) {
-    let until = i64::try_from(api.world.now.get() + milliseconds).unwrap();
+    let until = i64::try_from(api.env.now.get() + milliseconds).unwrap();
     let sql = "UPDATE credentials SET lease = 'another', lease_until = ?1";
-    api.world.database.execute(sql, [until]).unwrap();
+    api.env.database.execute(sql, [until]).unwrap();
 }
 
 /// Sends a JSON body with the key.
@@ -252,7 +252,7 @@ pub fn of_ann(platform: &str) -> Value {
 
 /// A response of another service.
 #[expect(clippy::unnecessary_wraps, reason = "it stands beside services that can't be reached")]
-pub fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> {
+pub fn response(status: u16, document: &Value) -> Result<HttpResponse, HttpError> {
     Ok(HttpResponse {
         status,
         headers: vec![("content-type".into(), "application/json".into())],
@@ -261,23 +261,23 @@ pub fn answer(status: u16, document: &Value) -> Result<HttpResponse, HttpError> 
 }
 
 /// Makes other services respond in turn, with these statuses and documents. Returns the requests that they receive.
-pub fn script(api: &Api, answers: &[(u16, Value)]) {
-    let mut answers = VecDeque::from(answers.to_vec());
-    *api.world.platform.borrow_mut() = Box::new(move |request| {
+pub fn script(api: &Api, responses: &[(u16, Value)]) {
+    let mut responses = VecDeque::from(responses.to_vec());
+    *api.env.platform.borrow_mut() = Box::new(move |request| {
         let (status, document) =
-            answers.pop_front().unwrap_or_else(|| panic!("one too many: {request:?}"));
+            responses.pop_front().unwrap_or_else(|| panic!("one too many: {request:?}"));
         match status {
             0 => Err(HttpError::Unreachable),
             1 => Err(HttpError::TimedOut),
-            status => answer(status, &document),
+            status => response(status, &document),
         }
     });
 }
 
 /// The form fields of the nth request to a platform.
-fn form(api: &Api, nth: usize) -> Vec<(String, String)> {
-    let sent = api.world.sent.borrow();
-    let text = String::from_utf8(sent[nth].body.clone()).unwrap();
+fn form(api: &Api, index: usize) -> Vec<(String, String)> {
+    let sent = api.env.sent.borrow();
+    let text = String::from_utf8(sent[index].body.clone()).unwrap();
     pairs(&text)
 }
 
@@ -359,9 +359,9 @@ pub fn text(response: &Response) -> String {
 pub fn begin(api: &Api, sent: &Value) -> (String, String) {
     let response = connect(api, sent);
     assert_eq!(response.status, 202, "{}", body(&response));
-    let begun = body(&response);
-    assert_eq!(begun["status"], "pending");
-    let text = |name: &str| begun[name].as_str().unwrap().to_owned();
+    let started = body(&response);
+    assert_eq!(started["status"], "pending");
+    let text = |name: &str| started[name].as_str().unwrap().to_owned();
     (text("id"), text("authorizationUrl"))
 }
 
@@ -375,8 +375,8 @@ fn followed(api: &Api, sent: &Value) -> (String, Browser, String) {
 /// Follows a link to the platform. Returns the browser and the `state`.
 fn follow(api: &Api, link: &str) -> (Browser, String) {
     let browser = Browser::default();
-    let (_, asked) = browser.follow(api, link);
-    (browser, value_of(&asked, "state").unwrap())
+    let (_, query) = browser.follow(api, link);
+    (browser, value_of(&query, "state").unwrap())
 }
 
 /// Follows a link and consents at the platform, whose token response is scripted.
@@ -433,14 +433,14 @@ pub fn exchange(code: &str) -> Request {
 /// Counts the rows of a table.
 pub fn rows(api: &Api, table: &str) -> i64 {
     let sql = format!("SELECT count(*) FROM {table}");
-    api.world.database.query_row(&sql, [], |row| row.get(0)).unwrap()
+    api.env.database.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
 /// Waits until the only credentials may be tried again.
 fn until_next_attempt(api: &Api) {
     let sql = "SELECT next_attempt_at FROM credentials";
-    let next: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
-    api.world.now.set(next.try_into().unwrap());
+    let next: i64 = api.env.database.query_row(sql, [], |row| row.get(0)).unwrap();
+    api.env.now.set(next.try_into().unwrap());
 }
 
 /// The contents of all tables, as one string.
@@ -448,7 +448,7 @@ fn everything(api: &Api) -> String {
     let mut all = String::new();
     for table in ["oauth_clients", "credentials", "revocations", "connect_attempts", "connections"]
     {
-        let mut statement = api.world.database.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let mut statement = api.env.database.prepare(&format!("SELECT * FROM {table}")).unwrap();
         let columns = statement.column_count();
         let mut rows = statement.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {

@@ -1,7 +1,7 @@
 //! Several OAuth clients at one platform, such as one for a bot and one for users.
 
+use super::maintenance::api_of_now;
 use super::reconnecting::id_token;
-use super::upkeep::api_of_now;
 use super::*;
 use crate::support::{as_secret, column};
 use connector_vault::catalog::cache::CatalogCache;
@@ -44,7 +44,7 @@ fn authenticated(api: &Api) -> Vec<String> {
         let pair = <base64ct::Base64 as base64ct::Encoding>::decode_vec(pair).unwrap();
         Some(String::from_utf8(pair).unwrap().split(':').next().unwrap().to_owned())
     };
-    std::mem::take(&mut *api.world.sent.borrow_mut()).into_iter().filter_map(client).collect()
+    std::mem::take(&mut *api.env.sent.borrow_mut()).into_iter().filter_map(client).collect()
 }
 
 /// Connects ann's account. Returns the path of the connection.
@@ -57,8 +57,8 @@ fn connect_with(api: &Api, client: &str) -> String {
 
 /// Begins an attempt. Returns the client id of its authorization request, and its scopes.
 fn client_of(api: &Api, link: &str) -> (String, String) {
-    let (_, asked) = Browser::default().follow(api, link);
-    (value_of(&asked, "client_id").unwrap(), value_of(&asked, "scope").unwrap())
+    let (_, query) = Browser::default().follow(api, link);
+    (value_of(&query, "client_id").unwrap(), value_of(&query, "scope").unwrap())
 }
 
 fn code_of(response: &Response) -> (u16, Value) {
@@ -145,7 +145,7 @@ fn a_secret_opens_only_under_the_name_of_its_client() {
     let api = api_with_bot();
     let (_, browser, state) = followed(&api, &with(of_ann("revoked"), "client", json!("bot")));
     let sql = "UPDATE oauth_clients SET sealed = (SELECT sealed FROM oauth_clients WHERE name = 'default') WHERE name = 'bot'";
-    api.world.database.execute(sql, []).unwrap();
+    api.env.database.execute(sql, []).unwrap();
     let response = browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!((response.status, authenticated(&api).len()), (503, 0));
 }
@@ -159,7 +159,7 @@ fn an_account_is_connected_refreshed_and_revoked_with_the_chosen_client() {
     assert_eq!((&rows[0]["id"], &rows[0]["client"]), (&json!(id), &json!("bot")));
     for client in ["bot", "default"] {
         let path = connect_with(&api, client);
-        api.world.now.set(api.world.now.get() + HOUR);
+        api.env.now.set(api.env.now.get() + HOUR);
         script(&api, &[(200, tokens("next")), (200, json!({}))]);
         let credentials = body(&api.get(&format!("{path}/credentials")));
         assert_eq!(credentials["accessToken"], "at-next", "{credentials}");
@@ -185,11 +185,11 @@ fn a_pending_revocation_keeps_its_client() {
     let path = connect_with(&api, "bot");
     script(&api, &[(503, json!({}))]);
     api.send(&api.request("DELETE", &path));
-    assert_eq!(api.world.texts("SELECT client FROM revocations"), ["bot"]);
+    assert_eq!(api.env.texts("SELECT client FROM revocations"), ["bot"]);
     authenticated(&api);
-    api.world.now.set(api.world.now.get() + HOUR);
+    api.env.now.set(api.env.now.get() + HOUR);
     script(&api, &[(200, json!({}))]);
-    let (cache, metered) = (CatalogCache::new(1 << 20), Metered::new(&api.world));
+    let (cache, metered) = (CatalogCache::new(1 << 20), Metered::new(&api.env));
     pollster::block_on(revoke_due(&config(&SETTINGS), &cache, &metered, 9)).unwrap();
     assert_eq!((authenticated(&api), rows(&api, "revocations")), (vec!["bot".to_owned()], 0));
 }
@@ -203,7 +203,7 @@ fn a_reconnected_connection_keeps_its_client_unless_another_is_chosen() {
     let token_of = |name: &str| {
         let sql =
             format!("SELECT client || renewable FROM credentials WHERE connection_id = '{id}'");
-        assert_eq!(api.world.texts(&sql), [name]);
+        assert_eq!(api.env.texts(&sql), [name]);
     };
     // The platform sends no new refresh token. The stored one stays with the client that it was issued to.
     let account = json!({"access_token": "at", "expires_in": 3600, "id_token": id_token(1)});
@@ -222,9 +222,9 @@ fn a_reconnected_connection_keeps_its_client_unless_another_is_chosen() {
         connected(&api, &request, sent);
         token_of(expected);
     }
-    // So does a failed connection that is found by its key.
+    // The same holds for a failed connection that is found by its key.
     let fail =
-        || api.world.database.execute("UPDATE connections SET state = 'failed', active = 0", []);
+        || api.env.database.execute("UPDATE connections SET state = 'failed', active = 0", []);
     connected(
         &api,
         &with(with(again.clone(), "client", json!("bot")), "allowOtherAccount", json!(true)),
@@ -313,8 +313,8 @@ fn a_link_to_the_window_carries_its_client() {
     let token = exchanged["token"].as_str().unwrap();
     assert_eq!(body(&api.send(&as_secret(token, "GET", "/v1/whoami")))["client"], "bot");
     let sent = json!({"platform": "plain", "authMethod": "sign-in"});
-    let begun = body(&api.send(&as_token(token, "POST", "/v1/vault/connect", &sent)));
-    assert_eq!(client_of(&api, begun["authorizationUrl"].as_str().unwrap()).0, "bot");
+    let started = body(&api.send(&as_token(token, "POST", "/v1/vault/connect", &sent)));
+    assert_eq!(client_of(&api, started["authorizationUrl"].as_str().unwrap()).0, "bot");
 }
 
 #[test]
@@ -335,16 +335,16 @@ fn the_breaker_of_one_client_leaves_the_others_alone() {
     assert_eq!(events["rows"][0]["data"]["oauthClient"], expected, "{events}");
 
     // Setting a client makes its own connections due, and accepts only this client again.
-    let later = api.world.now.get() + 24 * HOUR;
+    let later = api.env.now.get() + 24 * HOUR;
     let sql = "UPDATE credentials SET reason_code = 'client_rejected', failing_since = 1, next_attempt_at = ?1";
-    api.world.database.execute(sql, [i64::try_from(later).unwrap()]).unwrap();
+    api.env.database.execute(sql, [i64::try_from(later).unwrap()]).unwrap();
     let waiting =
         format!("SELECT client FROM credentials WHERE next_attempt_at = {later} ORDER BY client");
     for (name, rejected, left) in [("default", true, vec!["bot"]), ("bot", false, vec![])] {
         let path = format!("/v1/oauth-clients/revoked?name={name}");
         assert_eq!(send(&api, "PUT", &path, &json!({"clientId": name})).status, 200);
         assert_eq!(
-            (is_rejected("bot"), api.world.texts(&waiting)),
+            (is_rejected("bot"), api.env.texts(&waiting)),
             (rejected, left.iter().map(|it| (*it).to_owned()).collect()),
             "{name}"
         );
@@ -361,7 +361,7 @@ fn imported_credentials_belong_to_the_named_client() {
         assert_eq!(response.status, 200, "{}", text(&response));
         body(&response)["results"][0].clone()
     };
-    let client = || api.world.texts("SELECT client FROM credentials");
+    let client = || api.env.texts("SELECT client FROM credentials");
     let item = with(of_ann("revoked"), "credentials", credentials);
     let of = |name: &str| with(item.clone(), "client", json!(name));
     let refused = import(of("user"), false);
@@ -398,7 +398,7 @@ fn a_renamed_platform_keeps_its_connections_on_their_client() {
     let path = connect_with(&api, "bot");
     // What was stored has the former name.
     for table in ["oauth_clients", "connections"] {
-        api.world
+        api.env
             .database
             .execute(&format!("UPDATE {table} SET platform = 'old-revoked'"), [])
             .unwrap();

@@ -33,7 +33,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     ] {
         assert!(question.contains(word), "{word}: {question}");
     }
-    let (address, asked) = browser.follow(&api, &link);
+    let (address, query) = browser.follow(&api, &link);
     assert_eq!(address, "https://id.acme.example/authorize");
     for (name, value) in [
         ("response_type", "code"),
@@ -42,10 +42,10 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
         ("redirect_uri", "https://vault.example/connect/callback"),
         ("code_challenge_method", "S256"),
     ] {
-        assert_eq!(value_of(&asked, name).as_deref(), Some(value), "{name}");
+        assert_eq!(value_of(&query, name).as_deref(), Some(value), "{name}");
     }
-    let state = value_of(&asked, "state").unwrap();
-    assert_eq!(value_of(&asked, "code_challenge").unwrap().len(), 43);
+    let state = value_of(&query, "state").unwrap();
+    assert_eq!(value_of(&query, "code_challenge").unwrap().len(), 43);
 
     // The user returns from the platform: the code is exchanged and the account is requested.
     script(&api, &[(200, tokens()), (200, json!({"id": 7}))]);
@@ -61,7 +61,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     assert!(value_of(&exchange, "code_verifier").is_some());
     assert_eq!(value_of(&exchange, "client_secret"), None);
     {
-        let sent = api.world.sent.borrow();
+        let sent = api.env.sent.borrow();
         assert_eq!(sent[0].url, "https://id.acme.example/token");
         let authorization = sent[0].headers.iter().find(|(name, _)| name == "authorization");
         // "an+id" or "an%20id" and "a%3Asecret", in base64.
@@ -131,8 +131,8 @@ fn states_work_once_in_their_browser_and_in_time() {
     let page = other.get(&api, &link);
     shows(&page, 200, "Connect The acme to Sample App?");
     assert!(text(&page).contains(">Yes, continue to The acme</button>"), "{}", text(&page));
-    let (_, asked) = browser.follow(&api, &link);
-    let state = value_of(&asked, "state").unwrap();
+    let (_, parameters) = browser.follow(&api, &link);
+    let state = value_of(&parameters, "state").unwrap();
 
     // Another browser is rejected with or without a cookie of its own, and so is its link.
     for page in [
@@ -149,7 +149,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     assert_eq!(attempt(&api, &id)["status"], "pending");
 
     // A browser without a cookie is rejected even if no browser is recorded.
-    let cookies = |sql: &str| api.world.database.execute(sql, []).unwrap();
+    let cookies = |sql: &str| api.env.database.execute(sql, []).unwrap();
     cookies("CREATE TEMP TABLE kept AS SELECT id, browser_hash FROM connect_attempts");
     cookies("UPDATE connect_attempts SET browser_hash = NULL");
     let none = Browser::default().back(&api, &format!("code=c&state={state}"));
@@ -187,15 +187,15 @@ fn states_work_once_in_their_browser_and_in_time() {
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 200);
     let again = browser.back(&api, &format!("code=c&state={state}"));
     assert!(text(&again).contains("is connected"), "{}", text(&again));
-    assert_eq!(api.world.sent.borrow().len(), 2);
+    assert_eq!(api.env.sent.borrow().len(), 2);
     shows(&browser.get(&api, &link), 410, "This link has been used");
 
     // The attempt has expired.
     let (id, link) =
         begin(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"}));
-    let (_, asked) = browser.follow(&api, &link);
-    let state = value_of(&asked, "state").unwrap();
-    api.world.now.set(api.world.now.get() + 600_000);
+    let (_, parameters) = browser.follow(&api, &link);
+    let state = value_of(&parameters, "state").unwrap();
+    api.env.now.set(api.env.now.get() + 600_000);
     shows(&browser.back(&api, &format!("code=c&state={state}")), 410, "This link has expired");
     shows(&browser.get(&api, &link), 410, "This link has expired");
     assert_eq!(attempt(&api, &id)["status"], "expired");
@@ -209,8 +209,8 @@ fn a_forwarded_browser_completes_the_move() {
     let browser = Browser::default();
     let arrives = |visit: &dyn Fn() -> u16| {
         let begin = "INSERT INTO account_moves (account, step, other, began_at) VALUES ('acme', 'arriving', 7, 1)";
-        api.world.database.execute(begin, []).unwrap();
-        api.world.was_forwarded.set(true);
+        api.env.database.execute(begin, []).unwrap();
+        api.env.was_forwarded.set(true);
         (visit(), rows(&api, "account_moves"))
     };
     assert_eq!(arrives(&|| browser.get(&api, &link).status), (200, 0));
@@ -340,10 +340,10 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
     refused(&exchange(&used));
 
     // An expired code is useless, and the next exchange deletes it.
-    let later = api.world.now.get() + 600_000;
-    api.world.now.set(later - 1);
+    let later = api.env.now.get() + 600_000;
+    api.env.now.set(later - 1);
     let last = code(&api, &sent);
-    api.world.now.set(later);
+    api.env.now.set(later);
     refused(&exchange(&unused));
     assert_eq!(api.send(&exchange(&last)).status, 200);
     assert_eq!(rows(&api, "used_codes"), 1);
@@ -352,7 +352,7 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
 #[test]
 fn failures_end_an_attempt_with_a_reason() {
     let error = |code: &str| format!("error={code}&error_description=%3Cb%3Eno%3C%2Fb%3E");
-    for (query, answers, code) in [
+    for (query, responses, code) in [
         (error("access_denied"), vec![], "denied"),
         (error("invalid_scope"), vec![], "request_rejected"),
         (error("unauthorized_client"), vec![], "client_rejected"),
@@ -369,19 +369,19 @@ fn failures_end_an_attempt_with_a_reason() {
         let api = api();
         set_client(&api, "acme");
         let (id, browser, state) = followed(&api, &of_ann("acme"));
-        script(&api, &answers);
+        script(&api, &responses);
         let page = browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(page.status, 200, "{query}");
         assert!(!text(&page).contains("<b>"), "{}", text(&page));
         let ended = attempt(&api, &id);
         assert_eq!(ended["status"], "failed", "{query}");
-        assert_eq!(ended["error"]["code"], code, "{query} {answers:?}: {ended}");
+        assert_eq!(ended["error"]["code"], code, "{query} {responses:?}: {ended}");
         assert_eq!(ended["connection"], Value::Null);
         assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
         // After a reload, the page is the same and no platform is called.
-        let asked = api.world.sent.borrow().len();
+        let parameters = api.env.sent.borrow().len();
         let again = browser.back(&api, &format!("{query}&state={state}"));
-        assert_eq!(api.world.sent.borrow().len(), asked);
+        assert_eq!(api.env.sent.borrow().len(), parameters);
         let heading = if code == "denied" { "was not connected" } else { "could not be connected" };
         for page in [&page, &again] {
             assert_eq!(page.status, 200, "{query}");
@@ -395,7 +395,7 @@ fn codes_are_exchanged_only_with_the_client_that_started() {
     let api = api();
     set_client(&api, "acme");
     let (id, browser, state) = followed(&api, &of_ann("acme"));
-    api.world.wait(1);
+    api.env.wait(1);
     let other = json!({"clientId": "another id", "clientSecret": "another secret"});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &other).status, 200);
     script(&api, &[]);
@@ -404,7 +404,7 @@ fn codes_are_exchanged_only_with_the_client_that_started() {
 
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     let sql = "UPDATE oauth_clients SET auth_method = 'another'";
-    api.world.database.execute(sql, []).unwrap();
+    api.env.database.execute(sql, []).unwrap();
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
 }
@@ -425,7 +425,7 @@ fn a_revoked_key_ends_its_attempts() {
     let api = api();
     set_client(&api, "acme");
     let (_, browser, state) = followed(&api, &of_ann("acme"));
-    api.world.revoke(&api.key);
+    api.env.revoke(&api.key);
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 410);
     assert_eq!(rows(&api, "connections"), 0);
 }
@@ -437,20 +437,20 @@ fn a_crash_leaves_no_partial_connection() {
     set_client(&api, "acme");
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     let weak = Rc::downgrade(&api);
-    *api.world.platform.borrow_mut() = Box::new(move |_| {
+    *api.env.platform.borrow_mut() = Box::new(move |_| {
         if let Some(api) = weak.upgrade() {
-            api.world.db_fails.set(true);
+            api.env.db_fails.set(true);
         }
-        answer(200, &tokens())
+        response(200, &tokens())
     });
     let page = browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(page.status, 503);
-    api.world.db_fails.set(false);
+    api.env.db_fails.set(false);
     assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
     assert_eq!(attempt(&api, &id)["status"], "pending");
     // A second redirect does not exchange the code again.
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 409);
-    api.world.now.set(api.world.now.get() + 60_000);
+    api.env.now.set(api.env.now.get() + 60_000);
     let ended = attempt(&api, &id);
     assert_eq!(
         (&ended["status"], &ended["error"]["code"]),

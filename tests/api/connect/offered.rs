@@ -55,7 +55,7 @@ fn offered_platforms_ignore_hosted_authorization() {
         units: Units::default(),
     };
     let (oauth, key) = (oauth("oauth", &json!({})), api_key(&[]));
-    api.world.publish_platforms(
+    api.env.publish_platforms(
         Sizes::PUBLISHED,
         &[
             platform("a", true, &oauth),
@@ -76,11 +76,11 @@ fn tokens_are_offered_only_their_platforms() {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "shops");
-    let wish = json!({
+    let input = json!({
         "identity": "ann", "scopes": ["connections:connect", "catalog:read"],
         "platforms": ["acme", "keyed", "hosted"],
     });
-    let session = send(&api, "POST", "/v1/sessions", &wish);
+    let session = send(&api, "POST", "/v1/sessions", &input);
     let token = body(&session)["token"].as_str().unwrap().to_owned();
     let get = |query: &str| {
         let path = format!("/v1/available-connectors?{query}");
@@ -96,7 +96,7 @@ fn clients_belong_to_an_account_and_environment() {
     let api = api();
     set_client(&api, "acme");
     for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
-        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let key = api.env.key(account, environment, &Scope::ALL, None);
         let get = |query: &str| {
             let path = format!("/v1/available-connectors?limit=500&{query}");
             column(&api.send(&as_key(&key, "GET", &path)), "platform")
@@ -112,9 +112,9 @@ fn one_query_reads_one_row_per_client() {
     for platform in ["acme", "app", "shops"] {
         set_client(&api, platform);
     }
-    let calls = api.world.db_calls.get();
+    let calls = api.env.db_calls.get();
     assert_eq!(offered(&api, "connectable=true").len(), DIRECT.len() + 3);
-    assert_eq!(api.world.db_calls.get() - calls, 1);
+    assert_eq!(api.env.db_calls.get() - calls, 1);
 }
 
 #[test]

@@ -47,14 +47,14 @@ fn part(text: &str) -> Value {
 }
 
 /// The claims of the client assertion in the nth request, whose audience is the URL of the request.
-fn proven(api: &Api, nth: usize, key: &str) -> Value {
-    let url = api.world.sent.borrow()[nth].url.clone();
-    proven_for(api, nth, key, &url)
+fn proven(api: &Api, index: usize, key: &str) -> Value {
+    let url = api.env.sent.borrow()[index].url.clone();
+    proven_for(api, index, key, &url)
 }
 
 /// The claims of the client assertion in the nth request, after its signature, times and audience were checked.
-fn proven_for(api: &Api, nth: usize, key: &str, audience: &str) -> Value {
-    let sent = form(api, nth);
+fn proven_for(api: &Api, index: usize, key: &str, audience: &str) -> Value {
+    let sent = form(api, index);
     let kind = value_of(&sent, "client_assertion_type");
     let expected = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
     assert_eq!(kind.as_deref(), Some(expected));
@@ -68,9 +68,9 @@ fn proven_for(api: &Api, nth: usize, key: &str, audience: &str) -> Value {
     let name = if jwk["kty"] == "RSA" { "RS256" } else { "ES256" };
     assert_eq!((&header["alg"], &header["kid"]), (&json!(name), &jwk["kid"]));
     let signature = Base64UrlUnpadded::decode_vec(signature).unwrap();
-    let verified = api.world.verify(algorithm, key, signed.as_bytes(), &signature);
+    let verified = api.env.verify(algorithm, key, signed.as_bytes(), &signature);
     assert!(pollster::block_on(verified));
-    let now = api.world.now.get() / 1000;
+    let now = api.env.now.get() / 1000;
     assert_eq!((&claims["iat"], &claims["exp"]), (&json!(now), &json!(now + 300)));
     assert_eq!((&claims["iss"], &claims["sub"]), (&json!("an id"), &json!("an id")));
     assert_eq!(claims["aud"], audience);
@@ -103,7 +103,7 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
         assert!(first != second && second != third && first != third, "a proof is sent once");
 
         let private = serde_json::from_str::<Value>(key).unwrap()["d"].clone();
-        for request in api.world.sent.borrow().iter() {
+        for request in api.env.sent.borrow().iter() {
             let text = String::from_utf8_lossy(&request.body).into_owned();
             assert!(!text.contains(private.as_str().unwrap()), "{request:?}");
         }
@@ -113,13 +113,13 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
 /// The number of revocations that the platform has not yet responded to.
 fn pending(api: &Api) -> i64 {
     let select = "SELECT count(*) FROM revocations";
-    api.world.database.query_row(select, [], |row| row.get(0)).unwrap()
+    api.env.database.query_row(select, [], |row| row.get(0)).unwrap()
 }
 
 /// The schedule, an hour later.
 fn an_hour_later(api: &Api) {
-    api.world.wait(3_600_000);
-    let faults = pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
+    api.env.wait(3_600_000);
+    let faults = pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
     assert_eq!(faults, Vec::<String>::new());
 }
 
@@ -141,7 +141,7 @@ fn a_revocation_contains_an_assertion_for_its_own_url() {
         script(&api, &[(200, json!({}))]);
         let path = format!("/v1/vault/connections/{id}");
         assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
-        assert_eq!(api.world.sent.borrow()[1].url, REVOKE);
+        assert_eq!(api.env.sent.borrow()[1].url, REVOKE);
         let revocation = proven(&api, 1, key);
         assert_ne!(exchange["jti"], revocation["jti"], "an assertion is sent once");
         let sent = form(&api, 1);
@@ -174,7 +174,7 @@ fn a_revocation_without_its_key_sends_nothing_and_waits_for_it() {
     assert_eq!(api.send(&api.request("DELETE", CLIENT)).status, 204);
     let path = format!("/v1/vault/connections/{id}");
     assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
-    assert_eq!((api.world.sent.borrow().len(), pending(&api)), (1, 1));
+    assert_eq!((api.env.sent.borrow().len(), pending(&api)), (1, 1));
 
     assert_eq!(set(&api, Some("signed"), RSA).status, 201);
     script(&api, &[(200, json!({}))]);
@@ -196,8 +196,8 @@ fn the_audience_is_the_issuer_that_the_method_names() {
     let path = format!("/v1/vault/connections/{id}");
     assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 200);
     assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
-    for nth in 0..3 {
-        proven_for(&api, nth, RSA, "https://acme.example/");
+    for index in 0..3 {
+        proven_for(&api, index, RSA, "https://acme.example/");
     }
 }
 
@@ -219,10 +219,10 @@ fn private_keys_need_a_method_that_uses_them() {
         (Some("signed"), other.as_str(), "must be a private RSA key"),
     ] {
         let response = set(&api, method, secret);
-        let told = body(&response);
-        assert_eq!((response.status, &told["code"]), (400, &json!("invalid_body")), "{told}");
-        assert_eq!(told["errors"][0]["pointer"], "/clientSecret");
-        let detail = told["errors"][0]["detail"].as_str().unwrap();
+        let result = body(&response);
+        assert_eq!((response.status, &result["code"]), (400, &json!("invalid_body")), "{result}");
+        assert_eq!(result["errors"][0]["pointer"], "/clientSecret");
+        let detail = result["errors"][0]["detail"].as_str().unwrap();
         assert!(detail.contains(what), "{method:?}: {detail}");
     }
     assert_eq!(set(&api, Some("oauth"), "a:secret").status, 200);

@@ -20,20 +20,20 @@ fn set(api: &Api, more: &Value) -> Response {
 fn the_client_decides_where_codes_are_sent() {
     let api =
         api_with_method(&json!({"redirectUri": "{ruName}", "fields": [field("ruName", false)]}));
-    let mut wanted = of_ann("acme");
-    wanted["fields"] = json!({"ruName": "evil"});
-    let refused = connect(&api, &wanted);
+    let mut expected = of_ann("acme");
+    expected["fields"] = json!({"ruName": "evil"});
+    let refused = connect(&api, &expected);
     assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("oauth_client_missing")));
     assert_eq!(set(&api, &json!({"variables": {"ruName": "Acme-Ru"}})).status, 200);
     for fields in [json!({}), json!({"ruName": "evil"})] {
-        wanted["fields"] = fields;
-        let (_, link) = begin(&api, &wanted);
+        expected["fields"] = fields;
+        let (_, link) = begin(&api, &expected);
         let browser = Browser::default();
-        let (_, asked) = browser.follow(&api, &link);
-        assert_eq!(value_of(&asked, "redirect_uri").as_deref(), Some("Acme-Ru"));
-        api.world.sent.borrow_mut().clear();
+        let (_, query) = browser.follow(&api, &link);
+        assert_eq!(value_of(&query, "redirect_uri").as_deref(), Some("Acme-Ru"));
+        api.env.sent.borrow_mut().clear();
         script(&api, &[(400, json!({"error": "invalid_grant"}))]);
-        browser.back(&api, &format!("code=c&state={}", value_of(&asked, "state").unwrap()));
+        browser.back(&api, &format!("code=c&state={}", value_of(&query, "state").unwrap()));
         assert_eq!(value_of(&form(&api, 0), "redirect_uri").as_deref(), Some("Acme-Ru"));
     }
 }
@@ -42,7 +42,7 @@ fn the_client_decides_where_codes_are_sent() {
 fn the_exchange_repeats_parameters_of_the_redirect() {
     let api = api_with_method(&json!({"callbackParameters": ["state", "context", "scope"]}));
     let (_, browser, state) = followed(&api, &of_ann("acme"));
-    api.world.sent.borrow_mut().clear();
+    api.env.sent.borrow_mut().clear();
     script(&api, &[(200, json!({"access_token": "at"}))]);
     let back = format!("code=c&state={state}&context=stores%2Fa&grant_type=password&client_id=x");
     browser.back(&api, &back);
@@ -66,15 +66,15 @@ fn revocations_follow_the_catalog() {
     }));
     let id =
         connected(&api, &of_ann("acme"), &json!({"access_token": "at", "refresh_token": "rt"}));
-    let sent = api.world.sent.borrow_mut().pop().unwrap();
+    let sent = api.env.sent.borrow_mut().pop().unwrap();
     assert!(sent.headers.contains(&("api-version".into(), "2".into())), "{:?}", sent.headers);
-    api.world.sent.borrow_mut().clear();
+    api.env.sent.borrow_mut().clear();
     script(&api, &[(200, json!({}))]);
     let deleted = api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
     assert_eq!(deleted.status, 204);
-    let sent = api.world.sent.borrow();
-    let asked: Value = serde_json::from_slice(&sent[0].body).unwrap();
-    assert_eq!(asked, json!({"token": "at", "token_type_hint": "access_token"}));
+    let sent = api.env.sent.borrow();
+    let query: Value = serde_json::from_slice(&sent[0].body).unwrap();
+    assert_eq!(query, json!({"token": "at", "token_type_hint": "access_token"}));
     for (name, value) in [("api-version", "2"), ("content-type", "application/json")] {
         assert!(sent[0].headers.contains(&(name.into(), value.into())), "{name}");
     }
@@ -86,21 +86,21 @@ fn account_credentials_get_a_new_token_on_expiry() {
         "grant": "account_credentials", "authorizationUrl": null,
         "tokenParameters": {"account_id": "{accountId}"}, "fields": [field("accountId", false)],
     }));
-    let mut wanted = of_ann("acme");
-    wanted["fields"] = json!({"accountId": "42"});
-    api.world.sent.borrow_mut().clear();
+    let mut expected = of_ann("acme");
+    expected["fields"] = json!({"accountId": "42"});
+    api.env.sent.borrow_mut().clear();
     script(&api, &[(200, json!({"access_token": "at-1", "expires_in": 3600}))]);
-    let response = connect(&api, &wanted);
+    let response = connect(&api, &expected);
     assert_eq!(response.status, 201, "{}", body(&response));
     let id = body(&response)["id"].as_str().unwrap().to_owned();
-    api.world.wait(3_600_001);
+    api.env.wait(3_600_001);
     script(&api, &[(200, json!({"access_token": "at-2", "expires_in": 3600}))]);
     let credentials = body(&api.get(&format!("/v1/vault/connections/{id}/credentials")));
     assert_eq!(credentials["accessToken"], "at-2");
-    for nth in 0..2 {
-        let asked = form(&api, nth);
-        assert_eq!(value_of(&asked, "grant_type").as_deref(), Some("account_credentials"));
-        assert_eq!(value_of(&asked, "account_id").as_deref(), Some("42"));
+    for index in 0..2 {
+        let query = form(&api, index);
+        assert_eq!(value_of(&query, "grant_type").as_deref(), Some("account_credentials"));
+        assert_eq!(value_of(&query, "account_id").as_deref(), Some("42"));
     }
 }
 
@@ -118,15 +118,15 @@ fn a_client_decides_whether_pkce_is_used() {
         assert_eq!((shown.status, &body(&shown)["pkce"]), (200, &of_client));
         let (_, link) = begin(&api, &of_ann("acme"));
         let browser = Browser::default();
-        let (_, asked) = browser.follow(&api, &link);
+        let (_, query) = browser.follow(&api, &link);
         assert_eq!(
-            value_of(&asked, "code_challenge").is_some(),
+            value_of(&query, "code_challenge").is_some(),
             is_used,
             "{of_catalog} {of_client}"
         );
-        api.world.sent.borrow_mut().clear();
+        api.env.sent.borrow_mut().clear();
         script(&api, &[(200, json!({"access_token": "at"}))]);
-        browser.back(&api, &format!("code=c&state={}", value_of(&asked, "state").unwrap()));
+        browser.back(&api, &format!("code=c&state={}", value_of(&query, "state").unwrap()));
         assert_eq!(
             value_of(&form(&api, 0), "code_verifier").is_some(),
             is_used,

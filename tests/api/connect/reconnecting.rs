@@ -10,7 +10,7 @@ fn back_as(api: &Api, sent: &Value, account: u64, then: u16) -> Value {
     let state = value_of(&browser.follow(api, &link).1, "state").unwrap();
     let tokens = json!({"access_token": format!("at-{account}"), "refresh_token": format!("rt-{account}"), "id_token": id_token(account)});
     script(api, &[(200, tokens), (then, json!({}))]);
-    api.world.sent.borrow_mut().clear();
+    api.env.sent.borrow_mut().clear();
     browser.back(api, &format!("code=c&state={state}"));
     attempt(api, &id)
 }
@@ -23,7 +23,7 @@ fn unused_tokens_are_revoked() {
     let id = ended["connection"]["id"].as_str().unwrap().to_owned();
     let again = json!({"connection": id});
     let revoked = || -> Option<String> {
-        let sent = api.world.sent.borrow().len();
+        let sent = api.env.sent.borrow().len();
         (sent > 1).then(|| value_of(&form(&api, 1), "token").unwrap())
     };
 
@@ -34,7 +34,7 @@ fn unused_tokens_are_revoked() {
     back_as(&api, &again, 2, 503);
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 1));
     assert!(!everything(&api).contains("rt-2"));
-    api.world.database.execute("DELETE FROM revocations", []).unwrap();
+    api.env.database.execute("DELETE FROM revocations", []).unwrap();
 
     // Many platforms would also end the other connection of the same account.
     let mut other = of_ann("revoked");
@@ -53,7 +53,7 @@ fn unused_tokens_are_revoked() {
         let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
         let tokens = json!({"access_token": "at", "refresh_token": format!("rt-{account}"), "id_token": id_token(account)});
         script(&api, &[(200, tokens), (200, json!({}))]);
-        api.world.sent.borrow_mut().clear();
+        api.env.sent.borrow_mut().clear();
         browser.back(&api, &format!("code=c&state={state}"));
         assert_eq!(attempt(&api, &second)["error"]["code"], "connection_exists");
         assert_eq!(revoked().as_deref(), expected);
@@ -70,7 +70,7 @@ fn unused_tokens_are_revoked() {
     api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
     let tokens = json!({"access_token": "at", "refresh_token": "rt-6", "id_token": id_token(6)});
     script(&api, &[(200, tokens), (200, json!({}))]);
-    api.world.sent.borrow_mut().clear();
+    api.env.sent.borrow_mut().clear();
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(attempt(&api, &gone)["error"]["code"], "connection_not_found");
     assert_eq!(revoked().as_deref(), Some("rt-6"));
@@ -116,7 +116,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (1, 1));
 
     // A failed connection is also reconnected under its old id through its key.
-    api.world.database.execute("UPDATE connections SET state = 'failed', active = 0", []).unwrap();
+    api.env.database.execute("UPDATE connections SET state = 'failed', active = 0", []).unwrap();
     let failed = api.get(&format!("{path}/credentials"));
     assert_eq!((failed.status, &body(&failed)["code"]), (409, &json!("connection_failed")));
     let of_team = json!({"platform": "acme", "identity": "ann", "identityType": "team"});
@@ -141,7 +141,7 @@ pub fn id_token(subject: u64) -> String {
 fn redirect_values_are_validated_like_user_input() {
     let api = api();
     set_client(&api, "companies");
-    for (identity, said, expected) in [
+    for (identity, parameters, expected) in [
         ("good", "realmId=123&region=eu&other=x", json!({"realmId": "123", "region": "eu"})),
         ("bad", "realmId=evil.example&region=moon", Value::Null),
         ("empty", "realmId=&region=", Value::Null),
@@ -151,11 +151,11 @@ fn redirect_values_are_validated_like_user_input() {
         let browser = Browser::default();
         let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
         script(&api, &[(200, tokens())]);
-        browser.back(&api, &format!("code=c&state={state}&{said}"));
+        browser.back(&api, &format!("code=c&state={state}&{parameters}"));
         let ended = attempt(&api, &id);
         let connection = ended["connection"]["id"].as_str().unwrap();
-        let held = api.get(&format!("/v1/vault/connections/{connection}/credentials"));
-        assert_eq!(body(&held)["fields"], expected, "{said}");
+        let credentials = api.get(&format!("/v1/vault/connections/{connection}/credentials"));
+        assert_eq!(body(&credentials)["fields"], expected, "{parameters}");
     }
 }
 

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use super::*;
-use crate::support::{Loss, small_catalog};
+use crate::support::{DbFault, small_catalog};
 
 const HOUR: u64 = 3_600_000;
 
-fn tokens(nth: u64) -> Value {
-    json!({"access_token": format!("at-{nth}"), "expires_in": 3600, "refresh_token": format!("rt-{nth}")})
+fn tokens(index: u64) -> Value {
+    json!({"access_token": format!("at-{index}"), "expires_in": 3600, "refresh_token": format!("rt-{index}")})
 }
 
 /// A connection whose first token expires in an hour.
@@ -16,12 +16,12 @@ fn api_with_connection() -> (Api, String) {
     let api = api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens(1));
-    api.world.sent.borrow_mut().clear();
+    api.env.sent.borrow_mut().clear();
     (api, format!("/v1/vault/connections/{id}"))
 }
 
 fn later(api: &Api, milliseconds: u64) {
-    api.world.now.set(api.world.now.get() + milliseconds);
+    api.env.now.set(api.env.now.get() + milliseconds);
 }
 
 fn access_token(api: &Api, path: &str) -> Value {
@@ -33,7 +33,7 @@ fn tokens_are_refreshed_before_expiry_and_on_request() {
     let (api, path) = api_with_connection();
     later(&api, HOUR - 300_000);
     assert_eq!(access_token(&api, &path), "at-1");
-    assert_eq!(api.world.sent.borrow().len(), 0);
+    assert_eq!(api.env.sent.borrow().len(), 0);
     later(&api, 1);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
@@ -53,18 +53,18 @@ fn tokens_are_refreshed_before_expiry_and_on_request() {
 
 #[test]
 fn new_tokens_are_written_despite_storage_errors() {
-    for loss in [Loss::Before, Loss::After] {
+    for db_fault in [DbFault::Before, DbFault::After] {
         let (api, path) = api_with_connection();
         let api = Rc::new(api);
         later(&api, HOUR);
         let weak = Rc::downgrade(&api);
-        *api.world.platform.borrow_mut() = Box::new(move |_| {
+        *api.env.platform.borrow_mut() = Box::new(move |_| {
             if let Some(api) = weak.upgrade() {
-                api.world.losses.borrow_mut().extend([loss; 8]);
+                api.env.db_faults.borrow_mut().extend([db_fault; 8]);
             }
-            answer(200, &tokens(2))
+            response(200, &tokens(2))
         });
-        assert_eq!(access_token(&api, &path), "at-2", "{loss:?}");
+        assert_eq!(access_token(&api, &path), "at-2", "{db_fault:?}");
         script(&api, &[(200, tokens(3))]);
         api.get(&format!("{path}/credentials?refresh=true"));
         assert_eq!(value_of(&form(&api, 1), "refresh_token").as_deref(), Some("rt-2"));
@@ -80,15 +80,15 @@ fn writes_are_retried_within_the_lease() {
         let api = Rc::new(api);
         later(&api, HOUR);
         let weak = Rc::downgrade(&api);
-        *api.world.platform.borrow_mut() = Box::new(move |_| {
+        *api.env.platform.borrow_mut() = Box::new(move |_| {
             if let Some(api) = weak.upgrade() {
                 later(&api, takes);
-                api.world.db_fails.set(true);
+                api.env.db_fails.set(true);
             }
-            answer(200, &tokens(2))
+            response(200, &tokens(2))
         });
         assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
-        assert_eq!(*api.world.slept.borrow(), pauses, "{takes}");
+        assert_eq!(*api.env.pauses.borrow(), pauses, "{takes}");
     }
 }
 
@@ -100,10 +100,10 @@ fn requests_wait_briefly_for_a_refresh_in_progress() {
         later(&api, HOUR);
         script(&api, &[]);
         lease_to_another(&api, 30_000);
-        api.world.batch_ms.set(takes);
+        api.env.batch_ms.set(takes);
         let refused = api.get(&format!("{path}/credentials"));
         assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
-        assert_eq!(*api.world.slept.borrow(), vec![250; times], "{takes}");
+        assert_eq!(*api.env.pauses.borrow(), vec![250; times], "{takes}");
     }
 }
 
@@ -128,7 +128,7 @@ fn a_temporary_refresh_failure_degrades_and_recovers() {
     let refused = api.get(&format!("{path}/credentials"));
     assert_eq!(refused.status, 503);
     assert!(refused.header("retry-after").is_some());
-    assert_eq!(api.world.sent.borrow().len(), 1);
+    assert_eq!(api.env.sent.borrow().len(), 1);
     until_next_attempt(&api);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
@@ -139,14 +139,14 @@ fn a_temporary_refresh_failure_degrades_and_recovers() {
 #[test]
 fn a_removed_auth_method_is_not_refreshed() {
     let (api, path) = api_with_connection();
-    api.world.publish(small_catalog());
+    api.env.publish(small_catalog());
     assert_eq!(access_token(&api, &path), "at-1");
     later(&api, HOUR);
     let response = api.get(&format!("{path}/credentials"));
     assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
     let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
     assert_eq!(body(&response)["detail"], why);
-    assert_eq!(api.world.sent.borrow().len(), 0);
+    assert_eq!(api.env.sent.borrow().len(), 0);
     // The catalog may regain the method.
     let status = body(&api.get(&format!("{path}/status")));
     assert_eq!((&status["state"], &status["attempts"]), (&json!("operational"), &json!(0)));
@@ -181,7 +181,7 @@ fn a_grant_ends_after_two_refusals() {
     );
     // From here on, the platform is not called.
     assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 409);
-    assert_eq!(api.world.sent.borrow().len(), 2);
+    assert_eq!(api.env.sent.borrow().len(), 2);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_refresh_needs_the_lease() {
     later(&api, 1000);
     let refused = api.get(&format!("{path}/credentials"));
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
-    assert_eq!(api.world.sent.borrow().len(), 0);
+    assert_eq!(api.env.sent.borrow().len(), 0);
     // The lease of a killed holder expires.
     later(&api, 10_000);
     script(&api, &[(200, tokens(2))]);
@@ -221,13 +221,13 @@ fn a_refresh_with_an_expired_lease_sends_no_request() {
     let (api, path) = api_with_connection();
     later(&api, HOUR - 60_000);
     // The platform may take 20 of the lease's 30 seconds.
-    api.world.batch_ms.set(10_001);
+    api.env.batch_ms.set(10_001);
     assert_eq!(access_token(&api, &path), "at-1", "it is still valid");
     later(&api, HOUR);
     let refused = api.get(&format!("{path}/credentials"));
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
-    assert_eq!(api.world.sent.borrow().len(), 0);
-    api.world.batch_ms.set(10_000);
+    assert_eq!(api.env.sent.borrow().len(), 0);
+    api.env.batch_ms.set(10_000);
     later(&api, HOUR);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
@@ -239,20 +239,17 @@ fn a_late_refresh_writes_nothing() {
     later(&api, HOUR);
     let api = Rc::new(api);
     let weak = Rc::downgrade(&api);
-    *api.world.platform.borrow_mut() = Box::new(move |_| {
+    *api.env.platform.borrow_mut() = Box::new(move |_| {
         // In the meantime, another request has taken over the lease.
         let api = weak.upgrade().unwrap();
-        api.world
+        api.env
             .database
             .execute("UPDATE credentials SET lease = 'another', lease_until = 9e15", [])
             .unwrap();
-        answer(200, &tokens(9))
+        response(200, &tokens(9))
     });
     let version = |api: &Api| -> i64 {
-        api.world
-            .database
-            .query_row("SELECT version FROM credentials", [], |row| row.get(0))
-            .unwrap()
+        api.env.database.query_row("SELECT version FROM credentials", [], |row| row.get(0)).unwrap()
     };
     api.get(&format!("{path}/credentials"));
     assert_eq!(version(&api), 1);
@@ -281,7 +278,7 @@ fn connections_work_at_once_after_the_client_is_fixed() {
     set("companies");
     assert_eq!(status()["nextAttemptAt"], next);
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
-    assert_eq!(api.world.sent.borrow().len(), 1);
+    assert_eq!(api.env.sent.borrow().len(), 1);
     set("acme");
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");

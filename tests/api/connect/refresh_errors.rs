@@ -47,7 +47,7 @@ fn is_rejected(api: &Api) -> bool {
 /// Makes the platform respond to all requests in the same way.
 fn always(api: &Api, status: u16, kind: &str, sent: &str) {
     let (kind, sent) = (kind.to_owned(), sent.to_owned());
-    *api.world.platform.borrow_mut() = Box::new(move |_| {
+    *api.env.platform.borrow_mut() = Box::new(move |_| {
         Ok(HttpResponse {
             status,
             headers: vec![("content-type".into(), kind.clone())],
@@ -78,7 +78,7 @@ fn reported_shapes_of_errors_have_their_meaning() {
         );
         refresh(&api, &path);
         let first = status(&api, &path);
-        api.world.now.set(api.world.now.get() + 61_000);
+        api.env.now.set(api.env.now.get() + 61_000);
         refresh(&api, &path);
         let (second, opens) = (status(&api, &path), is_rejected(&api));
         let (state, reason, is_open) = match report["means"].as_str().unwrap() {
@@ -144,10 +144,10 @@ fn two_accounts_with_the_same_error_stop_the_client_and_one_does_not() {
         refresh(&api, &b);
         assert!(is_rejected(&api), "{error}: two accounts");
         // From now on there is one probe an hour, and a success resumes all refreshes.
-        let asked = api.world.sent.borrow().len();
+        let sent_count = api.env.sent.borrow().len();
         assert_eq!(refresh(&api, &c), 503);
-        assert_eq!(api.world.sent.borrow().len(), asked);
-        api.world.now.set(api.world.now.get() + HOUR);
+        assert_eq!(api.env.sent.borrow().len(), sent_count);
+        api.env.now.set(api.env.now.get() + HOUR);
         script(&api, &[(200, tokens())]);
         assert_eq!((refresh(&api, &c), is_rejected(&api)), (200, false), "{error}");
         let events = text(&api.get("/v1/events?types=oauth_client.rejected"));
@@ -186,14 +186,14 @@ fn a_single_refused_connection_backs_off_and_fails_after_three_days() {
     let path = connect_account(&api, "ann", Some("a1"));
     fails_with(&api, 400, &json!({"error": "unauthorized_client"}));
     refresh(&api, &path);
-    let asked = api.world.sent.borrow().len();
-    api.world.now.set(api.world.now.get() + HOUR + 1);
+    let sent_count = api.env.sent.borrow().len();
+    api.env.now.set(api.env.now.get() + HOUR + 1);
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
-    assert_eq!(api.world.sent.borrow().len(), asked + 1);
+    assert_eq!(api.env.sent.borrow().len(), sent_count + 1);
     // As far as the service knows, the client is accepted, so there is no reason to send requests early.
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
-    assert_eq!(api.world.sent.borrow().len(), asked + 1);
-    api.world.now.set(api.world.now.get() + 72 * HOUR);
+    assert_eq!(api.env.sent.borrow().len(), sent_count + 1);
+    api.env.now.set(api.env.now.get() + 72 * HOUR);
     assert_eq!(refresh(&api, &path), 409);
     assert_eq!(status(&api, &path), (json!("failed"), json!("client_rejected")));
     assert!(!is_rejected(&api));
@@ -204,7 +204,7 @@ fn a_new_client_is_tried_immediately_after_a_refusal() {
     let api = api_with_accounts();
     let path = connect_account(&api, "ann", Some("a1"));
     fails_with(&api, 401, &json!({}));
-    api.world.now.set(api.world.now.get() + HOUR + 1);
+    api.env.now.set(api.env.now.get() + HOUR + 1);
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
     let sent = json!({"clientId": "an id", "clientSecret": "another"});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &sent).status, 200);

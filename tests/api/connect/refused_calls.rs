@@ -1,14 +1,14 @@
-//! A call that a platform refuses is evidence about the credentials that were sent with it.
+//! A call that a platform rejects makes the service check the connection soon.
 
 use super::*;
 
 #[test]
 fn a_refused_key_is_checked_soon() {
     let api = api();
-    let connected = |platform: &str, fields: Value, answers: &[(u16, Value)]| {
+    let connected = |platform: &str, fields: Value, responses: &[(u16, Value)]| {
         let mut sent = of_ann(platform);
         sent["fields"] = fields;
-        script(&api, answers);
+        script(&api, responses);
         let made = connect(&api, &sent);
         assert_eq!(made.status, 201, "{}", text(&made));
         body(&made)["id"].as_str().unwrap().to_owned()
@@ -20,17 +20,17 @@ fn a_refused_key_is_checked_soon() {
     plain["authMethod"] = json!("basic");
     plain["fields"] = json!({"username": "u", "password": "p"});
     let plain = body(&connect(&api, &plain))["id"].as_str().unwrap().to_owned();
-    let later = api.world.now.get() + 1_000_000;
+    let later = api.env.now.get() + 1_000_000;
     for (id, status, is_due) in
         [(&keyed, 403, false), (&keyed, 200, false), (&plain, 401, false), (&keyed, 401, true)]
     {
         let sql = "UPDATE credentials SET check_at = ?1";
-        api.world.database.execute(sql, [i64::try_from(later).unwrap()]).unwrap();
+        api.env.database.execute(sql, [i64::try_from(later).unwrap()]).unwrap();
         script(&api, &[(status, json!({}))]);
         assert_eq!(api.get(&format!("/v1/vault/connections/{id}/proxy/me")).status, status);
         let sql = "SELECT check_at FROM credentials WHERE connection_id = ?1";
-        let at: i64 = api.world.database.query_row(sql, [id], |row| row.get(0)).unwrap();
-        let expected = if is_due { api.world.now.get() } else { later };
+        let at: i64 = api.env.database.query_row(sql, [id], |row| row.get(0)).unwrap();
+        let expected = if is_due { api.env.now.get() } else { later };
         assert_eq!(u64::try_from(at).unwrap(), expected, "{id} {status}");
     }
 }

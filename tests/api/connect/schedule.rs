@@ -8,8 +8,8 @@ use connector_vault::jobs;
 use connector_vault::ports::HttpRequest;
 
 use super::*;
-use crate::chance::repetitions;
 use crate::plans::plan;
+use crate::rng::repetitions;
 use crate::vault::{CONNECTIONS, at};
 
 const MINUTE: u64 = 60_000;
@@ -23,18 +23,18 @@ fn tick() -> u64 {
 }
 
 /// The number of connections in long simulations: each tick then has as many due connections as each minute of a proof.
-fn crowd() -> usize {
+fn simulation() -> usize {
     repetitions(200, 1000)
 }
 
 /// Runs the schedule after this many minutes, and then the queue until it is empty. Returns the number of messages.
 fn run_after(api: &Api, minutes: u64) -> usize {
-    api.world.wait(minutes * MINUTE);
-    let faults = pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
+    api.env.wait(minutes * MINUTE);
+    let faults = pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
     assert_eq!(faults, Vec::<String>::new());
-    let messages = api.world.messages();
+    let messages = api.env.messages();
     for message in &messages {
-        let done = jobs::consume(&api.service, &api.world, message);
+        let done = jobs::consume(&api.service, &api.env, message);
         assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
     }
     messages.len()
@@ -60,8 +60,8 @@ fn minutes(api: &Api, count: u64) {
 
 /// Stores this many connections with refresh tokens, in the form of an import.
 fn import(api: &Api, platform: &str, count: usize) -> Vec<String> {
-    let one = |nth: usize| {
-        let sent = json!({"platform": platform, "identity": format!("user {nth}"), "identityType": "user"});
+    let one = |index: usize| {
+        let sent = json!({"platform": platform, "identity": format!("user {index}"), "identityType": "user"});
         let id = body(&send(api, "POST", CONNECTIONS, &sent))["id"].as_str().unwrap().to_owned();
         let sent = json!({"type": "oauth2", "refreshToken": format!("rt-{id}")});
         assert_eq!(send(api, "PUT", &format!("{}/credentials", at(&id)), &sent).status, 204);
@@ -72,48 +72,49 @@ fn import(api: &Api, platform: &str, count: usize) -> Vec<String> {
 
 /// A platform that responds to each refresh while it is up, and counts the requests of each minute.
 struct Platform {
-    asked: RefCell<Vec<u64>>,
+    requested: RefCell<Vec<u64>>,
     /// The status and the document of its error.
-    trouble: RefCell<Option<(u16, Value)>>,
+    platform_fault: RefCell<Option<(u16, Value)>>,
 }
 
 impl Platform {
     fn behind(api: &Rc<Api>) -> Rc<Self> {
-        let platform = Rc::new(Self { asked: RefCell::default(), trouble: RefCell::default() });
+        let platform =
+            Rc::new(Self { requested: RefCell::default(), platform_fault: RefCell::default() });
         let (mine, weak) = (Rc::clone(&platform), Rc::downgrade(api));
-        *api.world.platform.borrow_mut() = Box::new(move |request: &HttpRequest| {
-            mine.asked.borrow_mut().push(weak.upgrade().unwrap().world.now.get() / MINUTE);
-            if let Some((status, document)) = mine.trouble.borrow().as_ref() {
+        *api.env.platform.borrow_mut() = Box::new(move |request: &HttpRequest| {
+            mine.requested.borrow_mut().push(weak.upgrade().unwrap().env.now.get() / MINUTE);
+            if let Some((status, document)) = mine.platform_fault.borrow().as_ref() {
                 return if *status == 0 {
                     Err(HttpError::Unreachable)
                 } else {
-                    answer(*status, document)
+                    response(*status, document)
                 };
             }
             assert_eq!(request.url, "https://id.acme.example/token");
-            answer(200, &json!({"access_token": "a", "expires_in": 3600, "refresh_token": "r"}))
+            response(200, &json!({"access_token": "a", "expires_in": 3600, "refresh_token": "r"}))
         });
         platform
     }
 
     fn take(&self) -> Vec<u64> {
-        self.asked.take()
+        self.requested.take()
     }
 }
 
 fn states(api: &Api) -> HashMap<String, usize> {
     let mut states = HashMap::new();
-    for state in api.world.texts("SELECT state FROM connections") {
+    for state in api.env.texts("SELECT state FROM connections") {
         *states.entry(state).or_default() += 1;
     }
     states
 }
 
 fn events(api: &Api, kind: &str) -> usize {
-    api.world.texts(&format!("SELECT type FROM events WHERE type = '{kind}'")).len()
+    api.env.texts(&format!("SELECT type FROM events WHERE type = '{kind}'")).len()
 }
 
-fn world() -> (Rc<Api>, Rc<Platform>) {
+fn env() -> (Rc<Api>, Rc<Platform>) {
     let api = Rc::new(api());
     set_client(&api, "acme");
     let platform = Platform::behind(&api);
@@ -122,7 +123,7 @@ fn world() -> (Rc<Api>, Rc<Platform>) {
 
 #[test]
 fn every_connection_is_checked_once_a_day_and_evenly() {
-    let (api, platform) = world();
+    let (api, platform) = env();
     import(&api, "acme", 300);
     ticks(&api, 24 * 60);
     let first = platform.take();
@@ -141,16 +142,16 @@ fn every_connection_is_checked_once_a_day_and_evenly() {
 
 #[test]
 fn few_due_checks_run_directly_and_many_are_enqueued() {
-    let (api, platform) = world();
+    let (api, platform) = env();
     let ids = import(&api, "acme", 40);
     let due = |count: usize| {
-        api.world
+        api.env
             .database
             .execute("UPDATE credentials SET check_at = 9e15, handed_until = NULL", [])
             .unwrap();
         for id in &ids[..count] {
             let sql = "UPDATE credentials SET check_at = 1 WHERE connection_id = ?1";
-            api.world.database.execute(sql, [id]).unwrap();
+            api.env.database.execute(sql, [id]).unwrap();
         }
     };
     for (count, messages) in [(0, 0), (1, 0), (7, 0), (8, 1), (9, 2), (40, 5)] {
@@ -159,103 +160,104 @@ fn few_due_checks_run_directly_and_many_are_enqueued() {
         assert_eq!(minute(&api), 0, "it is done");
     }
     // Without a queue, each minute does as much as one run can.
-    api.world.has_queue.set(false);
+    api.env.has_queue.set(false);
     due(20);
     for expected in [8, 8, 4, 0] {
         minute(&api);
         assert_eq!(platform.take().len(), expected);
     }
     // A batch that is not full is the last one.
-    api.world.has_queue.set(true);
+    api.env.has_queue.set(true);
     due(40);
-    api.world.db_calls.set(0);
-    pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
-    assert_eq!((api.world.messages().len(), api.world.db_calls.get()), (5, 4));
+    api.env.db_calls.set(0);
+    pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
+    assert_eq!((api.env.messages().len(), api.env.db_calls.get()), (5, 4));
 }
 
 #[test]
 fn a_run_enqueues_several_batches() {
-    let (api, _) = world();
+    let (api, _) = env();
     let ids = import(&api, "acme", 1020);
-    api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
-    pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
-    assert_eq!(api.world.messages().len(), ids.len().div_ceil(8));
+    api.env.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
+    pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
+    assert_eq!(api.env.messages().len(), ids.len().div_ceil(8));
 }
 
 #[test]
 fn claims_of_a_crashed_run_expire() {
-    let (api, platform) = world();
+    let (api, platform) = env();
     import(&api, "acme", 20);
-    api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
-    pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
+    api.env.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
+    pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
     // The messages are lost.
-    api.world.messages();
+    api.env.messages();
     minutes(&api, 9);
     assert_eq!(platform.take().len(), 0, "no other run claims them for ten minutes");
     minutes(&api, 1);
     assert_eq!(platform.take().len(), 20);
     // A message that arrives twice causes one more refresh at most.
     assert_eq!(states(&api), HashMap::from([("operational".into(), 20)]));
-    let unreadable = jobs::consume(&api.service, &api.world, "{\"dance\":[]}");
+    let unreadable = jobs::consume(&api.service, &api.env, "{\"dance\":[]}");
     assert!(pollster::block_on(unreadable).is_err());
 }
 
 #[test]
 fn an_outage_of_four_days_costs_no_connection() {
-    let (api, platform) = world();
-    import(&api, "acme", crowd());
+    let (api, platform) = env();
+    import(&api, "acme", simulation());
     ticks(&api, 24 * 60);
     platform.take();
-    *platform.trouble.borrow_mut() = Some((0, Value::Null));
+    *platform.platform_fault.borrow_mut() = Some((0, Value::Null));
     ticks(&api, 4 * 24 * 60);
-    assert_eq!(states(&api), HashMap::from([("degraded".into(), crowd())]));
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulation())]));
     assert_eq!(
         (events(&api, "connection.degraded"), events(&api, "connection.failed")),
-        (crowd(), 0)
+        (simulation(), 0)
     );
     // The attempts of each day are spread.
     let in_day = usize::try_from(24 * 60 / tick()).unwrap();
     let mut days = vec![vec![0_usize; in_day]; 4];
-    let end = api.world.now.get() / MINUTE;
+    let end = api.env.now.get() / MINUTE;
     for minute in platform.take() {
         let ago = usize::try_from((end - minute) / tick()).unwrap();
         days[ago / in_day][ago % in_day] += 1;
     }
     for (ago, ticks) in days.iter().enumerate() {
-        let (most, all) = (ticks.iter().max().unwrap(), ticks.iter().sum::<usize>());
+        let (limit, all) = (ticks.iter().max().unwrap(), ticks.iter().sum::<usize>());
         // Each tick has about four. In one of seven runs, chance alone causes three times as many.
-        assert!(most * in_day <= 4 * all, "{ago} days ago: {most} of {all} tries in a tick");
+        assert!(limit * in_day <= 4 * all, "{ago} days ago: {limit} of {all} tries in a tick");
     }
-    *platform.trouble.borrow_mut() = None;
+    *platform.platform_fault.borrow_mut() = None;
     // The longest pause is 6 hours plus 20 %.
     ticks(&api, 6 * 60 + 72 + 1);
-    assert_eq!(states(&api), HashMap::from([("operational".into(), crowd())]));
-    assert_eq!(events(&api, "connection.recovered"), crowd());
+    assert_eq!(states(&api), HashMap::from([("operational".into(), simulation())]));
+    assert_eq!(events(&api, "connection.recovered"), simulation());
 }
 
 #[test]
 fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
-    let (api, platform) = world();
-    import(&api, "acme", crowd());
+    let (api, platform) = env();
+    import(&api, "acme", simulation());
     ticks(&api, 24 * 60);
     platform.take();
-    *platform.trouble.borrow_mut() = Some((401, json!({"error": "invalid_client"})));
+    *platform.platform_fault.borrow_mut() = Some((401, json!({"error": "invalid_client"})));
     ticks(&api, 2 * 24 * 60);
-    let asked = platform.take();
+    let requested = platform.take();
     // Refreshes that were in progress when the platform first refused have been sent. From then on, there is one probe
     // an hour.
-    let probes: Vec<u64> = asked.iter().copied().filter(|minute| *minute > asked[0]).collect();
+    let probes: Vec<u64> =
+        requested.iter().copied().filter(|minute| *minute > requested[0]).collect();
     assert!(probes.len() <= 48, "{} probes", probes.len());
-    assert!(asked[0] + 60 <= probes[0], "{asked:?}");
+    assert!(requested[0] + 60 <= probes[0], "{requested:?}");
     assert!(probes.is_sorted_by(|one, next| one + 60 <= *next), "{probes:?}");
-    assert!(asked.len() - probes.len() <= 8, "{asked:?}");
+    assert!(requested.len() - probes.len() <= 8, "{requested:?}");
     assert_eq!(events(&api, "oauth_client.rejected"), 1);
     let since = body(&api.get("/v1/oauth-clients/acme"))["rejectedSince"].clone();
     assert!(since.as_str().is_some_and(|since| since.starts_with("2027-01-1")), "{since}");
-    assert_eq!(states(&api), HashMap::from([("degraded".into(), crowd())]));
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulation())]));
     let before =
         "SELECT printf('evt_%013d', id - 1) FROM events WHERE type = 'oauth_client.rejected'";
-    let before = api.world.texts(before).remove(0);
+    let before = api.env.texts(before).remove(0);
     let page = body(&api.get(&format!("/v1/events?types=oauth_client.rejected&after={before}")));
     assert_eq!(
         page["rows"][0]["data"],
@@ -264,23 +266,23 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
             "reason": {"code": "client_rejected", "detail": null, "httpStatus": null},
         })
     );
-    *platform.trouble.borrow_mut() = None;
+    *platform.platform_fault.borrow_mut() = None;
     let mended = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
     let saved = send(&api, "PUT", "/v1/oauth-clients/acme", &mended);
     assert_eq!((saved.status, &body(&saved)["rejectedSince"]), (200, &Value::Null));
     // A use does not wait; the others are spread over the next ten minutes.
-    let id = api.world.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);
+    let id = api.env.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
     platform.take();
     minutes(&api, 11);
-    assert_eq!(states(&api), HashMap::from([("operational".into(), crowd())]));
+    assert_eq!(states(&api), HashMap::from([("operational".into(), simulation())]));
     assert_eq!(events(&api, "connection.failed"), 0);
     let mut tries = HashMap::<u64, usize>::new();
     for minute in platform.take() {
         *tries.entry(minute).or_default() += 1;
     }
     // Each of the ten minutes gets about a tenth of them by chance, in addition to those that were due anyway.
-    assert!(tries.values().all(|tries| *tries < 3 * crowd() / 10), "{tries:?}");
+    assert!(tries.values().all(|tries| *tries < 3 * simulation() / 10), "{tries:?}");
 }
 
 #[test]
@@ -292,13 +294,13 @@ fn an_api_key_fails_after_two_rejections() {
         body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned()
     };
     let status = || body(&api.get(&format!("{}/status", at(&id))));
-    let check = |answers: &[(u16, Value)]| {
-        script(&api, answers);
-        api.world
+    let check = |responses: &[(u16, Value)]| {
+        script(&api, responses);
+        api.env
             .database
             .execute("UPDATE credentials SET check_at = 1, next_attempt_at = NULL", [])
             .unwrap();
-        api.world.wait(HOUR);
+        api.env.wait(HOUR);
         minute(&api);
         (status()["state"].clone(), status()["reason"]["code"].clone())
     };
@@ -317,41 +319,41 @@ fn an_api_key_fails_after_two_rejections() {
     );
     // From here on, the platform is not called.
     script(&api, &[]);
-    api.world.wait(30 * DAY);
+    api.env.wait(30 * DAY);
     minutes(&api, 2);
-    let due = api.world.texts("SELECT 'due' FROM credentials WHERE due_at IS NOT NULL");
+    let due = api.env.texts("SELECT 'due' FROM credentials WHERE due_at IS NOT NULL");
     assert!(due.is_empty());
 }
 
 #[test]
 fn a_connection_that_is_reconnected_is_checked_again() {
-    let (api, platform) = world();
+    let (api, platform) = env();
     let id = import(&api, "acme", 1).remove(0);
-    let due = || api.world.texts("SELECT 'due' FROM credentials WHERE due_at IS NOT NULL").len();
-    *platform.trouble.borrow_mut() = Some((400, json!({"error": "invalid_grant"})));
+    let due = || api.env.texts("SELECT 'due' FROM credentials WHERE due_at IS NOT NULL").len();
+    *platform.platform_fault.borrow_mut() = Some((400, json!({"error": "invalid_grant"})));
     minutes(&api, 24 * 60 + 10);
     assert_eq!((states(&api), due()), (HashMap::from([("failed".into(), 1)]), 0));
     assert_eq!(platform.take().len(), 2);
     let sent = json!({"type": "oauth2", "refreshToken": "another"});
     assert_eq!(send(&api, "PUT", &format!("{}/credentials", at(&id)), &sent).status, 204);
     assert_eq!(due(), 1);
-    *platform.trouble.borrow_mut() = None;
+    *platform.platform_fault.borrow_mut() = None;
     minutes(&api, 24 * 60);
     assert_eq!(states(&api), HashMap::from([("operational".into(), 1)]));
 }
 
 #[test]
 fn old_events_are_deleted_in_batches() {
-    let (api, _) = world();
+    let (api, _) = env();
     import(&api, "acme", 300);
     // A check would write an event.
-    api.world.database.execute("UPDATE credentials SET check_at = NULL", []).unwrap();
+    api.env.database.execute("UPDATE credentials SET check_at = NULL", []).unwrap();
     let count = || rows(&api, "events");
     let before = count();
     assert!(before > 500);
     minute(&api);
     assert_eq!(count(), before);
-    api.world.wait(30 * DAY);
+    api.env.wait(30 * DAY);
     minute(&api);
     assert_eq!(count(), before - 500);
     minute(&api);
@@ -360,8 +362,8 @@ fn old_events_are_deleted_in_batches() {
 
 #[test]
 fn due_rows_are_found_by_an_index() {
-    let (api, _) = world();
-    let steps = plan(&api.world, &claim_due(1, 2, 8)).join("; ");
+    let (api, _) = env();
+    let steps = plan(&api.env, &claim_due(1, 2, 8)).join("; ");
     assert!(steps.contains("credentials_by_due"), "{steps}");
     assert!(!steps.contains("SCAN credentials"), "{steps}");
 }
@@ -370,28 +372,28 @@ fn due_rows_are_found_by_an_index() {
 fn an_idle_minute_writes_nothing() {
     let api = api();
     let reports = || {
-        api.world.texts(
+        api.env.texts(
             "SELECT concat_ws(char(32), keys, first_at, last_at) FROM vault_key_reports ORDER BY 1",
         )
     };
     let of = |others: &str| -> Vec<String> {
-        api.world.texts(&format!(
+        api.env.texts(&format!(
             "SELECT concat(last_at, '') FROM vault_key_reports WHERE keys {others} '[]'"
         ))
     };
     // The second report confirms that every service has the key.
     minutes(&api, 3);
-    let before = (reports(), api.world.dump());
+    let before = (reports(), api.env.dump());
     minutes(&api, 50);
-    assert_eq!((reports(), api.world.dump()), before);
+    assert_eq!((reports(), api.env.dump()), before);
     minutes(&api, 20);
     let hourly = reports();
     assert_ne!(hourly, before.0);
     assert_eq!(hourly.len(), 1);
     // While a service with other keys runs, each minute reports the keys of both.
-    let now = api.world.now.get();
+    let now = api.env.now.get();
     let other = format!("INSERT INTO vault_key_reports VALUES ('[]', {now}, {now})");
-    api.world.database.execute_batch(&other).unwrap();
+    api.env.database.execute_batch(&other).unwrap();
     for _ in 0..3 {
         let before = of("<>");
         minutes(&api, 1);

@@ -28,7 +28,7 @@ fn a_token_connects_for_its_own_identity_only() {
     let any = json!({"identity": "ann", "scopes": ["connections:connect"]});
     let any = crate::connect::token(&api, &any);
     let of_team = json!({"platform": "acme", "identityType": "team"});
-    api.world.wait(1);
+    api.env.wait(1);
     let response = api.send(&as_token(&any, "POST", "/v1/vault/connect", &of_team));
     assert_eq!(response.status, 202, "{}", body(&response));
     let newest = body(&api.get("/v1/vault/connect?identity=ann&limit=1"));
@@ -54,7 +54,7 @@ fn another_account_sees_no_attempt() {
     set_client(&api, "acme");
     let (id, _) = begin(&api, &of_ann("acme"));
     for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
-        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let key = api.env.key(account, environment, &Scope::ALL, None);
         let request = crate::support::as_key(&key, "GET", &format!("/v1/vault/connect/{id}"));
         let response = api.send(&request);
         assert_eq!((response.status, &body(&response)["code"]), (404, &json!("attempt_not_found")));
@@ -80,10 +80,10 @@ fn open_attempts_are_limited() {
     );
     begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     // Attempts expire, and are deleted a day later, a few with each new attempt.
-    api.world.now.set(api.world.now.get() + 600_000);
+    api.env.now.set(api.env.now.get() + 600_000);
     begin(&api, &of_ann("acme"));
     assert_eq!(rows(&api, "connect_attempts"), 22);
-    api.world.now.set(api.world.now.get() + 86_400_001);
+    api.env.now.set(api.env.now.get() + 86_400_001);
     begin(&api, &of_ann("acme"));
     assert_eq!(rows(&api, "connect_attempts"), 18);
 }
@@ -92,9 +92,9 @@ fn open_attempts_are_limited() {
 fn open_attempts_of_an_account_are_limited() {
     let api = api();
     set_client(&api, "acme");
-    let of = |nth: usize| json!({"platform": "acme", "identity": format!("user {}", nth / 20), "identityType": "user"});
-    for nth in 0..1000 {
-        begin(&api, &of(nth));
+    let of = |index: usize| json!({"platform": "acme", "identity": format!("user {}", index / 20), "identityType": "user"});
+    for index in 0..1000 {
+        begin(&api, &of(index));
     }
     let response = connect(&api, &of(1000));
     assert_eq!(response.status, 429, "{}", body(&response));
@@ -103,7 +103,7 @@ fn open_attempts_of_an_account_are_limited() {
         "This account has 1000 open connect attempts, which is the maximum. Finish one, or wait until they expire."
     );
     assert_eq!(rows(&api, "connect_attempts"), 1000);
-    api.world.now.set(api.world.now.get() + 600_000);
+    api.env.now.set(api.env.now.get() + 600_000);
     begin(&api, &of(1000));
 }
 
@@ -179,9 +179,9 @@ fn a_missing_client_is_reported_before_missing_fields() {
     let refused = connect(&api, &of_ann("shops"));
     assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("oauth_client_missing")));
     set_client(&api, "shops");
-    let asked = connect(&api, &of_ann("shops"));
+    let requested = connect(&api, &of_ann("shops"));
     assert_eq!(
-        (asked.status, &body(&asked)["errors"][0]["pointer"]),
+        (requested.status, &body(&requested)["errors"][0]["pointer"]),
         (400, &json!("/fields/shop"))
     );
 }
@@ -229,16 +229,16 @@ fn wait_returns_as_soon_as_the_attempt_ends() {
     let (id, _) = begin(&api, &of_ann("acme"));
     let response = api.get(&format!("/v1/vault/connect/{id}?wait=3"));
     assert_eq!(body(&response)["status"], "pending");
-    assert!(!api.world.slept.borrow().is_empty());
+    assert!(!api.env.pauses.borrow().is_empty());
     // The attempt has ended, so there is nothing to wait for.
     let (over, link) = begin(&api, &of_ann("acme"));
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
     browser.back(&api, &format!("error=access_denied&state={state}"));
-    api.world.slept.borrow_mut().clear();
+    api.env.pauses.borrow_mut().clear();
     let response = api.get(&format!("/v1/vault/connect/{over}?wait=3"));
     assert_eq!(body(&response)["status"], "failed");
-    assert!(api.world.slept.borrow().is_empty());
+    assert!(api.env.pauses.borrow().is_empty());
     for wait in ["0", "26", "x", ""] {
         assert_eq!(api.get(&format!("/v1/vault/connect/{id}?wait={wait}")).status, 400, "{wait}");
     }

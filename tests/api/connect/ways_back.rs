@@ -1,4 +1,4 @@
-//! The links of the connect pages, and the party that they hold responsible.
+//! The links of the connect pages, and who their error messages hold responsible.
 
 use connector_vault::catalog::model::Connector;
 
@@ -25,7 +25,7 @@ fn end_pages_link_to_the_app_url() {
     let incomplete = browser.back(&api, "");
     let unknown = browser.get(&api, "/connect/go/nothing");
     let (_, link) = begin(&api, &of_ann("acme"));
-    api.world.now.set(api.world.now.get() + 600_000);
+    api.env.now.set(api.env.now.get() + 600_000);
     let expired = browser.get(&api, &link);
     for page in [elsewhere, denied, used, over, incomplete, unknown, expired] {
         assert_eq!(text(&page).matches(HOME).count(), 1, "{}", text(&page));
@@ -85,7 +85,7 @@ fn link_pages_show_no_logos_of_other_hosts() {
             actions: Vec::new(),
             units: Units::default(),
         };
-        api.world.publish_platforms(Sizes::PUBLISHED, &[platform]);
+        api.env.publish_platforms(Sizes::PUBLISHED, &[platform]);
         set_client(&api, "acme");
         let (_, link) = begin(&api, &of_ann("acme"));
         let page = text(&Browser::default().get(&api, &link));
@@ -100,7 +100,7 @@ fn link_pages_show_no_logos_of_other_hosts() {
 }
 
 #[test]
-fn an_unreachable_platform_is_not_blamed() {
+fn an_unreachable_platform_gets_a_neutral_error_page() {
     let api = api();
     script(&api, &[(0, Value::Null), (0, Value::Null)]);
     let mut sent = of_ann("keyed");

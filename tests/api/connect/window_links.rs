@@ -5,14 +5,14 @@ use super::*;
 fn linked(api: &Api, platform: &str) -> Value {
     let mut sent = of_ann(platform);
     sent["link"] = json!(true);
-    let begun = connect(api, &sent);
-    assert_eq!(begun.status, 202, "{}", text(&begun));
-    body(&begun)
+    let started = connect(api, &sent);
+    assert_eq!(started.status, 202, "{}", text(&started));
+    body(&started)
 }
 
 /// The window's code in a link's destination, and the rest of it.
-fn window(api: &Api, begun: &Value) -> (String, String) {
-    let url = begun["authorizationUrl"].as_str().unwrap();
+fn window(api: &Api, started: &Value) -> (String, String) {
+    let url = started["authorizationUrl"].as_str().unwrap();
     let response = Browser::default().get(api, url);
     assert_eq!(
         (response.status, response.header("cache-control")),
@@ -29,20 +29,20 @@ fn used(api: &Api, code: &str) -> Response {
     api.send(&with_header(request, "origin", ORIGIN))
 }
 
-fn outcome(api: &Api, begun: &Value) -> Value {
-    body(&api.get(&format!("/v1/vault/connect/{}", begun["id"].as_str().unwrap())))
+fn outcome(api: &Api, started: &Value) -> Value {
+    body(&api.get(&format!("/v1/vault/connect/{}", started["id"].as_str().unwrap())))
 }
 
 #[test]
 fn a_window_link_keeps_the_key_from_the_caller() {
     let api = api();
-    let begun = linked(&api, "keyed");
-    let url = begun["authorizationUrl"].as_str().unwrap();
+    let started = linked(&api, "keyed");
+    let url = started["authorizationUrl"].as_str().unwrap();
     assert!(url.starts_with(&format!("{ORIGIN}/connect/go/")) && !url.contains('#'), "{url}");
-    assert_eq!(outcome(&api, &begun)["status"], "pending");
+    assert_eq!(outcome(&api, &started)["status"], "pending");
     // However often it is opened, the link leads to the same code, which works once.
-    let (code, rest) = window(&api, &begun);
-    assert_eq!((&window(&api, &begun).0, rest.as_str()), (&code, "platform=keyed"));
+    let (code, rest) = window(&api, &started);
+    assert_eq!((&window(&api, &started).0, rest.as_str()), (&code, "platform=keyed"));
     let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
     assert_eq!(used(&api, &code).status, 401);
     // The token is valid only for this platform and identity, and only to connect.
@@ -51,7 +51,7 @@ fn a_window_link_keeps_the_key_from_the_caller() {
         (&who["identity"], &who["platforms"], &who["scopes"]),
         (&json!("ann"), &json!(["keyed"]), &json!(["catalog:read", "connections:connect"]))
     );
-    assert_eq!(who["expiresAt"], begun["expiresAt"]);
+    assert_eq!(who["expiresAt"], started["expiresAt"]);
     let fields = json!({"apiKey": "k-secret"});
     for (member, value) in [("platform", "acme"), ("identity", "bob")] {
         let mut other = json!({"platform": "keyed", "fields": fields});
@@ -64,16 +64,16 @@ fn a_window_link_keeps_the_key_from_the_caller() {
     let of_bob =
         json!({"platform": "keyed", "identity": "bob", "identityType": "user", "fields": fields});
     assert_eq!(connect(&api, &of_bob).status, 201);
-    assert_eq!(outcome(&api, &begun)["status"], "pending");
+    assert_eq!(outcome(&api, &started)["status"], "pending");
     // Rejected credentials do not end it either.
     let own = json!({"platform": "keyed", "fields": fields});
     script(&api, &[(401, json!({}))]);
     let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &own));
-    assert_eq!((refused.status, &outcome(&api, &begun)["status"]), (422, &json!("pending")));
+    assert_eq!((refused.status, &outcome(&api, &started)["status"]), (422, &json!("pending")));
     script(&api, &[(200, json!({})), (200, json!({"id": "u-2"}))]);
     let made = api.send(&as_token(&token, "POST", "/v1/vault/connect", &own));
     assert_eq!(made.status, 201, "{}", text(&made));
-    let outcome = outcome(&api, &begun);
+    let outcome = outcome(&api, &started);
     assert_eq!(
         (&outcome["status"], &outcome["connection"]["id"]),
         (&json!("succeeded"), &body(&made)["id"])
@@ -91,12 +91,12 @@ fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
         for (name, value) in more.as_object().unwrap() {
             sent[name] = value.clone();
         }
-        let begun = connect(&api, &sent);
-        let answer = body(&begun);
-        if begun.status != 202 {
-            return answer["code"].as_str().unwrap().to_owned();
+        let started = connect(&api, &sent);
+        let response = body(&started);
+        if started.status != 202 {
+            return response["code"].as_str().unwrap().to_owned();
         }
-        let opened = Browser::default().get(&api, answer["authorizationUrl"].as_str().unwrap());
+        let opened = Browser::default().get(&api, response["authorizationUrl"].as_str().unwrap());
         match opened.status {
             200 => "sign-in".to_owned(),
             303 => "window".to_owned(),
@@ -117,7 +117,7 @@ fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
         ("nothing", json!({}), "invalid_body", "invalid_body"),
     ] {
         let sql = "DELETE FROM oauth_clients";
-        api.world.database.execute(sql, []).unwrap();
+        api.env.database.execute(sql, []).unwrap();
         assert_eq!(link(platform, &more), without_client, "{platform} {more}");
         if !matches!(platform, "keyed" | "nothing") {
             set_client(&api, platform);
@@ -141,14 +141,14 @@ fn links_reconnect_key_connections() {
         existing["detail"].as_str().unwrap().ends_with("send its id as `connection`."),
         "{existing}"
     );
-    let begun = body(&connect(&api, &json!({"connection": id, "link": true})));
-    let (code, rest) = window(&api, &begun);
+    let started = body(&connect(&api, &json!({"connection": id, "link": true})));
+    let (code, rest) = window(&api, &started);
     assert_eq!(rest, format!("platform=keyed&connection={id}"));
     let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let new = json!({"connection": id, "fields": {"apiKey": "new"}});
     assert_eq!(api.send(&as_token(&token, "POST", "/v1/vault/connect", &new)).status, 200);
-    assert_eq!(outcome(&api, &begun)["connection"]["id"], id.as_str());
+    assert_eq!(outcome(&api, &started)["connection"]["id"], id.as_str());
 }
 
 #[test]
@@ -160,11 +160,11 @@ fn window_links_need_the_catalog_scope() {
     let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent));
     assert_eq!((refused.status, &body(&refused)["code"]), (403, &json!("insufficient_scope")));
     // After the link has expired, its code opens nothing.
-    let begun = linked(&api, "keyed");
-    let (code, _) = window(&api, &begun);
-    api.world.now.set(api.world.now.get() + 10 * 60 * 1000);
+    let started = linked(&api, "keyed");
+    let (code, _) = window(&api, &started);
+    api.env.now.set(api.env.now.get() + 10 * 60 * 1000);
     assert_eq!(used(&api, &code).status, 401);
-    assert_eq!(outcome(&api, &begun)["status"], "expired");
+    assert_eq!(outcome(&api, &started)["status"], "expired");
 }
 
 const SUBDOMAIN: &str = "acme-eu";
@@ -322,8 +322,9 @@ fn a_user_cannot_override_a_fixed_field() {
     assert_eq!(body(&api.get(&path))["fields"], json!({"subdomain": SUBDOMAIN}));
     let other =
         with_session(&api, &json!({"identity": "bob", "fixedFields": {"subdomain": SUBDOMAIN}}));
-    let begun = body(&connect_as(&api, &other, "sign-in", &json!({"subdomain": SUBDOMAIN})));
-    let (address, _) = Browser::default().follow(&api, begun["authorizationUrl"].as_str().unwrap());
+    let started = body(&connect_as(&api, &other, "sign-in", &json!({"subdomain": SUBDOMAIN})));
+    let (address, _) =
+        Browser::default().follow(&api, started["authorizationUrl"].as_str().unwrap());
     assert_eq!(address, format!("https://{SUBDOMAIN}.desk.example/authorize"));
     // A value that is only entered already can be changed.
     let free = with_session(&api, &json!({"identity": "eve", "fields": {"subdomain": SUBDOMAIN}}));
@@ -339,17 +340,17 @@ fn a_user_cannot_override_a_fixed_field() {
 fn a_sign_in_to_another_account_than_the_fixed_one_fails() {
     let api = desk();
     let token = with_session(&api, &json!({"fixedFields": {"subdomain": SUBDOMAIN}}));
-    let begun = body(&connect_as(&api, &token, "sign-in", &json!({})));
-    let (browser, state) = follow(&api, begun["authorizationUrl"].as_str().unwrap());
+    let started = body(&connect_as(&api, &token, "sign-in", &json!({})));
+    let (browser, state) = follow(&api, started["authorizationUrl"].as_str().unwrap());
     let page = browser.back(&api, &format!("code=c&state={state}&subdomain=other"));
     assert_eq!(page.status, 200, "{}", text(&page));
-    let ended = attempt(&api, begun["id"].as_str().unwrap());
+    let ended = attempt(&api, started["id"].as_str().unwrap());
     assert_eq!(
         (&ended["status"], &ended["error"]["code"]),
         (&json!("failed"), &json!("account_mismatch"))
     );
     // The code was not sent to another host.
-    assert!(api.world.sent.borrow().is_empty());
+    assert!(api.env.sent.borrow().is_empty());
 }
 
 #[test]
@@ -359,8 +360,8 @@ fn a_link_carries_presets_to_the_window() {
     sent["link"] = json!(true);
     sent["authMethod"] = json!("key");
     sent["fixedFields"] = json!({"subdomain": SUBDOMAIN});
-    let begun = body(&connect(&api, &sent));
-    let (code, _) = window(&api, &begun);
+    let started = body(&connect(&api, &sent));
+    let (code, _) = window(&api, &started);
     let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
     let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
     assert_eq!((&who["fields"], &who["fixedFields"]), (&Value::Null, &sent["fixedFields"]));

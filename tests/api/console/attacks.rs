@@ -31,7 +31,7 @@ fn the_callback_needs_the_browser_in_which_the_sign_in_started() {
     assert_eq!(heading(&api.send(&browser.request("GET", &changed))), expired);
     let head = api.send(&browser.request("HEAD", &callback(&id, &asked)));
     assert_eq!(head.status, 200);
-    api.world.wait(10 * 60_000);
+    api.env.wait(10 * 60_000);
     assert_eq!(heading(&api.send(&request)), expired);
     assert_eq!(rows(&api, "console_sessions"), 0);
 }
@@ -97,7 +97,7 @@ fn a_code_works_once_in_its_browser_and_for_a_minute() {
     assert_eq!(api.send(&request).status, 200);
     assert_eq!(api.send(&request).status, 401);
     let (browser, code) = with_code(&api, &id, &role);
-    api.world.wait(60_000);
+    api.env.wait(60_000);
     assert_eq!(api.send(&exchange(&browser, &id, &code)).status, 401);
 }
 
@@ -152,7 +152,7 @@ fn a_person_can_not_get_more_scopes_than_they_have() {
 fn a_sign_in_gives_at_most_the_scopes_of_its_key() {
     let (api, _) = console(&json!({}));
     let scopes = [Scope::ConsoleWrite, Scope::ConnectionsRead];
-    let key = api.world.key("acme", Environment::Test, &scopes, None);
+    let key = api.env.key("acme", Environment::Test, &scopes, None);
     let put = |roles: Value| {
         let sent = oidc(&json!({ "roles": roles })).to_string();
         api.send(&with_body(as_key(&key, "PUT", SIGN_IN), &sent))
@@ -168,7 +168,7 @@ fn another_tenants_sessions_do_not_exist() {
     let person = admin(&api, &id);
     let session = body(&api.get(SESSIONS))["rows"][0]["id"].as_str().unwrap().to_owned();
     for (account, environment) in [("other", Environment::Test), ("acme", Environment::Live)] {
-        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let key = api.env.key(account, environment, &Scope::ALL, None);
         assert_eq!(body(&api.send(&as_key(&key, "GET", SESSIONS)))["rows"], json!([]));
         let delete = as_key(&key, "DELETE", &format!("{SESSIONS}/{session}"));
         assert_eq!(body(&api.send(&delete))["code"], "console_session_not_found");

@@ -28,7 +28,7 @@ fn a_configuration_is_returned_without_its_secret() {
         "createdAt": shown["createdAt"], "updatedAt": shown["updatedAt"],
     });
     assert_eq!(shown, expected);
-    assert!(!api.world.dump().concat().contains("a:secret"));
+    assert!(!api.env.dump().concat().contains("a:secret"));
     // It stays for the same client.
     let mut same = oidc(&json!({}));
     same.as_object_mut().unwrap().remove("clientSecret");

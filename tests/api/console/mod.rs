@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::agents::provider::{ISSUER, Signer, claims, key, provide, serve};
 use crate::agents::{Browser, form, redirected, settings};
-use crate::connect::{answer, api_with, send, text, value_of};
+use crate::connect::{api_with, response as answered, send, text, value_of};
 use crate::support::{Api, ORIGIN, anonymous, as_secret, body, with_body, with_header};
 
 pub const SIGN_IN: &str = "/v1/console-sign-in";
@@ -46,14 +46,14 @@ pub fn configure(api: &Api, sent: &Value) -> String {
 
 /// Makes the provider of the documentation's example serve its metadata.
 pub fn serve_example(api: &Api) {
-    *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
+    *api.env.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
         "https://id.example.com/.well-known/openid-configuration" => {
             let at = |path: &str| format!("https://id.example.com/{path}");
             let discovery = json!({
                 "issuer": "https://id.example.com", "authorization_endpoint": at("authorize"),
                 "token_endpoint": at("token"), "jwks_uri": at("keys"),
             });
-            answer(200, &discovery)
+            answered(200, &discovery)
         }
         other => panic!("no server for {other}"),
     });
@@ -170,8 +170,8 @@ fn access() -> (Api, String, Signer) {
     let api = api_with(&settings());
     let signer = Signer::ec();
     let keys = json!({"keys": [key("k", &signer)]});
-    *api.world.platform.borrow_mut() = Box::new(move |request| match request.url.as_str() {
-        "https://acme.cloudflareaccess.com/cdn-cgi/access/certs" => answer(200, &keys),
+    *api.env.platform.borrow_mut() = Box::new(move |request| match request.url.as_str() {
+        "https://acme.cloudflareaccess.com/cdn-cgi/access/certs" => answered(200, &keys),
         other => panic!("no server for {other}"),
     });
     let sent = json!({
@@ -307,7 +307,7 @@ fn access_in_front_of_the_service_signs_in() {
         ),
     ] {
         let (api, id, signer) = access();
-        let mut claims = good(api.world.now.get() / 1000);
+        let mut claims = good(api.env.now.get() / 1000);
         for (name, value) in change.as_object().unwrap() {
             claims[name] = value.clone();
         }
@@ -327,7 +327,7 @@ fn access_in_front_of_the_service_signs_in() {
     }
     // Signed by others, or not sent.
     let (api, id, _) = access();
-    let now = api.world.now.get() / 1000;
+    let now = api.env.now.get() / 1000;
     let forged = Signer::ec().sign(&json!({"alg": "ES256", "kid": "k"}), &good(now));
     let browser = Browser::default();
     let request = start(&browser, &id);

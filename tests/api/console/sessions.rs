@@ -15,21 +15,21 @@ const MINUTE: u64 = 60_000;
 /// Uses a session for this many minutes, every 50 minutes.
 fn use_for(api: &Api, token: &str, minutes: u64) {
     for _ in 0..minutes / 50 {
-        api.world.wait(50 * MINUTE);
+        api.env.wait(50 * MINUTE);
         assert_eq!(status(api, token), 200);
     }
-    api.world.wait(minutes % 50 * MINUTE);
+    api.env.wait(minutes % 50 * MINUTE);
 }
 
 #[test]
 fn a_session_ends_after_an_idle_hour() {
     let (api, id) = console(&json!({}));
     let token = admin(&api, &id);
-    api.world.wait(59 * MINUTE);
+    api.env.wait(59 * MINUTE);
     assert_eq!(status(&api, &token), 200);
-    api.world.wait(59 * MINUTE);
+    api.env.wait(59 * MINUTE);
     assert_eq!(status(&api, &token), 200);
-    api.world.wait(60 * MINUTE);
+    api.env.wait(60 * MINUTE);
     assert_eq!(status(&api, &token), 401);
     // It does not begin again.
     assert_eq!(status(&api, &token), 401);
@@ -42,7 +42,7 @@ fn a_session_ends_after_twelve_hours_of_use() {
     let token = admin(&api, &id);
     use_for(&api, &token, 12 * 60 - 1);
     assert_eq!(status(&api, &token), 200);
-    api.world.wait(MINUTE);
+    api.env.wait(MINUTE);
     assert_eq!(status(&api, &token), 401);
     // The next sign-in deletes it.
     admin(&api, &id);
@@ -53,7 +53,7 @@ fn a_session_ends_after_twelve_hours_of_use() {
 fn sessions_are_listed_and_end_at_once() {
     let (api, id) = console(&json!({}));
     let first = admin(&api, &id);
-    api.world.wait(MINUTE);
+    api.env.wait(MINUTE);
     let second =
         token(&api, &id, &json!({"groups": "support", "sub": "2", "email": "bob@example.com"}));
     let list = body(&ask(&api, &first, "GET", SESSIONS, &Value::Null));
@@ -118,7 +118,7 @@ fn a_session_ends_with_the_key_of_the_sign_in() {
     let token = admin(&api, &id);
     let (browser, asked) = at_provider(&api, &id);
     authenticate(&api, &asked, &json!({"groups": "admins"}));
-    api.world.revoke(&api.key);
+    api.env.revoke(&api.key);
     assert_eq!(status(&api, &token), 401);
     let page = browser.open(&api, &callback(&id, &asked));
     assert_eq!(heading(&page), (403, "This sign-in has ended".to_owned()));
@@ -135,9 +135,9 @@ fn the_replacement_of_a_key_takes_over_the_sign_in() {
     let token = admin(&api, &id);
     let rotated = api.send(&api.request("POST", &format!("/v1/keys/{own}/rotate")));
     assert_eq!(rotated.status, 200, "{}", text(&rotated));
-    api.world.wait(59 * MINUTE);
+    api.env.wait(59 * MINUTE);
     assert_eq!(status(&api, &token), 200);
-    api.world.wait(24 * 60 * MINUTE);
+    api.env.wait(24 * 60 * MINUTE);
     assert_eq!(status(&api, secret), 401);
     assert_eq!(status(&api, &admin(&api, &id)), 200);
 }

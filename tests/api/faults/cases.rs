@@ -10,7 +10,7 @@ use crate::connect::{
     self, Browser, begin, code, connected, exchange, of_ann, script, set_client, value_of,
 };
 use crate::console;
-use crate::openapi::samples::{self, Scene};
+use crate::openapi::samples::{self, Fixture};
 use crate::support::{Api, anonymous, as_key, config, with_body, with_header};
 use crate::vault::at;
 
@@ -48,12 +48,12 @@ pub fn cases() -> impl Iterator<Item = Case> {
 }
 
 fn of_keyed(keyed: Keyed) -> Case {
-    let scene = Scene::new();
-    let request = scene.request(keyed);
+    let fixture = Fixture::new();
+    let request = fixture.request(keyed);
     Case {
         name: format!("{keyed:?}"),
         endpoint: Endpoint::Keyed(keyed),
-        api: scene.api,
+        api: fixture.api,
         request,
         config: samples::settings,
         // A platform that failed is not called again immediately.
@@ -237,10 +237,10 @@ fn refreshed() -> Case {
 
 /// Deletes a connection whose tokens are revoked at the platform.
 fn revoked() -> Case {
-    let api = connect::upkeep::api_of_now();
+    let api = connect::maintenance::api_of_now();
     set_client(&api, "revoked");
     let id = connected(&api, &of_ann("revoked"), &tokens());
-    api.world.database.execute("DELETE FROM connect_attempts", []).unwrap();
+    api.env.database.execute("DELETE FROM connect_attempts", []).unwrap();
     script(&api, &[(200, json!({}))]);
     let request = api.request("DELETE", &at(&id));
     of_connect("DeleteConnection, revoked", Endpoint::Keyed(Keyed::DeleteConnection), api, request)
@@ -252,17 +252,17 @@ fn called_again() -> Case {
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens());
     // A token that was issued in this minute would not be refreshed.
-    api.world.wait(600_000);
+    api.env.wait(600_000);
     let mut was_asked = false;
-    *api.world.platform.borrow_mut() = Box::new(move |request| {
+    *api.env.platform.borrow_mut() = Box::new(move |request| {
         if request.url.ends_with("/token") {
-            return connect::answer(
+            return connect::response(
                 200,
                 &json!({"access_token": "example-token", "expires_in": 3600}),
             );
         }
         let status = if std::mem::replace(&mut was_asked, true) { 200 } else { 401 };
-        connect::answer(status, &json!({"login": "ann"}))
+        connect::response(status, &json!({"login": "ann"}))
     });
     let request = api.request("GET", &format!("{}/proxy/me", at(&id)));
     of_connect("ProxyGet, refreshed", Endpoint::Keyed(Keyed::ProxyGet), api, request)

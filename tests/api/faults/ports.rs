@@ -13,9 +13,8 @@ use connector_vault::ports::{
     StreamingRequest, StreamingResponse,
 };
 
-use crate::support::World;
+use crate::support::TestEnv;
 
-/// A call of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     /// A batch of this many statements.
@@ -53,7 +52,6 @@ pub enum Value {
     Swapped,
 }
 
-/// A fault of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// D1 executes nothing and reports this error.
@@ -72,7 +70,7 @@ pub enum Fault {
     Unreadable,
     Damages(Value),
     /// A request to a platform fails.
-    Silent(HttpError),
+    NoProgress(HttpError),
     /// A platform responds with this status, these headers and this body.
     Answers(u16, &'static [(&'static str, &'static str)], &'static str),
     /// The queue rejects the batch.
@@ -84,7 +82,7 @@ pub enum Fault {
 
 /// A fault and its time.
 #[derive(Debug, Clone, Copy)]
-pub struct Trouble {
+pub struct InjectedFault {
     pub fault: Fault,
     /// The index among all calls.
     pub at: usize,
@@ -95,42 +93,43 @@ pub struct Trouble {
 
 /// The course of a run without a fault.
 #[derive(Default)]
-pub struct Trail {
+pub struct Recording {
     pub calls: Vec<Call>,
     /// Dumps of the whole database: the initial one, and one after each write.
     pub states: Vec<Vec<String>>,
     /// The responses of platforms, by URL.
-    pub answers: HashMap<String, HttpResponse>,
+    pub responses: HashMap<String, HttpResponse>,
 }
 
 pub struct Faulty<'a> {
-    world: &'a World,
-    trouble: Option<Trouble>,
+    env: &'a TestEnv,
+    injected_fault: Option<InjectedFault>,
     calls: Cell<usize>,
-    pub trail: RefCell<Trail>,
+    pub recording: RefCell<Recording>,
 }
 
 impl<'a> Faulty<'a> {
-    pub fn new(world: &'a World, trouble: Option<Trouble>) -> Self {
-        let trail = Trail { states: vec![database(world)], ..Trail::default() };
-        Self { world, trouble, calls: Cell::new(0), trail: RefCell::new(trail) }
+    pub fn new(env: &'a TestEnv, injected_fault: Option<InjectedFault>) -> Self {
+        let recording = Recording { states: vec![database(env)], ..Recording::default() };
+        Self { env, injected_fault, calls: Cell::new(0), recording: RefCell::new(recording) }
     }
 
     /// Records a call. Returns its fault, if there is one.
-    fn meets(&self, call: Call) -> Option<Fault> {
-        let nth = self.calls.replace(self.calls.get() + 1);
-        let Some(trouble) = self.trouble else {
-            self.trail.borrow_mut().calls.push(call);
+    fn fault_for(&self, call: Call) -> Option<Fault> {
+        let index = self.calls.replace(self.calls.get() + 1);
+        let Some(injected_fault) = self.injected_fault else {
+            self.recording.borrow_mut().calls.push(call);
             return None;
         };
-        let is_met = nth == trouble.at || (trouble.lasts && nth > trouble.at);
-        (is_met && call.is_like(trouble.call)).then_some(trouble.fault)
+        let is_met =
+            index == injected_fault.at || (injected_fault.lasts && index > injected_fault.at);
+        (is_met && call.is_like(injected_fault.call)).then_some(injected_fault.fault)
     }
 
     /// Records the database's contents, in a run without a fault.
     fn note(&self) {
-        if self.trouble.is_none() {
-            self.trail.borrow_mut().states.push(database(self.world));
+        if self.injected_fault.is_none() {
+            self.recording.borrow_mut().states.push(database(self.env));
         }
     }
 
@@ -140,8 +139,8 @@ impl<'a> Faulty<'a> {
         url: &str,
         ask: impl FnOnce() -> Result<HttpResponse, HttpError>,
     ) -> Result<HttpResponse, HttpError> {
-        match self.meets(Call::Platform) {
-            Some(Fault::Silent(error)) => Err(error),
+        match self.fault_for(Call::Platform) {
+            Some(Fault::NoProgress(error)) => Err(error),
             Some(Fault::Answers(status, headers, body)) => Ok(HttpResponse {
                 status,
                 headers: headers
@@ -151,43 +150,43 @@ impl<'a> Faulty<'a> {
                 body: body.into(),
             }),
             _ => {
-                let answer = ask()?;
-                self.trail.borrow_mut().answers.insert(url.to_owned(), answer.clone());
-                Ok(answer)
+                let response = ask()?;
+                self.recording.borrow_mut().responses.insert(url.to_owned(), response.clone());
+                Ok(response)
             }
         }
     }
 }
 
 /// The contents of the database without the day of each key's last use, which may be missing after a fault.
-pub fn database(world: &World) -> Vec<String> {
+pub fn database(env: &TestEnv) -> Vec<String> {
     // The last use of a key is a secondary write.
     let keys = "SELECT concat_ws(' ', 'api_keys:', id, scopes, expires_at, revoked_at, replaced_by, created_by) FROM api_keys ORDER BY id";
-    let rows = world.dump().into_iter().filter(|row| !row.starts_with("api_keys: "));
-    rows.chain(world.texts(keys)).collect()
+    let rows = env.dump().into_iter().filter(|row| !row.starts_with("api_keys: "));
+    rows.chain(env.texts(keys)).collect()
 }
 
 impl Db for Faulty<'_> {
     fn number(&self) -> u16 {
-        self.world.number()
+        self.env.number()
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        let fault = self.meets(Call::Batch(statements.len()));
+        let fault = self.fault_for(Call::Batch(statements.len()));
         if let Some(Fault::Refuses(report)) = fault {
             return Err(StorageError::from_d1(report));
         }
         if fault == Some(Fault::Hangs) {
             return pending().await;
         }
-        let mut sets = self.world.batch(statements).await?;
+        let mut sets = self.env.batch(statements).await?;
         self.note();
         match fault {
             Some(Fault::HangsAfter) => return pending().await,
             Some(Fault::Forgets(report)) => return Err(StorageError::from_d1(report)),
             Some(Fault::SaysNothing) => sets.clear(),
-            Some(Fault::Misreports(nth, rows)) => {
-                if let Some(set) = sets.get_mut(nth) {
+            Some(Fault::Misreports(index, rows)) => {
+                if let Some(set) = sets.get_mut(index) {
                     rows.damage(&mut set.json);
                 }
             }
@@ -219,25 +218,25 @@ impl Rows {
 
 impl Background for Faulty<'_> {
     fn run_in_background(&self, statement: Statement) {
-        self.world.run_in_background(statement);
+        self.env.run_in_background(statement);
         self.note();
     }
 
     fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
-        self.world.send_in_background(request, deadline_ms);
+        self.env.send_in_background(request, deadline_ms);
     }
 }
 
 impl Blobs for Faulty<'_> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
-        let fault = self.meets(Call::Value);
+        let fault = self.fault_for(Call::Value);
         if fault == Some(Fault::Unreadable) {
             return Err(StorageError::new("KV GET failed: 500 Internal Server Error"));
         }
         if fault == Some(Fault::Hangs) {
             return pending().await;
         }
-        let Some(value) = self.world.get(key).await? else { return Ok(None) };
+        let Some(value) = self.env.get(key).await? else { return Ok(None) };
         let mut bytes = value.read(0..value.size()).unwrap();
         match fault {
             Some(Fault::Damages(Value::Missing)) => return Ok(None),
@@ -248,7 +247,7 @@ impl Blobs for Faulty<'_> {
                 bytes[at] ^= 1;
             }
             Some(Fault::Damages(Value::Swapped)) => {
-                let blobs = self.world.blobs.borrow();
+                let blobs = self.env.blobs.borrow();
                 let mut others: Vec<&String> = blobs.keys().filter(|other| *other != key).collect();
                 others.sort();
                 bytes.clone_from(&blobs[others[0]]);
@@ -259,7 +258,7 @@ impl Blobs for Faulty<'_> {
     }
 
     async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
-        self.world.inflate(bytes).await
+        self.env.inflate(bytes).await
     }
 }
 
@@ -270,7 +269,7 @@ impl Http for Faulty<'_> {
         deadline_ms: u32,
     ) -> Result<HttpResponse, HttpError> {
         let url = request.url.clone();
-        self.answered(&url, || pollster::block_on(self.world.send(request, deadline_ms)))
+        self.answered(&url, || pollster::block_on(self.env.send(request, deadline_ms)))
     }
 
     async fn open(
@@ -278,60 +277,66 @@ impl Http for Faulty<'_> {
         request: StreamingRequest<'_>,
         deadline_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
-        let answer = self.answered(request.url, || {
+        let response = self.answered(request.url, || {
             let StreamingResponse { status, headers, body } =
-                pollster::block_on(self.world.open(request, deadline_ms))?;
-            let body = pollster::block_on(self.world.read(body, usize::MAX))?;
+                pollster::block_on(self.env.open(request, deadline_ms))?;
+            let body = pollster::block_on(self.env.read(body, usize::MAX))?;
             Ok(HttpResponse { status, headers, body })
         })?;
         Ok(StreamingResponse {
-            status: answer.status,
-            headers: answer.headers,
-            body: Rc::new(answer.body),
+            status: response.status,
+            headers: response.headers,
+            body: Rc::new(response.body),
         })
     }
 
-    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
-        self.world.read(body, most).await
+    async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {
+        self.env.read(body, max).await
     }
 
     fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
-        self.world.copy(body)
+        self.env.copy(body)
     }
 }
 
 impl Queue for Faulty<'_> {
     async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
-        match self.meets(Call::Queue) {
+        match self.fault_for(Call::Queue) {
             Some(Fault::Rejects) => Err(StorageError::new("queue: Queue send failed: 500")),
             Some(Fault::HasNone) => Ok(false),
             Some(Fault::Hangs) => pending().await,
-            _ => self.world.enqueue(messages, delay).await,
+            _ => self.env.enqueue(messages, delay).await,
         }
     }
 }
 
 impl RateLimit for Faulty<'_> {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
-        match self.meets(Call::Limit) {
+        match self.fault_for(Call::Limit) {
             Some(Fault::Limits) => Err(RetryAfter(60)),
             Some(Fault::Hangs) => pending().await,
-            _ => self.world.allow(caller).await,
+            _ => self.env.allow(caller).await,
         }
     }
 }
 
 impl Clock for Faulty<'_> {
     fn now(&self) -> u64 {
-        Clock::now(self.world)
+        Clock::now(self.env)
     }
 
     async fn sleep(&self, milliseconds: u32) -> bool {
-        self.world.sleep(milliseconds).await;
+        self.env.sleep(milliseconds).await;
         // A later write would differ in its time. A request that never gets a response writes nothing more.
-        let hangs = |trouble: &Trouble| matches!(trouble.fault, Fault::Hangs | Fault::HangsAfter);
-        if self.trouble.as_ref().is_some_and(|trouble| trouble.lasts && hangs(trouble)) {
-            self.world.wait(milliseconds.into());
+        let hangs = |injected_fault: &InjectedFault| {
+            matches!(injected_fault.fault, Fault::Hangs | Fault::HangsAfter)
+        };
+        if self
+            .injected_fault
+            .as_ref()
+            .is_some_and(|injected_fault| injected_fault.lasts && hangs(injected_fault))
+        {
+            self.env.wait(milliseconds.into());
         }
         true
     }
@@ -342,7 +347,7 @@ impl Random for Faulty<'_> {
         match bytes {
             // The random length of a pause must not change later random numbers.
             [only] => *only = 0,
-            _ => self.world.fill(bytes),
+            _ => self.env.fill(bytes),
         }
     }
 }
@@ -355,12 +360,12 @@ impl Signatures for Faulty<'_> {
         message: &[u8],
         signature: &[u8],
     ) -> bool {
-        self.world.verify(algorithm, key, message, signature).await
+        self.env.verify(algorithm, key, message, signature).await
     }
 }
 
 impl Patterns for Faulty<'_> {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
-        self.world.is_match(pattern, text)
+        self.env.is_match(pattern, text)
     }
 }

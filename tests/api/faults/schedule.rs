@@ -5,10 +5,10 @@ use connector_vault::jobs;
 use connector_vault::ports::{HttpRequest, HttpResponse};
 use serde_json::json;
 
-use super::ports::{Call, Fault, Faulty, Rows, Trouble};
+use super::ports::{Call, Fault, Faulty, InjectedFault, Rows};
 use super::{BUSY, PLATFORMS, Start, chosen, unsound};
-use crate::chance::Chance;
 use crate::connect::{self, connected, of_ann, script, send, set_client};
+use crate::rng::TestRng;
 use crate::support::{Api, config};
 use crate::vault::{CONNECTIONS, at};
 
@@ -24,47 +24,46 @@ fn settings() -> Config {
 }
 
 /// A service with due checks, a revocation to retry, and deliveries.
-fn scene() -> Api {
-    let api = connect::upkeep::api_of_now();
+fn fixture() -> Api {
+    let api = connect::maintenance::api_of_now();
     set_client(&api, "acme");
     set_client(&api, "revoked");
     let hook = json!({"url": "https://hooks.example/in", "types": ["connection.deleted"]});
     assert_eq!(send(&api, "POST", "/v1/webhooks", &hook).status, 201);
     let id =
         connected(&api, &of_ann("revoked"), &json!({"access_token": "a", "refresh_token": "r"}));
-    api.world.database.execute("DELETE FROM connect_attempts", []).unwrap();
+    api.env.database.execute("DELETE FROM connect_attempts", []).unwrap();
     script(&api, &[(503, json!({}))]);
     assert_eq!(api.send(&api.request("DELETE", &at(&id))).status, 204);
-    for nth in 0..DUE {
-        let sent =
-            json!({"platform": "acme", "identity": format!("user {nth}"), "identityType": "user"});
+    for index in 0..DUE {
+        let sent = json!({"platform": "acme", "identity": format!("user {index}"), "identityType": "user"});
         let created = crate::support::body(&send(&api, "POST", CONNECTIONS, &sent));
         let path = format!("{}/credentials", at(created["id"].as_str().unwrap()));
-        let held = json!({"type": "oauth2", "refreshToken": format!("rt-{nth}")});
-        assert_eq!(send(&api, "PUT", &path, &held).status, 204);
+        let credentials = json!({"type": "oauth2", "refreshToken": format!("rt-{index}")});
+        assert_eq!(send(&api, "PUT", &path, &credentials).status, 204);
     }
-    api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
-    *api.world.platform.borrow_mut() = Box::new(|request: &HttpRequest| {
+    api.env.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
+    *api.env.platform.borrow_mut() = Box::new(|request: &HttpRequest| {
         if request.url.contains("hooks.example") {
             return Ok(HttpResponse { status: 204, ..HttpResponse::default() });
         }
-        connect::answer(
+        connect::response(
             200,
             &json!({"access_token": "a", "refresh_token": "r", "expires_in": 360_000}),
         )
     });
-    api.world.wait(2 * 3_600_000);
+    api.env.wait(2 * 3_600_000);
     api
 }
 
 /// Some runs of the schedule, with pauses. Messages of the queue are delivered in reverse order, and twice.
 fn runs(api: &Api, count: u64, pause: u64) {
     for _ in 0..count {
-        api.world.wait(pause);
-        pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
-        for message in api.world.messages().iter().rev() {
+        api.env.wait(pause);
+        pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
+        for message in api.env.messages().iter().rev() {
             for _ in 0..2 {
-                pollster::block_on(jobs::consume(&api.service, &api.world, message)).unwrap();
+                pollster::block_on(jobs::consume(&api.service, &api.env, message)).unwrap();
             }
         }
     }
@@ -78,13 +77,14 @@ fn undone(api: &Api) -> Vec<String> {
         "SELECT 'not revoked: ' || connection_id FROM revocations",
         "SELECT 'not delivered: ' || event_id FROM deliveries WHERE state <> 'delivered' AND EXISTS (SELECT 1 FROM webhooks WHERE active = 1)",
     ];
-    queries.into_iter().flat_map(|sql| api.world.texts(sql)).chain(unsound(api)).collect()
+    queries.into_iter().flat_map(|sql| api.env.texts(sql)).chain(unsound(api)).collect()
 }
 
-fn troubles(at: usize, call: Call) -> Vec<Trouble> {
+fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
     let faults: Vec<Fault> = match call {
         Call::Batch(statements) => {
-            let misread = (0..statements).map(|nth| Fault::Misreports(nth, Rows::HaveOnly("true")));
+            let misread =
+                (0..statements).map(|index| Fault::Misreports(index, Rows::HaveOnly("true")));
             let reported = [
                 "D1_ERROR: Network connection lost.",
                 "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
@@ -100,20 +100,20 @@ fn troubles(at: usize, call: Call) -> Vec<Trouble> {
         Call::Queue => vec![Fault::Rejects, Fault::HasNone, Fault::Hangs],
         Call::Limit => Vec::new(),
     };
-    let both = |fault| [false, true].map(|lasts| Trouble { fault, at, call, lasts });
+    let both = |fault| [false, true].map(|lasts| InjectedFault { fault, at, call, lasts });
     faults.into_iter().flat_map(both).collect()
 }
 
 /// Runs `work` with faults of each kind (all of them in a proof), and then the schedule without faults. Returns the
 /// number of faults.
 fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
-    let mut api = scene();
+    let mut api = fixture();
     before(&api);
-    drop(api.world.take_messages());
-    let start = Start::new(&mut api.world);
-    let faulty = Faulty::new(&api.world, None);
+    drop(api.env.take_messages());
+    let start = Start::new(&mut api.env);
+    let faulty = Faulty::new(&api.env, None);
     work(&api, &faulty);
-    let calls = faulty.trail.take().calls;
+    let calls = faulty.recording.take().calls;
     let mut all = Vec::new();
     let mut platforms = 0;
     for (at, call) in calls.into_iter().enumerate() {
@@ -122,25 +122,25 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
         if call == Call::Platform && platforms > 3 {
             continue;
         }
-        all.extend(troubles(at, call));
+        all.extend(faults_of_call(at, call));
     }
     let count = all.len();
     let (mut tried, mut wrong) = (0, Vec::new());
-    for trouble in chosen(&mut Chance(9), OF_EACH, all) {
+    for injected_fault in chosen(&mut TestRng(9), OF_EACH, all) {
         tried += 1;
-        start.again(&mut api.world);
+        start.again(&mut api.env);
         api.service = Service::new(settings());
-        let faulty = Faulty::new(&api.world, Some(trouble));
+        let faulty = Faulty::new(&api.env, Some(injected_fault));
         work(&api, &faulty);
         // The work of a lost run is due again after ten minutes.
         runs(&api, 15, MINUTE);
-        if trouble.call == Call::Platform {
+        if injected_fault.call == Call::Platform {
             // A platform may request a pause of a week.
             runs(&api, 30, 6 * HOUR);
         }
         let undone = undone(&api);
         if !undone.is_empty() {
-            wrong.push(format!("{trouble:?}: {}", undone.join("; ")));
+            wrong.push(format!("{injected_fault:?}: {}", undone.join("; ")));
         }
     }
     println!("runs in trouble: {tried} of {count}");
@@ -156,10 +156,10 @@ fn a_run_of_the_schedule_loses_nothing() {
 }
 
 #[test]
-fn a_handful_of_checks_loses_nothing() {
+fn a_few_checks_lose_nothing() {
     let few = |api: &Api| {
         let sql = "DELETE FROM connections WHERE identity > 'user 2' AND platform = 'acme'";
-        api.world.database.execute(sql, []).unwrap();
+        api.env.database.execute(sql, []).unwrap();
     };
     let count =
         prove(few, |api, ports| drop(pollster::block_on(jobs::run_minute(&api.service, ports))));
@@ -171,8 +171,8 @@ fn a_message_of_the_queue_loses_nothing() {
     let count = prove(
         |_| (),
         |api, ports| {
-            pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
-            for message in api.world.messages() {
+            pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
+            for message in api.env.messages() {
                 drop(pollster::block_on(jobs::consume(&api.service, ports, &message)));
             }
         },

@@ -55,7 +55,7 @@ headers = { "x-version" = "{version}" }"#;
 /// Publishes the platform's later form, and waits until the service has read it.
 fn republish(api: &Api, name: &str) {
     publish(api, name, &[], &after());
-    api.world.now.set(api.world.now.get() + 60_000);
+    api.env.now.set(api.env.now.get() + 60_000);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_key_that_was_stored_before_a_field_existed_is_sent_with_its_default() {
     let path = connected(&api, "acme", Some("key"), &json!({"apiKey": "k"}));
     republish(&api, "changed-key");
     platform(&api, |_| Ok(answered(200, &[], "{}")));
-    let (response, sent) = asked(&api, &format!("{path}/proxy/x"), &[]);
+    let (response, sent) = requests(&api, &format!("{path}/proxy/x"), &[]);
     assert_eq!(response.status, 200, "{}", text(&response));
     assert_eq!(sent[0].url, "https://us.acme.example/x");
     assert_eq!(
@@ -110,12 +110,12 @@ fn tokens_that_were_stored_before_a_field_existed_are_refreshed_and_revoked_with
 }
 
 #[test]
-fn what_the_user_filled_in_stays() {
+fn values_that_the_user_entered_are_kept() {
     let api = imported("changed-own", &[], &after());
     let fields = json!({"apiKey": "k", "version": "2025-07", "region": "eu"});
     let path = connected(&api, "acme", Some("key"), &fields);
     platform(&api, |_| Ok(answered(200, &[], "{}")));
-    let (_, sent) = asked(&api, &format!("{path}/proxy/x"), &[]);
+    let (_, sent) = requests(&api, &format!("{path}/proxy/x"), &[]);
     assert_eq!(sent[0].url, "https://eu.acme.example/x");
     assert_eq!(header(&sent[0], "x-version"), Some("2025-07"));
 }

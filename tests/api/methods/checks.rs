@@ -9,16 +9,16 @@ fn providers(more: &str) -> String {
 }
 
 #[test]
-fn a_check_may_need_a_body() {
+fn a_check_sends_its_body() {
     let providers = providers("")
         .replace("verify = 'GET /me'", "verify = 'POST /graphql'\nverifyBody = { query = '{ me }' }\naccount = { request = 'POST /graphql', body = { query = '{ id }' }, id = '/data/id' }");
     let api = imported("check-with-body", &[], &providers);
     platform(&api, |_| Ok(answered(200, &[], r#"{"data": {"id": "u-1"}}"#)));
-    let mut wanted = of_ann("acme");
-    wanted["fields"] = json!({"apiKey": "k"});
-    let response = connect(&api, &wanted);
+    let mut expected = of_ann("acme");
+    expected["fields"] = json!({"apiKey": "k"});
+    let response = connect(&api, &expected);
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
-    let sent = api.world.sent.borrow();
+    let sent = api.env.sent.borrow();
     let bodies: Vec<Value> =
         sent.iter().map(|request| serde_json::from_slice(&request.body).unwrap()).collect();
     assert_eq!(bodies, [json!({"query": "{ me }"}), json!({"query": "{ id }"})]);
@@ -30,7 +30,7 @@ fn a_check_may_need_a_body() {
 
 #[test]
 fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
-    for (nth, (more, status, sent_back, state, reason)) in [
+    for (index, (more, status, sent_back, state, reason)) in [
         ("", 200, "{}", Some("operational"), None),
         ("", 204, "", Some("operational"), None),
         ("", 401, "{}", None, None),
@@ -91,11 +91,11 @@ fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
     .into_iter()
     .enumerate()
     {
-        let api = imported(&format!("verdict-{nth}"), &[], &providers(more));
+        let api = imported(&format!("verdict-{index}"), &[], &providers(more));
         platform(&api, move |_| Ok(answered(status, &[], sent_back)));
-        let mut wanted = of_ann("acme");
-        wanted["fields"] = json!({"apiKey": "k"});
-        let response = connect(&api, &wanted);
+        let mut expected = of_ann("acme");
+        expected["fields"] = json!({"apiKey": "k"});
+        let response = connect(&api, &expected);
         let Some(state) = state else {
             assert_eq!((response.status, code(&response).as_str()), (422, "credentials_rejected"));
             let count = body(&api.get("/v1/vault/connections"))["total"].clone();
@@ -120,13 +120,13 @@ fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
 }
 
 #[test]
-fn a_platform_that_can_not_be_reached_costs_no_connection() {
+fn an_unreachable_platform_rejects_no_connection() {
     for status in [0, 1] {
         let api = imported(&format!("unreachable-{status}"), &[], &providers(""));
         script(&api, &[(status, json!({}))]);
-        let mut wanted = of_ann("acme");
-        wanted["fields"] = json!({"apiKey": "k"});
-        let response = connect(&api, &wanted);
+        let mut expected = of_ann("acme");
+        expected["fields"] = json!({"apiKey": "k"});
+        let response = connect(&api, &expected);
         assert_eq!((response.status, &body(&response)["state"]), (201, &json!("unknown")));
         let path = at(body(&response)["id"].as_str().unwrap());
         let reason = body(&api.get(&format!("{path}/status")))["reason"].clone();
@@ -140,7 +140,7 @@ fn a_platform_that_can_not_be_reached_costs_no_connection() {
 }
 
 #[test]
-fn imported_credentials_are_stored_although_the_check_says_nothing() {
+fn imported_credentials_are_stored_after_an_inconclusive_check() {
     let api = imported("import", &[], &providers(""));
     let created = send(&api, "POST", "/v1/vault/connections", &of_ann("acme"));
     let path = at(body(&created)["id"].as_str().unwrap());

@@ -64,9 +64,9 @@ fn schemes_that_are_required_together_become_one_method() {
         assert_eq!(found, enough, "{action_key}");
     }
     let path = connected(&api, "acme", Some("app-key"), &json!({"apiKey": "k", "appId": "a"}));
-    let (_, asked_for) = asked(&api, &format!("{path}/proxy/both"), &[]);
-    assert_eq!(header(&asked_for[0], "x-app-id"), Some("a"));
-    assert_eq!(header(&asked_for[0], "x-api-key"), Some("k"));
+    let (_, sent_requests) = requests(&api, &format!("{path}/proxy/both"), &[]);
+    assert_eq!(header(&sent_requests[0], "x-app-id"), Some("a"));
+    assert_eq!(header(&sent_requests[0], "x-api-key"), Some("k"));
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn two_keys_in_the_query_are_one_method() {
         let good = request.url.ends_with("/members/me?key=k&token=t");
         Ok(answered(if good { 200 } else { 401 }, &[], "{}"))
     });
-    let mut wanted = of_ann("acme");
-    wanted["fields"] = json!({"apiKey": "k", "token": "t"});
-    let response = connect(&api, &wanted);
+    let mut expected = of_ann("acme");
+    expected["fields"] = json!({"apiKey": "k", "token": "t"});
+    let response = connect(&api, &expected);
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
     let path = at(body(&response)["id"].as_str().unwrap());
     sent(&api);
@@ -115,29 +115,29 @@ fn keys_in_cookies_and_the_id_of_an_oauth_client_are_joined_too() {
     let auth = json!([{"method": "oauth-client", "scopes": ["read"]}]);
     assert_eq!(action(&api, "client")["auth"], auth);
     let path = connected(&api, "acme", Some("sid-csrf"), &json!({"apiKey": "a", "csrf": "b;c"}));
-    let (_, asked_for) = asked(&api, &format!("{path}/proxy/cookies"), &[]);
-    assert_eq!(header(&asked_for[0], "cookie"), Some("sid=a; csrf=b%3Bc"));
+    let (_, sent_requests) = requests(&api, &format!("{path}/proxy/cookies"), &[]);
+    assert_eq!(header(&sent_requests[0], "cookie"), Some("sid=a; csrf=b%3Bc"));
     set_client(&api, "acme");
     let tokens = json!({"type": "oauth2", "accessToken": "at"});
     let bob = json!({"platform": "acme", "identity": "bob", "identityType": "user"});
     let created = send(&api, "POST", "/v1/vault/connections", &bob);
     let path = at(body(&created)["id"].as_str().unwrap());
     assert_eq!(send(&api, "PUT", &format!("{path}/credentials"), &tokens).status, 204);
-    let (_, asked_for) = asked(&api, &format!("{path}/proxy/client"), &[]);
-    assert_eq!(header(&asked_for[0], "client-id"), Some("an id"));
-    assert_eq!(header(&asked_for[0], "authorization"), Some("Bearer at"));
+    let (_, sent_requests) = requests(&api, &format!("{path}/proxy/client"), &[]);
+    assert_eq!(header(&sent_requests[0], "client-id"), Some("an id"));
+    assert_eq!(header(&sent_requests[0], "authorization"), Some("Bearer at"));
 }
 
 /// A document of ten operations; as many of them require a header as there are schemas.
 fn with_header_parameter(name: &str, schemas: &[Value]) -> Value {
     let mut paths = json!({});
-    for nth in 0..10 {
-        let parameters = schemas.get(nth).map_or(
+    for index in 0..10 {
+        let parameters = schemas.get(index).map_or(
             json!([]),
             |schema| json!([{"name": name, "in": "header", "required": true, "schema": schema}]),
         );
-        let found = operation(&format!("get{nth}"), &json!({"parameters": parameters}));
-        paths[format!("/{nth}")] = json!({"get": found});
+        let found = operation(&format!("get{index}"), &json!({"parameters": parameters}));
+        paths[format!("/{index}")] = json!({"get": found});
     }
     let bearer = json!({"bearer": {"type": "http", "scheme": "bearer"}});
     document(&bearer, &json!([{"bearer": []}]), &paths)
@@ -176,7 +176,7 @@ fn a_header_with_one_value_becomes_one_of_the_connector() {
 }
 
 #[test]
-fn a_shared_parameter_or_schema_has_one_value_too() {
+fn shared_parameters_and_schemas_with_one_value_become_headers() {
     let schema = json!({"$ref": "#/components/schemas/Version"});
     let mut shared = with_header_parameter("Acme-Version", &vec![schema; 10]);
     shared["components"]["schemas"] = json!({"Version": {"type": "string", "enum": ["7"]}});
@@ -225,7 +225,7 @@ fn other_headers_stay_input() {
 }
 
 #[test]
-fn a_header_that_the_connection_has_is_no_input() {
+fn headers_of_the_connection_are_not_input() {
     let parameters = json!([
         {"name": "x-api-key", "in": "header", "required": true, "schema": {"type": "string"}},
         {"name": "X-Other", "in": "header", "required": true, "schema": {"type": "string"}},
@@ -239,16 +239,16 @@ fn a_header_that_the_connection_has_is_no_input() {
 
 #[test]
 fn a_caller_chooses_among_the_media_types_of_the_response() {
-    let answers = |types: &[&str]| {
+    let responses = |types: &[&str]| {
         let content: Value = types.iter().map(|one| ((*one).to_owned(), json!({}))).collect();
         json!({"responses": {"200": {"description": "ok", "content": content}}})
     };
     let vendor = "application/vnd.acme+json; version=3";
     let paths = json!({
-        "/vendor": {"get": operation("vendor", &answers(&[vendor]))},
-        "/csv": {"get": operation("csv", &answers(&["text/csv", "application/json"]))},
-        "/json": {"get": operation("json", &answers(&["application/json"]))},
-        "/any": {"get": operation("any", &answers(&["*/*"]))},
+        "/vendor": {"get": operation("vendor", &responses(&[vendor]))},
+        "/csv": {"get": operation("csv", &responses(&["text/csv", "application/json"]))},
+        "/json": {"get": operation("json", &responses(&["application/json"]))},
+        "/any": {"get": operation("any", &responses(&["*/*"]))},
         "/none": {"get": operation("none", &json!({}))},
     });
     let bearer = json!({"bearer": {"type": "http", "scheme": "bearer"}});
@@ -269,12 +269,14 @@ fn a_caller_chooses_among_the_media_types_of_the_response() {
     ] {
         let header_sent = chosen.map_or(json!({}), |chosen| json!({"header": {"Accept": chosen}}));
         let run = send(&api, "POST", &format!("{path}/actions/{action_key}"), &header_sent);
-        let asked_for = sent(&api);
+        let sent_requests = sent(&api);
         match expected {
-            None => assert_eq!((run.status, asked_for.len()), (400, 0), "{action_key} {chosen:?}"),
+            None => {
+                assert_eq!((run.status, sent_requests.len()), (400, 0), "{action_key} {chosen:?}");
+            }
             Some(expected) => {
                 assert_eq!(run.status, 200, "{}", text(&run));
-                assert_eq!(header(&asked_for[0], "accept"), Some(expected.as_str()));
+                assert_eq!(header(&sent_requests[0], "accept"), Some(expected.as_str()));
             }
         }
     }
@@ -283,10 +285,11 @@ fn a_caller_chooses_among_the_media_types_of_the_response() {
 #[test]
 fn the_connectors_accept_holds_unless_a_caller_or_the_document_names_one() {
     let vendor = "application/vnd.acme+json; version=3";
-    let answers = json!({"responses": {"200": {"description": "ok", "content": {"text/csv": {}}}}});
+    let responses =
+        json!({"responses": {"200": {"description": "ok", "content": {"text/csv": {}}}}});
     let paths = json!({
         "/usual": {"get": operation("usual", &json!({}))},
-        "/csv": {"get": operation("csv", &answers)},
+        "/csv": {"get": operation("csv", &responses)},
     });
     let providers = format!(
         "[platforms.acme]\nname = 'Acme'\nservers = ['https://api.acme.example']\nheaders = {{ Accept = '{vendor}' }}\nverify = 'GET /account'\n[[platforms.acme.auth]]\nid = 'token'\ntype = 'bearer'\nsource = 's'\nread = '2026-11-27'\n"
@@ -296,9 +299,9 @@ fn the_connectors_accept_holds_unless_a_caller_or_the_document_names_one() {
         let good = header(request, "accept") == Some(vendor);
         Ok(answered(if good { 200 } else { 400 }, &[], "{}"))
     });
-    let mut wanted = of_ann("acme");
-    wanted["fields"] = json!({"token": "t"});
-    let response = connect(&api, &wanted);
+    let mut requested = of_ann("acme");
+    requested["fields"] = json!({"token": "t"});
+    let response = connect(&api, &requested);
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
     let path = at(body(&response)["id"].as_str().unwrap());
     sent(&api);
@@ -309,7 +312,7 @@ fn the_connectors_accept_holds_unless_a_caller_or_the_document_names_one() {
     for (own, expected) in
         [(&[][..], vendor), (&[("accept", "*/*")], vendor), (&[("accept", "text/csv")], "text/csv")]
     {
-        let (_, asked_for) = asked(&api, &format!("{path}/proxy/usual"), own);
-        assert_eq!(header(&asked_for[0], "accept"), Some(expected));
+        let (_, sent_requests) = requests(&api, &format!("{path}/proxy/usual"), own);
+        assert_eq!(header(&sent_requests[0], "accept"), Some(expected));
     }
 }

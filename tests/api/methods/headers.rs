@@ -163,24 +163,24 @@ fn every_request_carries_the_connectors_headers() {
         let good = header(request, "api-version") == Some("2022-06-28");
         Ok(answered(if good { 200 } else { 400 }, &[], r#"{"id": "a-1"}"#))
     });
-    let mut wanted = of_ann("versioned");
-    wanted["authMethod"] = json!("token");
-    wanted["fields"] = json!({"token": "t"});
-    let response = connect(&api, &wanted);
+    let mut requested = of_ann("versioned");
+    requested["authMethod"] = json!("token");
+    requested["fields"] = json!({"token": "t"});
+    let response = connect(&api, &requested);
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
-    let asked_for = sent(&api);
-    assert_eq!(asked_for.len(), 2, "`verify` and `account`");
-    assert!(asked_for.iter().all(|it| header(it, "api-version") == Some("2022-06-28")));
+    let sent_requests = sent(&api);
+    assert_eq!(sent_requests.len(), 2, "`verify` and `account`");
+    assert!(sent_requests.iter().all(|it| header(it, "api-version") == Some("2022-06-28")));
     let path = at(body(&response)["id"].as_str().unwrap());
-    let (answer, asked_for) = asked(&api, &format!("{path}/proxy/users"), &[]);
-    assert_eq!(answer.status, 200);
-    assert_eq!(header(&asked_for[0], "api-version"), Some("2022-06-28"));
-    assert_eq!(header(&asked_for[0], "authorization"), Some("Bearer t"));
+    let (reply, sent_requests) = requests(&api, &format!("{path}/proxy/users"), &[]);
+    assert_eq!(reply.status, 200);
+    assert_eq!(header(&sent_requests[0], "api-version"), Some("2022-06-28"));
+    assert_eq!(header(&sent_requests[0], "authorization"), Some("Bearer t"));
     // A caller may choose the version.
     let own = [("api-version", "2021-01-01")];
-    let (answer, asked_for) = asked(&api, &format!("{path}/proxy/users"), &own);
-    assert_eq!(answer.status, 400, "the platform's own answer");
-    assert_eq!(header(&asked_for[0], "api-version"), Some("2021-01-01"));
+    let (reply, sent_requests) = requests(&api, &format!("{path}/proxy/users"), &own);
+    assert_eq!(reply.status, 400, "the platform's own answer");
+    assert_eq!(header(&sent_requests[0], "api-version"), Some("2021-01-01"));
     let expected = json!({"api-version": "2022-06-28", "authorization": "Bearer t"});
     assert_eq!(credentials(&api, &path)["headers"], expected);
     let detail = detail(&api, "versioned");
@@ -193,19 +193,19 @@ fn a_method_adds_to_the_connectors_headers_and_has_data_of_the_oauth_client() {
     let api = api("client");
     set_client(&api, "versioned");
     let tokens = json!({"type": "oauth2", "accessToken": "at"});
-    let path = held(&api, "versioned", &tokens);
-    let (_, asked_for) = asked(&api, &format!("{path}/proxy/users"), &[]);
+    let path = connection_with(&api, "versioned", &tokens);
+    let (_, sent_requests) = requests(&api, &format!("{path}/proxy/users"), &[]);
     for (name, value) in
         [("api-version", "2025-01-01"), ("client-id", "an id"), ("authorization", "Bearer at")]
     {
-        assert_eq!(header(&asked_for[0], name), Some(value));
+        assert_eq!(header(&sent_requests[0], name), Some(value));
     }
     assert_eq!(credentials(&api, &path)["headers"]["client-id"], "an id");
     // Without the client, the service names what is missing; it still returns the stored credentials.
     assert_eq!(api.send(&api.request("DELETE", "/v1/oauth-clients/versioned")).status, 204);
-    let (answer, asked_for) = asked(&api, &format!("{path}/proxy/users"), &[]);
-    assert_eq!((answer.status, code(&answer).as_str()), (409, "oauth_client_missing"));
-    assert!(asked_for.is_empty());
+    let (response, sent_requests) = requests(&api, &format!("{path}/proxy/users"), &[]);
+    assert_eq!((response.status, code(&response).as_str()), (409, "oauth_client_missing"));
+    assert!(sent_requests.is_empty());
     let left = credentials(&api, &path)["headers"].clone();
     assert_eq!(left, json!({"api-version": "2025-01-01", "authorization": "Bearer at"}));
 }
@@ -214,21 +214,26 @@ fn a_method_adds_to_the_connectors_headers_and_has_data_of_the_oauth_client() {
 fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
     let api = api("secret");
     set_client(&api, "etsyish");
-    let path = held(&api, "etsyish", &json!({"type": "oauth2", "accessToken": "at"}));
-    let (_, asked_for) = asked(&api, &format!("{path}/proxy/users"), &[]);
-    assert_eq!(header(&asked_for[0], "x-api-key"), Some("an id:a:secret"));
+    let path = connection_with(&api, "etsyish", &json!({"type": "oauth2", "accessToken": "at"}));
+    let (_, sent_requests) = requests(&api, &format!("{path}/proxy/users"), &[]);
+    assert_eq!(header(&sent_requests[0], "x-api-key"), Some("an id:a:secret"));
     let credentials = credentials(&api, &path);
     assert_eq!(credentials["headers"], json!({"authorization": "Bearer at"}));
     assert!(!credentials.to_string().contains("a:secret"));
     // A caller can't supply it either.
-    let (answer, asked_for) = asked(&api, &format!("{path}/proxy/users"), &[("x-api-key", "mine")]);
-    assert_eq!((answer.status, code(&answer).as_str()), (400, "invalid_parameter"));
-    assert!(asked_for.is_empty() && !text(&answer).contains("a:secret"), "{}", text(&answer));
+    let (response, sent_requests) =
+        requests(&api, &format!("{path}/proxy/users"), &[("x-api-key", "mine")]);
+    assert_eq!((response.status, code(&response).as_str()), (400, "invalid_parameter"));
+    assert!(
+        sent_requests.is_empty() && !text(&response).contains("a:secret"),
+        "{}",
+        text(&response)
+    );
     // A public client has no secret to send.
     let public = json!({"clientId": "an id", "clientSecret": null});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/etsyish", &public).status, 200);
-    let (answer, _) = asked(&api, &format!("{path}/proxy/users"), &[]);
-    assert_eq!((answer.status, code(&answer).as_str()), (409, "oauth_client_missing"));
+    let (response, _) = requests(&api, &format!("{path}/proxy/users"), &[]);
+    assert_eq!((response.status, code(&response).as_str()), (409, "oauth_client_missing"));
     // Users are therefore not sent to the platform for a connection that would not work.
     let bob = json!({"platform": "etsyish", "identity": "bob", "identityType": "user"});
     let refused = connect(&api, &bob);
@@ -239,7 +244,7 @@ fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
 fn a_check_carries_the_data_of_the_oauth_client() {
     let api = api("check");
     set_client(&api, "etsyish");
-    let path = held(&api, "etsyish", &json!({"type": "oauth2", "accessToken": "at"}));
+    let path = connection_with(&api, "etsyish", &json!({"type": "oauth2", "accessToken": "at"}));
     platform(&api, |request| {
         let good = header(request, "x-api-key") == Some("an id:a:secret");
         Ok(answered(if good { 200 } else { 401 }, &[], "{}"))
@@ -253,11 +258,11 @@ fn the_token_of_oauth_goes_where_the_platform_wants_it() {
     let api = api("token");
     set_client(&api, "shop");
     let tokens = json!({"type": "oauth2", "accessToken": "at", "fields": {"shop": "a"}});
-    let path = held(&api, "shop", &tokens);
-    let (_, asked_for) = asked(&api, &format!("{path}/proxy/shop.json"), &[]);
-    assert_eq!(asked_for[0].url, "https://a.myshop.example/shop.json");
-    assert_eq!(header(&asked_for[0], "x-shop-access-token"), Some("at"));
-    assert_eq!(header(&asked_for[0], "authorization"), None);
+    let path = connection_with(&api, "shop", &tokens);
+    let (_, sent_requests) = requests(&api, &format!("{path}/proxy/shop.json"), &[]);
+    assert_eq!(sent_requests[0].url, "https://a.myshop.example/shop.json");
+    assert_eq!(header(&sent_requests[0], "x-shop-access-token"), Some("at"));
+    assert_eq!(header(&sent_requests[0], "authorization"), None);
     assert_eq!(credentials(&api, &path)["headers"], json!({"x-shop-access-token": "at"}));
 }
 
@@ -266,15 +271,16 @@ fn a_method_has_several_secrets() {
     let api = api("several");
     let fields = json!({"apiKey": "k", "token": "t&1"});
     let path = connected(&api, "twokeys", Some("keys"), &fields);
-    let (_, asked_for) = asked(&api, &format!("{path}/proxy/boards?token=mine&format=xml"), &[]);
+    let (_, sent_requests) =
+        requests(&api, &format!("{path}/proxy/boards?token=mine&format=xml"), &[]);
     // A secret replaces the caller's value, which replaces a constant.
     let expected = "https://api.twokeys.example/boards?format=xml&key=k&token=t%261";
-    assert_eq!(asked_for[0].url, expected);
+    assert_eq!(sent_requests[0].url, expected);
     let found = credentials(&api, &path);
     assert_eq!(found["query"], json!({"key": "k", "token": "t&1", "format": "json"}));
     assert_eq!((&found["apiKey"], &found["fields"]), (&json!("k"), &json!({"token": "t&1"})));
     // All secrets are encrypted.
-    assert!(!api.world.dump().join("\n").contains("t&1"));
+    assert!(!api.env.dump().join("\n").contains("t&1"));
     let other = json!({"platform": "twokeys", "identity": "bob", "identityType": "user",
         "authMethod": "headers", "fields": {"apiKey": "k"}});
     let refused = connect(&api, &other);
@@ -286,12 +292,12 @@ fn a_method_has_several_secrets() {
     assert_eq!(response.status, 201, "{}", text(&response));
     let bobs = at(body(&response)["id"].as_str().unwrap());
     sent(&api);
-    let (_, asked_for) = asked(&api, &format!("{bobs}/proxy/me"), &[]);
-    assert_eq!(header(&asked_for[0], "x-api-key"), Some("k"));
-    assert_eq!(header(&asked_for[0], "x-app-key"), Some("a"));
-    assert_eq!(header(&asked_for[0], "x-org"), None, "it was left empty");
-    let (answer, _) = asked(&api, &format!("{bobs}/proxy/me"), &[("x-app-key", "mine")]);
-    assert_eq!(answer.status, 400, "{}", text(&answer));
+    let (_, sent_requests) = requests(&api, &format!("{bobs}/proxy/me"), &[]);
+    assert_eq!(header(&sent_requests[0], "x-api-key"), Some("k"));
+    assert_eq!(header(&sent_requests[0], "x-app-key"), Some("a"));
+    assert_eq!(header(&sent_requests[0], "x-org"), None, "it was left empty");
+    let (reply, _) = requests(&api, &format!("{bobs}/proxy/me"), &[("x-app-key", "mine")]);
+    assert_eq!(reply.status, 400, "{}", text(&reply));
     let mut unfit = whole;
     unfit["identity"] = json!("eve");
     unfit["fields"]["appKey"] = json!("ключ");
@@ -299,15 +305,15 @@ fn a_method_has_several_secrets() {
 }
 
 #[test]
-fn a_prefix_that_is_no_word_has_no_space_behind_it() {
+fn a_prefix_that_is_not_a_word_has_no_space_after_it() {
     let api = api("prefix");
     let path = connected(&api, "duty", None, &json!({"apiKey": "KEY"}));
-    let (_, asked_for) = asked(&api, &format!("{path}/proxy/me"), &[]);
-    assert_eq!(header(&asked_for[0], "authorization"), Some("Token token=KEY"));
+    let (_, sent_requests) = requests(&api, &format!("{path}/proxy/me"), &[]);
+    assert_eq!(header(&sent_requests[0], "authorization"), Some("Token token=KEY"));
 }
 
 #[test]
-fn basic_authentication_has_the_pair_that_the_platform_wants() {
+fn basic_authentication_sends_the_platforms_user_name_and_password() {
     use base64ct::{Base64, Encoding as _};
     let key = json!({"apiKey": "k"});
     for (method, fields, pair) in [
@@ -319,9 +325,9 @@ fn basic_authentication_has_the_pair_that_the_platform_wants() {
     ] {
         let api = api(&format!("basic-{method}"));
         let path = connected(&api, "pairs", Some(method), &fields);
-        let (_, asked_for) = asked(&api, &format!("{path}/proxy/me"), &[]);
+        let (_, sent_requests) = requests(&api, &format!("{path}/proxy/me"), &[]);
         let value = format!("Basic {}", Base64::encode_string(pair.as_bytes()));
-        assert_eq!(header(&asked_for[0], "authorization"), Some(value.as_str()), "{method}");
+        assert_eq!(header(&sent_requests[0], "authorization"), Some(value.as_str()), "{method}");
         let (user, password) = pair.split_once(':').unwrap();
         let shown = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };
         let found = credentials(&api, &path);

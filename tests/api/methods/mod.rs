@@ -12,7 +12,7 @@ use std::path::Path;
 
 use connector_vault::catalog::write::Sizes;
 use connector_vault::http::Response;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, Watch, gather};
 use connector_vault::ports::HttpRequest;
@@ -23,9 +23,9 @@ use crate::connect::{KEYS, connect, of_ann, script, send, set_client, text};
 use crate::support::{Api, body, config, with_header};
 use crate::vault::{at, code};
 
-struct Silent;
+struct NoProgress;
 
-impl Watch for Silent {
+impl Watch for NoProgress {
     fn found(&self, _: usize, _: u64) {}
     fn read(&self, _: u64) {}
 }
@@ -66,14 +66,18 @@ fn publish(api: &Api, name: &str, documents: &[Value], providers: &str) {
     let unrelated =
         json!({"openapi": "3.0.3", "info": {"title": "Unrelated", "version": "1"}, "paths": {}});
     std::fs::write(folder.join("unrelated.json"), unrelated.to_string()).unwrap();
-    for (nth, document) in documents.iter().enumerate() {
-        std::fs::write(folder.join(format!("{nth}.json")), document.to_string()).unwrap();
+    for (index, document) in documents.iter().enumerate() {
+        std::fs::write(folder.join(format!("{index}.json")), document.to_string()).unwrap();
     }
     let providers = Providers::parse("providers.toml", providers).unwrap();
-    let job =
-        Import { sources: vec![folder], licence: Wanted::Any, providers, ..Import::default() };
-    let (_, platforms) = gather(&job, &Silent).unwrap();
-    api.world.publish_platforms(Sizes::PUBLISHED, &platforms);
+    let job = Import {
+        sources: vec![folder],
+        licence: LicenceFilter::Any,
+        providers,
+        ..Import::default()
+    };
+    let (_, platforms) = gather(&job, &NoProgress).unwrap();
+    api.env.publish_platforms(Sizes::PUBLISHED, &platforms);
 }
 
 /// The connector with its detail.
@@ -101,7 +105,7 @@ fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> Str
 }
 
 /// Ann's connection with imported credentials.
-fn held(api: &Api, name: &str, credentials: &Value) -> String {
+fn connection_with(api: &Api, name: &str, credentials: &Value) -> String {
     platform(api, |_| Ok(answered(200, &[], "{}")));
     let created = send(api, "POST", "/v1/vault/connections", &of_ann(name));
     let path = at(body(&created)["id"].as_str().unwrap());
@@ -112,7 +116,7 @@ fn held(api: &Api, name: &str, credentials: &Value) -> String {
 }
 
 /// The only request that this call sends to a platform, and the response.
-fn asked(api: &Api, path: &str, headers: &[(&str, &str)]) -> (Response, Vec<HttpRequest>) {
+fn requests(api: &Api, path: &str, headers: &[(&str, &str)]) -> (Response, Vec<HttpRequest>) {
     let mut request = api.request("GET", path);
     for (name, value) in headers {
         request = with_header(request, name, value);

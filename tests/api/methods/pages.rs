@@ -15,10 +15,10 @@ fn acme(name: &str) -> (Api, String) {
 }
 
 #[test]
-fn the_body_of_a_response_can_say_where_a_list_goes_on() {
+fn a_response_body_can_name_the_next_page() {
     let (api, path) = acme("pages");
     let long = format!("{{\"meta\": {{\"next\": \"c\"}}, \"x\": \"{}\"}}", "x".repeat(600_000));
-    for (headers, status, answer, expected) in [
+    for (headers, status, reply, expected) in [
         (vec![JSON], 200, r#"{"meta": {"next": "c=2"}}"#, Some("users?a=1&cursor=c%3D2")),
         (vec![JSON], 200, r#"{"meta": {"next": ""}}"#, None),
         (vec![JSON], 200, r#"{"meta": {}}"#, None),
@@ -34,13 +34,13 @@ fn the_body_of_a_response_can_say_where_a_list_goes_on() {
             Some("users?page=2"),
         ),
     ] {
-        let sent_back = answer.to_owned();
+        let sent_back = reply.to_owned();
         platform(&api, move |_| Ok(answered(status, &headers, &sent_back)));
         let request = format!("{path}/proxy/users?a=1&cursor=c1");
         let response = api.get(&request);
-        assert_eq!(response.header("x-vault-next"), expected, "{status} {answer:.40}");
+        assert_eq!(response.header("x-vault-next"), expected, "{status} {reply:.40}");
         let passed = response.proxied.as_ref().unwrap().body.downcast_ref::<Vec<u8>>().unwrap();
-        assert_eq!(passed, answer.as_bytes(), "the body is passed on whole");
+        assert_eq!(passed, reply.as_bytes(), "the body is passed on whole");
     }
     platform(&api, |_| Ok(answered(200, &[JSON], r#"{"meta": {"next": "c"}}"#)));
     let posted = send(&api, "POST", &format!("{path}/proxy/users"), &json!({}));
@@ -48,7 +48,7 @@ fn the_body_of_a_response_can_say_where_a_list_goes_on() {
 }
 
 #[test]
-fn an_action_says_it_too() {
+fn an_action_can_name_the_next_page() {
     let (api, path) = acme("pages-of-actions");
     platform(&api, |_| Ok(answered(200, &[JSON], r#"{"meta": {"next": 7}, "data": [1]}"#)));
     let response =

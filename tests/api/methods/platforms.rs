@@ -1,4 +1,4 @@
-//! The requests to the platforms of `providers.toml` match their documentation.
+//! Requests to the platforms of `providers.toml` match the platforms' documentation.
 
 use base64ct::{Base64, Encoding as _};
 
@@ -148,21 +148,22 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
         if credentials["type"] == "oauth2" {
             set_client(&api, platform_name);
         }
-        let path = held(&api, platform_name, &credentials);
-        let (answer, asked_for) = asked(&api, &format!("{path}/proxy/x"), &[("accept", "*/*")]);
-        assert_eq!(answer.status, 200, "{platform_name}: {}", text(&answer));
+        let path = connection_with(&api, platform_name, &credentials);
+        let (response, sent_requests) =
+            requests(&api, &format!("{path}/proxy/x"), &[("accept", "*/*")]);
+        assert_eq!(response.status, 200, "{platform_name}: {}", text(&response));
         for (name, value) in headers.as_object().unwrap() {
-            let found = header(&asked_for[0], name);
+            let found = header(&sent_requests[0], name);
             assert_eq!(found, value.as_str(), "{platform_name}: {name}");
         }
-        assert!(asked_for[0].url.ends_with(&format!("/x{query}")), "{}", asked_for[0].url);
+        assert!(sent_requests[0].url.ends_with(&format!("/x{query}")), "{}", sent_requests[0].url);
         let shown = body(&api.get(&format!("{path}/credentials")));
         assert!(!shown.to_string().contains("a:secret"), "{platform_name}");
     }
 }
 
 #[test]
-fn shopify_is_asked_for_a_token_that_expires() {
+fn shopify_token_requests_ask_for_an_expiring_token() {
     let api = imported("shopify", &[], PROVIDERS);
     let found = detail(&api, "shopify")["authMethods"][0]["tokenParameters"].clone();
     assert_eq!(found, json!({"expiring": "1"}));

@@ -23,15 +23,15 @@ const PATH: &str = "/v1/openapi.json";
 
 /// The service's current responses, and the document with them; both take seconds.
 static NOW: LazyLock<(RecordedResponses, Node)> = LazyLock::new(|| {
-    let answers = samples::answers();
-    let document = openapi::document(&answers);
-    (answers, document)
+    let responses = samples::responses();
+    let document = openapi::document(&responses);
+    (responses, document)
 });
 
 #[test]
-fn the_document_is_that_of_the_service() {
-    let (answers, document) = &*NOW;
-    let recorded = serde_json::to_string_pretty(answers).unwrap() + "\n";
+fn the_committed_document_matches_the_service() {
+    let (responses, document) = &*NOW;
+    let recorded = serde_json::to_string_pretty(responses).unwrap() + "\n";
     let document = document.to_source();
     let pages = openapi::problem_pages::pages();
     let count = pages.len();
@@ -47,7 +47,7 @@ fn the_document_is_that_of_the_service() {
 }
 
 #[test]
-fn the_document_has_what_the_routes_have_and_nothing_else() {
+fn the_document_lists_exactly_the_routes() {
     let (_, document) = &*NOW;
     let paths = document.get("paths").unwrap();
     for path in paths.names() {
@@ -64,7 +64,7 @@ fn the_document_has_what_the_routes_have_and_nothing_else() {
 
 /// The introduction, which is written by hand, names all scopes and limits.
 #[test]
-fn the_introduction_has_the_scopes_and_limits_that_there_are() {
+fn the_introduction_lists_all_scopes_and_limits() {
     for scope in connector_vault::terms::Scope::ALL {
         assert!(openapi::ABOUT.contains(&format!("`{}`", scope.as_str())), "{scope:?}");
     }
@@ -76,45 +76,48 @@ fn the_introduction_has_the_scopes_and_limits_that_there_are() {
 
 /// The document is a file of the site. The service handles all other methods, as elsewhere.
 #[test]
-fn the_document_is_a_file_that_everybody_may_read() {
+fn the_document_is_public() {
     let api = Api::with_catalog();
-    let asked = |method: &str, path: &str| {
+    let requested = |method: &str, path: &str| {
         api.send(&with_header(anonymous(method, path), "origin", "https://any.example"))
     };
     for method in ["GET", "HEAD"] {
         for path in [PATH, "/v1/%6fpenapi.json", "/v1/openapi.json?x=1"] {
-            let response = asked(method, path);
+            let response = requested(method, path);
             assert_eq!((response.status, response.is_asset), (200, true), "{method} {path}");
         }
     }
     for method in ["POST", "PUT", "PATCH", "DELETE", "QUERY", "get", ""] {
-        let response = asked(method, PATH);
+        let response = requested(method, PATH);
         let code = body(&response)["code"].clone();
-        let answer = (response.status, response.is_asset, code.as_str());
-        assert_eq!(answer, (405, false, Some("method_not_allowed")), "{method}");
+        let reply = (response.status, response.is_asset, code.as_str());
+        assert_eq!(reply, (405, false, Some("method_not_allowed")), "{method}");
         assert_eq!(response.header("allow"), Some("GET, HEAD, OPTIONS"));
         assert_eq!(response.header("content-type"), Some("application/problem+json"));
         assert_eq!(response.header("access-control-allow-origin"), Some("https://any.example"));
     }
-    let preflight = asked("OPTIONS", PATH);
+    let preflight = requested("OPTIONS", PATH);
     assert_eq!((preflight.status, preflight.header("allow")), (204, Some("GET, HEAD, OPTIONS")));
     assert_eq!(preflight.header("access-control-allow-methods"), Some("GET, HEAD, OPTIONS"));
     assert_eq!(preflight.header("access-control-allow-origin"), Some("https://any.example"));
     // No other endpoint is open in this way.
-    let other = asked("OPTIONS", "/v1/whoami");
+    let other = requested("OPTIONS", "/v1/whoami");
     assert_eq!((other.status, other.header("access-control-allow-origin")), (204, None));
     assert_eq!(api.send(&anonymous("GET", "/v1/openapi.json/")).status, 401);
-    assert_eq!((api.world.db_calls.get(), api.world.blob_reads.borrow().len()), (0, 0));
+    assert_eq!((api.env.db_calls.get(), api.env.blob_reads.borrow().len()), (0, 0));
 }
 
 #[test]
-fn a_default_is_what_a_list_has_without_the_parameter() {
+fn documented_defaults_match_the_service() {
     let api = Api::with_catalog();
     crate::vault::fixture(&api);
     let rows = |path: &str| {
-        let answer = body(&api.get(path));
-        assert!(answer["rows"].as_array().is_some_and(|rows| !rows.is_empty()), "{path}: {answer}");
-        answer
+        let response = body(&api.get(path));
+        assert!(
+            response["rows"].as_array().is_some_and(|rows| !rows.is_empty()),
+            "{path}: {response}"
+        );
+        response
     };
     for (endpoint, list) in [
         (Keyed::ListConnectors, "/v1/available-connectors?"),

@@ -28,22 +28,22 @@ use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
 
 use crate::agents;
-use crate::connect::{KEYS, agree, answer as answered, begin, refuse, script};
+use crate::connect::{KEYS, agree, begin, refuse, response as answered, script};
 use crate::console;
 use crate::support::{
-    Api, World, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
+    Api, TestEnv, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
 };
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code};
 
 /// The stored catalog, which is written once for all scenes.
 static PUBLISHED: LazyLock<HashMap<String, Vec<u8>>> = LazyLock::new(|| {
-    let world = World::empty();
-    world.publish_platforms(Sizes::PUBLISHED, &catalog());
-    world.blobs.take()
+    let env = TestEnv::empty();
+    env.publish_platforms(Sizes::PUBLISHED, &catalog());
+    env.blobs.take()
 });
 
 /// A service with a small catalog and some connections.
-pub struct Scene {
+pub struct Fixture {
     pub api: Api,
     /// The ids of the connections, in the order of creation.
     ids: Vec<String>,
@@ -58,18 +58,18 @@ pub fn settings() -> Config {
     ])
 }
 
-impl Scene {
+impl Fixture {
     pub fn new() -> Self {
         let api = Api::new(settings());
-        api.world.blobs.borrow_mut().clone_from(&PUBLISHED);
-        *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
+        api.env.blobs.borrow_mut().clone_from(&PUBLISHED);
+        *api.env.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
             "https://api.github.com/user" => {
                 answered(200, &json!({"id": 583_231, "login": "octocat"}))
             }
             other => panic!("no server for {other}"),
         });
         let create = |(platform, identity, tags): (&str, &str, &[&str])| {
-            api.world.wait(1_234_567);
+            api.env.wait(1_234_567);
             let document = json!({
                 "platform": platform, "identity": identity, "identityType": "user", "tags": tags, "state": "operational",
             });
@@ -102,7 +102,7 @@ impl Scene {
             actions: Vec::new(),
             units: Units::default(),
         };
-        self.api.world.publish_platforms(Sizes::PUBLISHED, &[platform]);
+        self.api.env.publish_platforms(Sizes::PUBLISHED, &[platform]);
         self.api.service = Service::new(settings());
         let client = json!({"clientId": "an-id", "clientSecret": "a-secret"}).to_string();
         let path = "/v1/oauth-clients/app";
@@ -165,7 +165,7 @@ impl Scene {
 
     /// Publishes a catalog without GitHub.
     fn forget_github(&mut self) {
-        self.api.world.publish_platforms(Sizes::PUBLISHED, &catalog()[1..]);
+        self.api.env.publish_platforms(Sizes::PUBLISHED, &catalog()[1..]);
         self.api.service = Service::new(settings());
     }
 
@@ -176,7 +176,7 @@ impl Scene {
             r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
         );
         // Two minutes before the token expires.
-        self.api.world.now.set(1_800_028_680_000);
+        self.api.env.now.set(1_800_028_680_000);
         script(&self.api, &[(503, json!({}))]);
         assert_eq!(self.api.get(&self.credentials()).status, 200);
     }
@@ -191,9 +191,9 @@ impl Scene {
         };
         match endpoint {
             Keyed::Whoami => {
-                let expires_at = Some(self.api.world.now.get() + 86_400_000);
+                let expires_at = Some(self.api.env.now.get() + 86_400_000);
                 let test = Environment::Test;
-                let key = self.api.world.key("acme", test, &Scope::ALL, expires_at);
+                let key = self.api.env.key("acme", test, &Scope::ALL, expires_at);
                 as_key(&key, "GET", "/v1/whoami")
             }
             Keyed::CreateSession => {
@@ -227,7 +227,7 @@ impl Scene {
                 self.set_client();
                 self.hold(IMPORTING[0].2);
                 let tokens = json!({"access_token": "example-access-token"});
-                *self.api.world.platform.borrow_mut() = Box::new(move |_| answered(200, &tokens));
+                *self.api.env.platform.borrow_mut() = Box::new(move |_| answered(200, &tokens));
                 let path = format!("{}/check", at(&self.ids[2]));
                 self.api.request("POST", &path)
             }
@@ -283,7 +283,7 @@ impl Scene {
             Keyed::ListKeys => {
                 // The recorded id must not change.
                 let id = "UPDATE api_keys SET id = '00000000-0000-4000-8000-000000000001'";
-                self.api.world.database.execute(id, []).unwrap();
+                self.api.env.database.execute(id, []).unwrap();
                 self.key();
                 get("/v1/keys")
             }
@@ -325,7 +325,7 @@ impl Scene {
                 script(&self.api, &[(204, json!({}))]);
                 let deleted = self.api.send(&Request { method: "DELETE".into(), ..one() });
                 assert_eq!((deleted.status, deleted.has_deliveries), (204, true));
-                let done = jobs::deliver_due(&self.api.service, &self.api.world);
+                let done = jobs::deliver_due(&self.api.service, &self.api.env);
                 assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
                 get(&format!("{path}/deliveries"))
             }
@@ -410,24 +410,24 @@ const WEBHOOKS: &str = "/v1/webhooks";
 const CLIENT: &str = "/v1/oauth-clients/github";
 
 /// The responses of all endpoints except those that return files or pages.
-pub fn answers() -> RecordedResponses {
+pub fn responses() -> RecordedResponses {
     let endpoints = Endpoint::ALL.iter().filter_map(|endpoint| {
         let recorded = match endpoint {
             Endpoint::Open(Open::Health) => EndpointResponses {
-                success: answer(&Scene::new().api.send(&anonymous("GET", "/health"))),
+                success: reply(&Fixture::new().api.send(&anonymous("GET", "/health"))),
                 others: Vec::new(),
                 not_modified: None,
                 problems: BTreeMap::new(),
             },
             Endpoint::Open(_) => return None,
             Endpoint::Keyed(keyed) => EndpointResponses {
-                success: answer(&success(*keyed)),
-                others: others(*keyed).iter().map(answer).collect(),
-                not_modified: not_modified(*keyed).as_ref().map(answer),
+                success: reply(&success(*keyed)),
+                others: others(*keyed).iter().map(reply).collect(),
+                not_modified: not_modified(*keyed).as_ref().map(reply),
                 problems: Code::ALL
                     .into_iter()
                     .filter_map(|code| Some((code, problem(*keyed, code)?)))
-                    .map(|(code, response)| (code.as_str().to_owned(), answer(&response)))
+                    .map(|(code, response)| (code.as_str().to_owned(), reply(&response)))
                     .collect(),
             },
         };
@@ -435,12 +435,12 @@ pub fn answers() -> RecordedResponses {
     });
     RecordedResponses {
         endpoints: endpoints.collect(),
-        whoami_of_token: answer(&whoami_of_token()),
-        created: CREATING.iter().map(|(_, _, document)| answer(&created(document))).collect(),
+        whoami_of_token: reply(&whoami_of_token()),
+        created: CREATING.iter().map(|(_, _, document)| reply(&created(document))).collect(),
     }
 }
 
-fn answer(response: &Response) -> RecordedResponse {
+fn reply(response: &Response) -> RecordedResponse {
     let header = |(name, value): &(&str, String)| ((*name).to_owned(), value.clone());
     RecordedResponse {
         status: response.status,
@@ -451,35 +451,35 @@ fn answer(response: &Response) -> RecordedResponse {
 
 /// The successful response of an endpoint.
 fn success(endpoint: Keyed) -> Response {
-    let scene = Scene::new();
-    let response = scene.api.send(&scene.request(endpoint));
+    let fixture = Fixture::new();
+    let response = fixture.api.send(&fixture.request(endpoint));
     assert!(response.status < 300, "{endpoint:?}: {}", body(&response));
     response
 }
 
 /// The other successful responses, in the order in which they are described.
 fn others(endpoint: Keyed) -> Vec<Response> {
-    let scene = Scene::new();
-    let send = |request: &Request| scene.api.send(request);
-    scene.set_client();
+    let fixture = Fixture::new();
+    let send = |request: &Request| fixture.api.send(request);
+    fixture.set_client();
     match endpoint {
         Keyed::Connect => {
             let again = json!({
-                "connection": scene.ids[2], "authMethod": "token", "fields": {"token": "example-token"},
+                "connection": fixture.ids[2], "authMethod": "token", "fields": {"token": "example-token"},
             });
-            let reconnected = send(&scene.connect(&again.to_string()));
-            vec![reconnected, send(&scene.connect(CONNECTING_ACCOUNT[0].2))]
+            let reconnected = send(&fixture.connect(&again.to_string()));
+            vec![reconnected, send(&fixture.connect(CONNECTING_ACCOUNT[0].2))]
         }
-        Keyed::SetOauthClient => vec![send(&scene.put(CLIENT, CLIENTS[0].2))],
+        Keyed::SetOauthClient => vec![send(&fixture.put(CLIENT, CLIENTS[0].2))],
         Keyed::SetConsoleSignIn => {
-            console::serve_example(&scene.api);
-            let put = || send(&scene.put(console::SIGN_IN, CONSOLE_SIGN_INS[0].2));
+            console::serve_example(&fixture.api);
+            let put = || send(&fixture.put(console::SIGN_IN, CONSOLE_SIGN_INS[0].2));
             put();
             vec![put()]
         }
         Keyed::SetAgentSignIn => {
-            scene.sign_in();
-            vec![send(&scene.put(SIGN_IN, SIGNING_IN[0].2))]
+            fixture.sign_in();
+            vec![send(&fixture.put(SIGN_IN, SIGNING_IN[0].2))]
         }
         _ => Vec::new(),
     }
@@ -487,44 +487,44 @@ fn others(endpoint: Keyed) -> Vec<Response> {
 
 /// The response of `whoami` for a token.
 fn whoami_of_token() -> Response {
-    let scene = Scene::new();
-    let made = body(&scene.api.send(&scene.request(Keyed::CreateSession)));
+    let fixture = Fixture::new();
+    let made = body(&fixture.api.send(&fixture.request(Keyed::CreateSession)));
     let mut request = anonymous("GET", "/v1/whoami");
     for (name, value) in
         [(SECRET_HEADER, &made["token"]), ("origin", &json!("https://app.example.com"))]
     {
         request = with_header(request, name, value.as_str().unwrap());
     }
-    let response = scene.api.send(&request);
+    let response = fixture.api.send(&request);
     assert_eq!(response.status, 200, "{}", body(&response));
     response
 }
 
 /// Creates a connection with this body, and returns the response.
 fn created(document: &str) -> Response {
-    let scene = Scene::new();
-    let request = with_body(scene.api.request("POST", CONNECTIONS), document);
-    let response = scene.api.send(&request);
+    let fixture = Fixture::new();
+    let request = with_body(fixture.api.request("POST", CONNECTIONS), document);
+    let response = fixture.api.send(&request);
     assert_eq!(response.status, 201, "{document}: {}", body(&response));
     response
 }
 
 /// The response to a caller that already has the document. Returns `None` if the endpoint ignores `If-None-Match`.
 fn not_modified(endpoint: Keyed) -> Option<Response> {
-    let scene = Scene::new();
-    let request = scene.request(endpoint);
-    let tag = scene.api.send(&request).header("etag")?.to_owned();
-    let response = scene.api.send(&with_header(scene.request(endpoint), "if-none-match", &tag));
+    let fixture = Fixture::new();
+    let request = fixture.request(endpoint);
+    let tag = fixture.api.send(&request).header("etag")?.to_owned();
+    let response = fixture.api.send(&with_header(fixture.request(endpoint), "if-none-match", &tag));
     (response.status == 304).then_some(response)
 }
 
 /// A problem of this kind, caused by changing a valid request. Returns `None` if the endpoint does not have the
 /// problem.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
-    let mut scene = Scene::new();
-    let mut request = scene.request(endpoint);
-    match wanted {
+fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
+    let mut fixture = Fixture::new();
+    let mut request = fixture.request(endpoint);
+    match expected {
         Code::UnknownParameter | Code::RepeatedParameter | Code::BodyTooLarge
             if endpoint.is_proxy() =>
         {
@@ -536,20 +536,20 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::PlatformUnreachable | Code::PlatformTimeout
             if endpoint.is_proxy() || endpoint == Keyed::RunAction =>
         {
-            script(&scene.api, &[(u16::from(wanted == Code::PlatformTimeout), json!({}))]);
+            script(&fixture.api, &[(u16::from(expected == Code::PlatformTimeout), json!({}))]);
         }
         Code::UnknownParameter => request.query = "lmit=50".into(),
         Code::RepeatedParameter | Code::InvalidParameter if endpoint == Keyed::GetAction => {
             let query = ["include=request", "include=responses&include=responses"];
-            request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+            request.query = query[usize::from(expected == Code::RepeatedParameter)].into();
         }
         Code::RepeatedParameter | Code::InvalidParameter if endpoint == Keyed::GetCredentials => {
             let query = ["refresh=yes", "refresh=true&refresh=true"];
-            request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+            request.query = query[usize::from(expected == Code::RepeatedParameter)].into();
         }
         Code::RepeatedParameter | Code::InvalidParameter if endpoint == Keyed::GetAttempt => {
             let query = ["wait=60", "wait=5&wait=25"];
-            request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+            request.query = query[usize::from(expected == Code::RepeatedParameter)].into();
         }
         Code::RepeatedParameter | Code::InvalidParameter
             if matches!(
@@ -558,7 +558,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             ) =>
         {
             let query = ["name=My%20bot", "name=bot&name=user"];
-            request.query = query[usize::from(wanted == Code::RepeatedParameter)].into();
+            request.query = query[usize::from(expected == Code::RepeatedParameter)].into();
         }
         Code::InvalidParameter if endpoint == Keyed::ListAttempts => {
             request.query = "status=refused&limit=1000".into();
@@ -591,7 +591,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::QueryTooBroad => {
             // The counters suffice to refuse, so nothing else is read.
             let counts = "UPDATE connection_counts SET n = iif(value = 'eu', 402114, 214630) WHERE dimension = 'tag'";
-            scene.api.world.database.execute(counts, []).unwrap();
+            fixture.api.env.database.execute(counts, []).unwrap();
             request.query = "tags=eu,billing&tagsMatch=any".into();
         }
         Code::InvalidBody => {
@@ -601,41 +601,43 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::MissingKey => request.headers.retain(|(name, _)| name != SECRET_HEADER),
         Code::InvalidKey => set_key(&mut request, "sk_test_mistyped"),
         Code::InsufficientScope => {
-            let key = scene.api.world.key("acme", Environment::Test, &[], None);
+            let key = fixture.api.env.key("acme", Environment::Test, &[], None);
             set_key(&mut request, key.reveal());
         }
         Code::PlatformNotFound | Code::ConnectionNotFound if endpoint == Keyed::Connect => {
-            let id = if wanted == Code::PlatformNotFound { &scene.ids[2] } else { UNKNOWN_ID };
+            let id = if expected == Code::PlatformNotFound { &fixture.ids[2] } else { UNKNOWN_ID };
             request.body = Body::Whole(json!({"connection": id}).to_string().into());
-            scene.forget_github();
+            fixture.forget_github();
         }
         Code::PlatformNotFound if matches!(endpoint, Keyed::SetCredentials | Keyed::RunAction) => {
-            scene.forget_github();
+            fixture.forget_github();
         }
         Code::PlatformNotFound => request.path = request.path.replace("github", "githb"),
         Code::ActionNotFound => request.path = request.path.replace("issuesCreate", "issuesCraete"),
-        Code::ConnectionNotFound => request.path = request.path.replace(&scene.ids[2], UNKNOWN_ID),
+        Code::ConnectionNotFound => {
+            request.path = request.path.replace(&fixture.ids[2], UNKNOWN_ID);
+        }
         Code::AttemptNotFound => {
             let (path, _) = request.path.rsplit_once('/').unwrap();
             request.path = format!("{path}/{UNKNOWN_ID}");
         }
         Code::CredentialsNotFound => {
-            request.path = request.path.replace(&scene.ids[2], &scene.ids[0]);
+            request.path = request.path.replace(&fixture.ids[2], &fixture.ids[0]);
         }
         Code::WebhookNotFound if request.path.contains("/wh_") => {
             request.path = request.path.replace("/wh_", "/wh_0");
         }
         Code::AgentSignInNotFound if endpoint == Keyed::GetAgentSignIn => {
-            scene.api.send(&scene.api.request("DELETE", SIGN_IN));
+            fixture.api.send(&fixture.api.request("DELETE", SIGN_IN));
         }
         Code::AgentGrantNotFound if endpoint == Keyed::DeleteAgentGrant => {
             request.path = format!("{GRANTS}/{UNKNOWN_ID}");
         }
         Code::ConsoleSignInNotFound if endpoint == Keyed::GetConsoleSignIn => {
-            scene.api.send(&scene.api.request("DELETE", console::SIGN_IN));
+            fixture.api.send(&fixture.api.request("DELETE", console::SIGN_IN));
         }
         Code::ConsoleSessionNotFound if endpoint == Keyed::SignOut => {
-            request = scene.api.request("DELETE", &request.path);
+            request = fixture.api.request("DELETE", &request.path);
         }
         Code::ConsoleSessionNotFound if endpoint == Keyed::DeleteConsoleSession => {
             request.path = format!("{}/{UNKNOWN_ID}", console::SESSIONS);
@@ -645,87 +647,87 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             request.path = format!("/v1/keys/{UNKNOWN_ID}{last}");
         }
         Code::KeyInactive if endpoint == Keyed::RotateKey => {
-            assert_eq!(scene.api.send(&request).status, 200);
+            assert_eq!(fixture.api.send(&request).status, 200);
         }
         Code::KeyLimit if endpoint == Keyed::CreateKey => {
-            // The scene already has one.
-            (1..100).for_each(|_| drop(scene.key()));
+            // The fixture already has one.
+            (1..100).for_each(|_| drop(fixture.key()));
         }
         Code::WebhookInactive => {
-            scene.api.world.database.execute("UPDATE webhooks SET active = 0", []).unwrap();
+            fixture.api.env.database.execute("UPDATE webhooks SET active = 0", []).unwrap();
         }
         Code::ConnectionLimit => {
             let counts = "UPDATE connection_counts SET n = 2000000 WHERE dimension = 'all'";
-            scene.api.world.database.execute(counts, []).unwrap();
+            fixture.api.env.database.execute(counts, []).unwrap();
         }
         Code::WebhookLimit if endpoint == Keyed::CreateWebhook => {
-            (0..20).for_each(|_| drop(scene.webhook()));
+            (0..20).for_each(|_| drop(fixture.webhook()));
         }
         Code::OauthClientNotFound => request.path = request.path.replace("github", "gmail"),
         Code::ConnectionFailed => {
             let sql = "UPDATE connections SET state = 'failed', active = 0";
-            scene.api.world.database.execute(sql, []).unwrap();
+            fixture.api.env.database.execute(sql, []).unwrap();
         }
         Code::RefreshFailed if endpoint.is_call() || endpoint == Keyed::GetCredentials => {
-            scene.set_client();
+            fixture.set_client();
             let known = (200, json!({"id": 7, "login": "eve"}));
-            script(&scene.api, &[known.clone(), known]);
-            scene.hold(
+            script(&fixture.api, &[known.clone(), known]);
+            fixture.hold(
                 r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
             );
             // Two minutes after the token expired.
-            scene.api.world.now.set(1_800_028_920_000);
-            script(&scene.api, &[(503, json!({}))]);
+            fixture.api.env.now.set(1_800_028_920_000);
+            script(&fixture.api, &[(503, json!({}))]);
         }
         Code::AwaitingCutOver => {
             let sql = "UPDATE credentials SET awaits_cut_over = 1, expires_at = 1893456000000";
-            scene.api.world.database.execute(sql, []).unwrap();
-            scene.api.world.now.set(1_893_456_000_000);
+            fixture.api.env.database.execute(sql, []).unwrap();
+            fixture.api.env.now.set(1_893_456_000_000);
         }
-        Code::NotCheckable if endpoint == Keyed::CheckConnection => scene.forget_github(),
+        Code::NotCheckable if endpoint == Keyed::CheckConnection => fixture.forget_github(),
         Code::CredentialsHeld if endpoint == Keyed::SetConnectionState => {
-            scene.hold(IMPORTING[0].2);
+            fixture.hold(IMPORTING[0].2);
         }
         Code::OauthClientMissing => {
-            scene.api.world.database.execute("DELETE FROM oauth_clients", []).unwrap();
+            fixture.api.env.database.execute("DELETE FROM oauth_clients", []).unwrap();
             request.body = Body::Whole(CONNECTING_ACCOUNT[0].2.into());
         }
         // An inconclusive check does not prevent storing credentials; without a token of the app, there are none.
         Code::PlatformUnreachable if endpoint == Keyed::Connect => {
-            request.body = Body::Whole(scene.of_app().into());
-            script(&scene.api, &[(0, json!({}))]);
+            request.body = Body::Whole(fixture.of_app().into());
+            script(&fixture.api, &[(0, json!({}))]);
         }
         Code::CredentialsRejected if matches!(endpoint, Keyed::Connect | Keyed::SetCredentials) => {
-            script(&scene.api, &[(401, json!({}))]);
+            script(&fixture.api, &[(401, json!({}))]);
             if endpoint == Keyed::SetCredentials {
                 request.body = Body::Whole(IMPORTING[1].2.into());
             }
         }
         Code::ConnectionExists => {
-            let taken = json!({"platform": "github", "identity": "bob@example.com", "identityType": "user"});
-            request.body = Body::Whole(taken.to_string().into());
+            let requested_key = json!({"platform": "github", "identity": "bob@example.com", "identityType": "user"});
+            request.body = Body::Whole(requested_key.to_string().into());
         }
         Code::PreconditionFailed => {
-            request = with_header(request, "if-match", &format!("\"{}-7\"", scene.ids[2]));
+            request = with_header(request, "if-match", &format!("\"{}-7\"", fixture.ids[2]));
         }
         Code::BodyTooLarge => request.body = Body::TooLarge,
         Code::UnsupportedMediaType => request.headers.retain(|(name, _)| name != "content-type"),
-        Code::TooManyRequests => scene.api.world.limited.set(true),
+        Code::TooManyRequests => fixture.api.env.limited.set(true),
         Code::VaultFull => {
-            scene.api.world.size.set(9_900_000_000);
-            // The isolate reads the catalog.
-            scene.api.get("/v1/whoami");
+            fixture.api.env.size.set(9_900_000_000);
+            // Makes the isolate cache the catalog.
+            fixture.api.get("/v1/whoami");
         }
         Code::Unavailable => {
-            scene.api.world.db_fails.set(true);
+            fixture.api.env.db_fails.set(true);
             // An isolate with empty caches.
-            scene.api.service = Service::new(Config::default());
+            fixture.api.service = Service::new(Config::default());
         }
         // No request to an endpoint causes these.
         _ => return None,
     }
-    let response = scene.api.send(&request);
-    (code(&response) == wanted.as_str()).then_some(response)
+    let response = fixture.api.send(&request);
+    (code(&response) == expected.as_str()).then_some(response)
 }
 
 fn set_key(request: &mut Request, secret: &str) {

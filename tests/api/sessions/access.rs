@@ -23,7 +23,7 @@ fn whoami_shows_the_token_restriction() {
     assert_eq!(api.cost(&as_secret(&token, "GET", WHOAMI)), (200, String::new(), 1));
     assert_eq!(api.get_as(&token, "/v1/whoami?x=1").status, 400);
     // A token loses a scope when its key does.
-    api.world.database.execute("UPDATE api_keys SET scopes = 'connections:read'", []).unwrap();
+    api.env.database.execute("UPDATE api_keys SET scopes = 'connections:read'", []).unwrap();
     assert_eq!(body(&api.get_as(&token, WHOAMI))["scopes"], json!(["connections:read"]));
 }
 
@@ -45,13 +45,13 @@ fn tokens_cannot_create_tokens_and_paths_stay_hidden() {
 fn a_missing_token_scope_needs_no_storage() {
     let api = api();
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
-    for (scopes, wanted) in [
+    for (scopes, expected) in [
         (vec!["catalog:read"], vec!["GET", "PATCH"]),
         (vec!["catalog:read", "connections:read"], vec!["PATCH", "DELETE"]),
         (vec!["connections:write"], vec!["GET"]),
     ] {
         let token = api.token(&json!({"identity": "ann", "scopes": scopes}));
-        for method in wanted {
+        for method in expected {
             let request = with_body(as_secret(&token, method, &at(&id)), "{}");
             assert_eq!(api.cost(&request), (403, "insufficient_scope".into(), 0));
             let scope = if method == "GET" { "read" } else { "write" };
@@ -65,7 +65,7 @@ fn a_missing_token_scope_needs_no_storage() {
         (403, "insufficient_scope".into(), 0)
     );
     // The batch detects a scope that the key has lost.
-    api.world
+    api.env
         .database
         .execute("UPDATE api_keys SET scopes = 'catalog:read sessions:create'", [])
         .unwrap();
@@ -79,9 +79,9 @@ fn a_missing_token_scope_needs_no_storage() {
 fn token_rate_limits_are_per_key_and_identity() {
     let mut api = api();
     let counted = |api: &Api, secret: &str, path: &str| {
-        api.world.counted_by.take();
+        api.env.counted_by.take();
         api.get_as(secret, path);
-        api.world.counted_by.take().unwrap()
+        api.env.counted_by.take().unwrap()
     };
     let [ann, again, typed, bob] = [
         json!({"identity": "ann"}),
@@ -89,7 +89,7 @@ fn token_rate_limits_are_per_key_and_identity() {
         json!({"identity": "ann", "platforms": ["zeta"], "identityType": "user"}),
         json!({"identity": "bob"}),
     ]
-    .map(|wish| api.token(&wish));
+    .map(|input| api.token(&input));
     let of = counted(&api, &ann, CONNECTORS);
     for path in [CONNECTORS, CONNECTIONS, WHOAMI] {
         for token in [&again, &typed] {
@@ -98,10 +98,10 @@ fn token_rate_limits_are_per_key_and_identity() {
         assert_ne!(counted(&api, &bob, path), of);
         assert_eq!(counted(&api, api.key.reveal(), path), api.key.hash().to_string());
     }
-    api.key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    api.key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let other = api.token(&json!({"identity": "ann"}));
     assert_ne!(counted(&api, &other, CONNECTORS), of);
-    api.world.limited.set(true);
+    api.env.limited.set(true);
     for path in [CONNECTORS, CONNECTIONS, WHOAMI] {
         assert_eq!(api.get_as(&ann, path).status, 429);
     }
@@ -114,7 +114,7 @@ fn tokens_and_secrets_are_never_shown() {
     for path in [CONNECTORS, WHOAMI, CONNECTIONS, "/v1/nope"] {
         for origin in ["https://a.example", "https://b.example"] {
             for fails in [false, true] {
-                api.world.db_fails.set(fails);
+                api.env.db_fails.set(fails);
                 let request = with_header(as_secret(&token, "GET", path), "origin", origin);
                 let shown = format!("{request:?} {:?} {:?}", api.send(&request), api.service);
                 assert!(!shown.contains(token.trim_start_matches("st_test_")), "{path}");

@@ -11,8 +11,8 @@ use crate::vault::code;
 fn the_catalog_shows_a_tokens_platforms_only() {
     let api = api();
     let all = api.token(&json!({"identity": "ann"}));
-    let wish = json!({"identity": "ann", "platforms": ["zeta", "alpha", "nothing"]});
-    let some = api.token_of_gone(&["nothing"], &wish);
+    let input = json!({"identity": "ann", "platforms": ["zeta", "alpha", "nothing"]});
+    let some = api.token_of_gone(&["nothing"], &input);
     let get = |token: &str, query: &str| api.get_as(token, &format!("{CONNECTORS}{query}"));
     let platforms = |response: &Response| {
         let total = body(response)["total"].as_u64().unwrap();
@@ -72,10 +72,10 @@ fn the_catalog_shows_a_tokens_platforms_only() {
 fn catalog_requests_with_a_token_need_no_storage() {
     let mut api = api();
     let tokens = [json!({"identity": "ann"}), json!({"identity": "bob", "platforms": ["alpha"]})]
-        .map(|wish| api.token(&wish));
+        .map(|input| api.token(&input));
     // An isolate that has cached neither the token nor its key.
     api.service = Service::new(config(&[("SESSION_SECRET", SECRET)]));
-    let calls = api.world.db_calls.get();
+    let calls = api.env.db_calls.get();
     for path in [CONNECTORS, "/v1/available-actions/alpha", "/v1/nothing"] {
         for token in &tokens {
             let cold = api.get_as(token, path);
@@ -85,38 +85,38 @@ fn catalog_requests_with_a_token_need_no_storage() {
             assert_eq!(cold.body.len(), warm.body.len());
         }
     }
-    assert_eq!(api.world.db_calls.get(), calls);
+    assert_eq!(api.env.db_calls.get(), calls);
 }
 
 #[test]
 fn entity_tags_of_the_catalog_differ_with_the_platforms() {
     let api = api();
-    let wishes = [
+    let inputs = [
         json!({"identity": "ann"}),
         json!({"identity": "ann", "platforms": ["alpha"]}),
         json!({"identity": "ann", "platforms": ["zeta"]}),
         json!({"identity": "ann", "platforms": ["alpha", "zeta"]}),
         json!({"identity": "ann", "platforms": ["alpha-two"]}),
     ];
-    let tokens = wishes.map(|wish| api.token(&wish));
+    let tokens = inputs.map(|input| api.token(&input));
     for query in ["", "?platform=alpha", "?q=alpha", "?limit=1"] {
         let path = format!("{CONNECTORS}{query}");
         let tags = tokens
             .each_ref()
             .map(|token| api.get_as(token, &path).header("etag").unwrap().to_owned());
         assert_eq!(Some(tags[0].as_str()), api.get(&path).header("etag"));
-        for (nth, token) in tokens.iter().enumerate() {
+        for (index, token) in tokens.iter().enumerate() {
             for (other, tag) in tags.iter().enumerate() {
                 let request = with_header(as_secret(token, "GET", &path), "if-none-match", tag);
-                let expected = if nth == other { 304 } else { 200 };
-                assert_eq!(api.send(&request).status, expected, "{query} {nth} {other}");
+                let expected = if index == other { 304 } else { 200 };
+                assert_eq!(api.send(&request).status, expected, "{query} {index} {other}");
             }
             let refreshed = api.token(
                 &json!({"identity": "bob", "platforms": ["alpha", "zeta"], "ttlSeconds": 60}),
             );
             let request =
                 with_header(as_secret(&refreshed, "GET", &path), "if-none-match", &tags[3]);
-            assert_eq!((nth, api.send(&request).status), (nth, 304));
+            assert_eq!((index, api.send(&request).status), (index, 304));
         }
     }
 }

@@ -17,7 +17,7 @@ fn a_key_creates_a_token() {
     assert_eq!(response.status, 201);
     assert_eq!(response.header("cache-control"), Some("private, no-store"));
     assert_eq!(response.header("content-type"), Some("application/json"));
-    assert_eq!(api.world.db_calls.get(), 1);
+    assert_eq!(api.env.db_calls.get(), 1);
     let mut document = body(&response);
     let token = document["token"].take();
     let token = token.as_str().unwrap();
@@ -33,12 +33,12 @@ fn a_key_creates_a_token() {
     let places: Vec<_> = members.iter().map(|name| text.find(&format!("\"{name}\":"))).collect();
     assert!(places.is_sorted() && places.iter().all(Option::is_some), "{text}");
 
-    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
-    let wish = json!({
+    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
+    let input = json!({
         "identity": "Größe ::\"x\"", "identityType": "team", "scopes": ["connections:write", "connections:read"],
         "platforms": ["ZETA", "alpha-two", "Zeta"], "origins": ["https://a.example", "http://localhost:5173"], "ttlSeconds": 60.0,
     });
-    let response = api.send(&asking(&live, &wish));
+    let response = api.send(&asking(&live, &input));
     let mut document = body(&response);
     assert!(document["token"].take().as_str().unwrap().starts_with("st_live_"));
     let expected = json!({
@@ -53,10 +53,10 @@ fn a_key_creates_a_token() {
 fn a_token_expires_no_later_than_its_key() {
     let api = api();
     for (left, ends) in [(59_999, 59_999), (900_000, 900_000), (900_001, 900_000)] {
-        let end = Some(api.world.now.get() + left);
-        let key = api.world.key("acme", Environment::Test, &Scope::ALL, end);
+        let end = Some(api.env.now.get() + left);
+        let key = api.env.key("acme", Environment::Test, &Scope::ALL, end);
         let made = body(&api.send(&asking(&key, &json!({"identity": "ann"}))));
-        let expected = connector_vault::util::rfc3339::rfc3339(api.world.now.get() + ends).unwrap();
+        let expected = connector_vault::util::rfc3339::rfc3339(api.env.now.get() + ends).unwrap();
         assert_eq!(made["expiresAt"], json!(expected), "{left}");
     }
 }
@@ -65,11 +65,11 @@ fn a_token_expires_no_later_than_its_key() {
 fn reports_errors_of_the_body() {
     let api = api();
     let long = format!("https://{}", "a".repeat(246));
-    let names: Vec<String> = (0..21).map(|nth| format!("p{nth}")).collect();
-    let mut many: Vec<String> = (0..20).map(|nth| format!("/platforms/{nth}")).collect();
+    let names: Vec<String> = (0..21).map(|index| format!("p{index}")).collect();
+    let mut many: Vec<String> = (0..20).map(|index| format!("/platforms/{index}")).collect();
     many.push("/platforms".into());
     many.sort();
-    for (wish, expected) in [
+    for (input, expected) in [
         (json!({}), vec!["/identity"]),
         (json!({"identity": ""}), vec!["/identity"]),
         (
@@ -119,9 +119,9 @@ fn reports_errors_of_the_body() {
             vec!["/origins/1"],
         ),
     ] {
-        let response = api.send(&asking(&api.key, &wish));
-        assert_eq!((response.status, code(&response).as_str()), (400, "invalid_body"), "{wish}");
-        assert_eq!(faults(&response), expected, "{wish} {}", body(&response));
+        let response = api.send(&asking(&api.key, &input));
+        assert_eq!((response.status, code(&response).as_str()), (400, "invalid_body"), "{input}");
+        assert_eq!(faults(&response), expected, "{input} {}", body(&response));
     }
     let request = asking(&api.key, &json!({"identity": "ann"}));
     for (request, status, expected) in [
@@ -139,12 +139,12 @@ fn reports_errors_of_the_body() {
         assert_eq!((response.status, code(&response).as_str()), (status, expected));
     }
     // The rate limit is checked before the body.
-    api.world.limited.set(true);
+    api.env.limited.set(true);
     assert_eq!(api.send(&with_body(as_key(&api.key, "POST", SESSIONS), "[]")).status, 429);
 }
 
 #[test]
-fn methods() {
+fn rejects_unsupported_methods() {
     let api = api();
     for method in ["GET", "HEAD", "PUT", "PATCH", "DELETE", "post", "QUERY"] {
         let response = api.send(&as_key(&api.key, method, SESSIONS));
@@ -157,32 +157,32 @@ fn methods() {
 #[test]
 fn the_longest_token_fits_a_header() {
     let api = api();
-    let platforms: Vec<String> = (0..20).map(|nth| format!("{nth:064}")).collect();
+    let platforms: Vec<String> = (0..20).map(|index| format!("{index:064}")).collect();
     api.publish_with(&platforms);
     let origins = |count: usize, length: usize| -> Vec<String> {
-        (0..count).map(|nth| format!("https://{nth:0>0$}", length - 8)).collect()
+        (0..count).map(|index| format!("https://{index:0>0$}", length - 8)).collect()
     };
-    let mut wish = json!({
+    let mut input = json!({
         "identity": "\u{10ffff}".repeat(256), "identityType": "organization", "platforms": platforms, "ttlSeconds": 3600,
         "scopes": Scope::OF_TOKENS.map(Scope::as_str),
     });
-    assert!(api.token(&wish).len() < MAX_TOKEN);
-    wish["identity"] = json!("\"\\".repeat(128));
-    wish["origins"] = json!(origins(10, 60));
-    let token = api.token(&wish);
+    assert!(api.token(&input).len() < MAX_TOKEN);
+    input["identity"] = json!("\"\\".repeat(128));
+    input["origins"] = json!(origins(10, 60));
+    let token = api.token(&input);
     assert!(token.len() < MAX_TOKEN, "{}", token.len());
     let sent = with_header(as_secret(&token, "GET", WHOAMI), "origin", &origins(10, 60)[9]);
     assert_eq!(body(&api.send(&sent))["platforms"], json!(platforms));
     // One action of each platform, so that the token stays restricted to all of them.
     let actions = platforms.iter().map(|platform| format!("{platform}/{}", "a".repeat(80)));
-    wish["actions"] = json!(actions.collect::<Vec<_>>());
-    wish["origins"] = json!(origins(10, 253));
-    let response = api.send(&asking(&api.key, &wish));
+    input["actions"] = json!(actions.collect::<Vec<_>>());
+    input["origins"] = json!(origins(10, 253));
+    let response = api.send(&asking(&api.key, &input));
     assert_eq!((response.status, faults(&response)), (400, vec!["/actions".to_owned()]));
     let (mut longest, mut fits) = (0, 0);
     for length in 60..253 {
-        wish["origins"] = json!(origins(10, length));
-        let response = api.send(&asking(&api.key, &wish));
+        input["origins"] = json!(origins(10, length));
+        let response = api.send(&asking(&api.key, &input));
         if response.status == 201 {
             (longest, fits) = (body(&response)["token"].as_str().unwrap().len(), length);
         }
@@ -192,11 +192,11 @@ fn the_longest_token_fits_a_header() {
     // base64 has no such length, so it is shorter by one character.
     let greatest = MAX_TOKEN - usize::from(*HOME != Shard::FIRST);
     let origins = origins(10, fits + 1);
-    wish["origins"] = json!(origins);
+    input["origins"] = json!(origins);
     let exact = (200..=512).find_map(|bytes| {
         // A quote takes two bytes.
-        wish["identity"] = json!("\"".repeat(bytes / 2) + &"a".repeat(bytes % 2));
-        let response = api.send(&asking(&api.key, &wish));
+        input["identity"] = json!("\"".repeat(bytes / 2) + &"a".repeat(bytes % 2));
+        let response = api.send(&asking(&api.key, &input));
         let session = body(&response);
         let text = |name: &str| session[name].as_str().map(str::to_owned);
         let token = text("token").filter(|token| token.len() == greatest)?;
@@ -213,9 +213,9 @@ fn the_longest_token_fits_a_header() {
 #[test]
 fn scopes_are_some_of_the_keys() {
     let api = api();
-    let ask = |scopes: &[Scope], wish: &Value| {
-        let key = api.world.key("acme", Environment::Test, scopes, None);
-        api.send(&asking(&key, wish))
+    let ask = |scopes: &[Scope], input: &Value| {
+        let key = api.env.key("acme", Environment::Test, scopes, None);
+        api.send(&asking(&key, input))
     };
     let (read, write, catalog, create) = (
         Scope::ConnectionsRead,
@@ -223,7 +223,7 @@ fn scopes_are_some_of_the_keys() {
         Scope::CatalogRead,
         Scope::SessionsCreate,
     );
-    for (scopes, wanted, given) in [
+    for (scopes, expected, given) in [
         (vec![create], None, vec![]),
         (vec![create, write], None, vec![]),
         (vec![create, read, write], None, vec!["connections:read"]),
@@ -235,19 +235,19 @@ fn scopes_are_some_of_the_keys() {
             vec!["catalog:read", "connections:write"],
         ),
     ] {
-        let mut wish = json!({"identity": "ann"});
-        if let Some(wanted) = wanted {
-            wish["scopes"] = json!(wanted);
+        let mut input = json!({"identity": "ann"});
+        if let Some(expected) = expected {
+            input["scopes"] = json!(expected);
         }
-        let response = ask(&scopes, &wish);
+        let response = ask(&scopes, &input);
         assert_eq!((response.status, &body(&response)["scopes"]), (201, &json!(given)));
     }
-    for (scopes, wanted, lacking) in [
+    for (scopes, expected, lacking) in [
         (vec![create, read], vec!["connections:read", "connections:write"], "connections:write"),
         (vec![create], vec!["connections:write", "catalog:read"], "catalog:read"),
         (vec![read, write, catalog], vec!["catalog:read"], "sessions:create"),
     ] {
-        let response = ask(&scopes, &json!({"identity": "ann", "scopes": wanted}));
+        let response = ask(&scopes, &json!({"identity": "ann", "scopes": expected}));
         assert_eq!((response.status, code(&response).as_str()), (403, "insufficient_scope"));
         let detail = format!("This API key lacks the scope `{lacking}`.");
         assert_eq!(body(&response)["detail"], json!(detail));
@@ -269,7 +269,7 @@ fn without_a_secret_there_are_no_tokens() {
         assert!(response.log.unwrap().contains("SESSION_SECRET"));
         assert_eq!(api.cost(&as_secret(&token, "GET", CONNECTORS)), (401, "invalid_key".into(), 0));
         // Other callers don't see the failure.
-        let lacking = api.world.key("acme", Environment::Test, &[], None);
+        let lacking = api.env.key("acme", Environment::Test, &[], None);
         assert_eq!(api.send(&asking(&lacking, &json!({}))).status, 403);
     }
 }

@@ -38,14 +38,14 @@ impl Api {
             let platform = platform.as_ref();
             (connector(platform, platform, "Other", 0), false, Vec::new())
         });
-        self.world.publish(small_catalog().into_iter().chain(more).collect());
-        self.world.wait(CURRENT_MS + 1);
+        self.env.publish(small_catalog().into_iter().chain(more).collect());
+        self.env.wait(CURRENT_MS + 1);
     }
 
     /// A token that names platforms that the catalog no longer has.
-    fn token_of_gone(&self, gone: &[&str], wish: &Value) -> String {
+    fn token_of_gone(&self, gone: &[&str], input: &Value) -> String {
         self.publish_with(gone);
-        let token = self.token(wish);
+        let token = self.token(input);
         self.publish_with::<&str>(&[]);
         token
     }
@@ -68,8 +68,8 @@ impl Api {
 
     /// The status, the code and the number of database calls of a request.
     fn cost(&self, request: &Request) -> (u16, String, u32) {
-        let calls = self.world.db_calls.get();
+        let calls = self.env.db_calls.get();
         let response = self.send(request);
-        (response.status, code(&response), self.world.db_calls.get() - calls)
+        (response.status, code(&response), self.env.db_calls.get() - calls)
     }
 }

@@ -25,7 +25,7 @@ fn session_secrets_can_be_rotated() {
     let new = api.token(&json!({"identity": "ann"}));
     assert_ne!(old, new);
     assert_eq!((status(&api, &old), status(&api, &new)), (200, 200));
-    // White space around a secret often comes from pasting.
+    // Pasting a secret often adds white space around it.
     api.service = service(&format!("  {OTHER}\n"), "");
     assert_eq!((status(&api, &old), status(&api, &new)), (401, 200));
     api.service = service(SECRET, OTHER);
@@ -37,12 +37,12 @@ fn session_secrets_can_be_rotated() {
 #[test]
 fn refuses_every_flipped_bit() {
     let api = api();
-    let wish = json!({
+    let input = json!({
         "identity": "ann", "identityType": "user", "platforms": ["alpha"], "scopes": Scope::OF_TOKENS.map(Scope::as_str),
     });
-    let token = api.token(&wish);
+    let token = api.token(&input);
     assert_eq!(api.get_as(&token, WHOAMI).status, 200);
-    let calls = api.world.db_calls.get();
+    let calls = api.env.db_calls.get();
     let mut refused = 0;
     let mut refuse = |secret: &[u8]| {
         // Headers are text, so other bytes can't be sent.
@@ -98,7 +98,7 @@ fn refuses_every_flipped_bit() {
         refuse(secret.as_bytes());
     }
     assert!(refused > 8 * token.len(), "{refused}");
-    assert_eq!(api.world.db_calls.get(), calls);
+    assert_eq!(api.env.db_calls.get(), calls);
     assert_eq!(api.get_as(&token, WHOAMI).status, 200);
 }
 
@@ -106,7 +106,7 @@ fn refuses_every_flipped_bit() {
 fn refuses_claims_of_another_form() {
     // A token with a valid signature and wrong claims.
     let api = api();
-    let good = json!({"v": 1, "k": "key-1", "s": 7, "e": api.world.now.get() + 1, "i": "ann"});
+    let good = json!({"v": 1, "k": "key-1", "s": 7, "e": api.env.now.get() + 1, "i": "ann"});
     let sign = |claims: &str| {
         let text = format!("st_test_{}", Base64UrlUnpadded::encode_string(claims.as_bytes()));
         let signature = connector_vault::auth::mac::mac(SECRET.as_bytes(), &[text.as_bytes()]);
@@ -134,7 +134,7 @@ fn refuses_claims_of_another_form() {
     // No bit mask gives a token the scope to create tokens.
     let mut claims = good.clone();
     claims["s"] = json!(255);
-    claims["k"] = json!(api.world.texts("SELECT id FROM api_keys")[0]);
+    claims["k"] = json!(api.env.texts("SELECT id FROM api_keys")[0]);
     let request =
         with_body(as_secret(&sign(&claims.to_string()), "POST", SESSIONS), r#"{"identity":"ann"}"#);
     let response = api.send(&request);
@@ -147,14 +147,14 @@ fn tokens_are_valid_until_they_expire() {
     let token = api.token(&json!({"identity": "ann", "ttlSeconds": 60}));
     let statuses = || [CONNECTORS, WHOAMI, CONNECTIONS].map(|path| api.get_as(&token, path).status);
     assert_eq!(statuses(), [200; 3]);
-    api.world.wait(59_999);
+    api.env.wait(59_999);
     assert_eq!(statuses(), [200; 3]);
-    let calls = api.world.db_calls.get();
+    let calls = api.env.db_calls.get();
     for _ in 0..3 {
-        api.world.wait(1);
+        api.env.wait(1);
         assert_eq!(statuses(), [401; 3]);
     }
-    assert_eq!(api.world.db_calls.get(), calls, "no storage is needed to say no");
+    assert_eq!(api.env.db_calls.get(), calls, "no storage is needed to say no");
 }
 
 #[test]
@@ -186,13 +186,13 @@ fn tokens_end_with_their_key() {
         };
         assert!(requests().iter().all(|request| api.send(request).status < 300));
         api.create(&minimal("ann"));
-        api.world.database.execute(spoil, []).unwrap();
-        let before = api.world.dump();
-        let answers: Vec<_> = requests().iter().map(|request| api.cost(request)).collect();
-        assert_eq!(answers, vec![(401, "invalid_key".to_owned(), 1); 7], "{spoil}");
+        api.env.database.execute(spoil, []).unwrap();
+        let before = api.env.dump();
+        let responses: Vec<_> = requests().iter().map(|request| api.cost(request)).collect();
+        assert_eq!(responses, vec![(401, "invalid_key".to_owned(), 1); 7], "{spoil}");
         // This error comes before those of the request.
         assert_eq!(api.get_as(&token, &format!("{CONNECTIONS}?limit=0")).status, 401, "{spoil}");
-        assert_eq!(api.world.dump(), before);
+        assert_eq!(api.env.dump(), before);
         // The catalog is the same for all keys, so tokens are accepted there until they expire.
         assert_eq!(api.cost(&as_secret(&token, "GET", CONNECTORS)), (200, String::new(), 0));
     }
@@ -201,8 +201,8 @@ fn tokens_end_with_their_key() {
 #[test]
 fn all_refusals_look_the_same() {
     let api = api();
-    let wish = json!({"identity": "ann", "origins": ["https://a.example"], "ttlSeconds": 60});
-    let token = api.token(&wish);
+    let input = json!({"identity": "ann", "origins": ["https://a.example"], "ttlSeconds": 60});
+    let token = api.token(&input);
     let good = || with_header(as_secret(&token, "GET", WHOAMI), "origin", "https://a.example");
     assert_eq!(api.send(&good()).status, 200);
     let plain = |response: Response| {
@@ -214,21 +214,21 @@ fn all_refusals_look_the_same() {
     };
     let elsewhere = plain(api.send(&as_secret(&token, "GET", WHOAMI)));
     let altered = plain(api.send(&as_secret(&format!("{token}x"), "GET", WHOAMI)));
-    api.world.revoke(&api.key);
+    api.env.revoke(&api.key);
     let revoked = plain(api.send(&good()));
-    api.world.wait(60_000);
+    api.env.wait(60_000);
     let expired = plain(api.send(&good()));
-    assert!([altered, revoked, expired].iter().all(|answer| *answer == elsewhere));
+    assert!([altered, revoked, expired].iter().all(|reply| *reply == elsewhere));
     assert!(elsewhere.1.contains("\"detail\":\"The token is invalid: "), "{}", elsewhere.1);
 }
 
 #[test]
 fn one_secret_in_one_header() {
     let mut api = Api::new(config(&[("SECRET_HEADERS", "x-key"), ("SESSION_SECRET", SECRET)]));
-    api.world.publish(small_catalog());
+    api.env.publish(small_catalog());
     let (a, b) = (api.token(&json!({"identity": "ann"})), api.token(&json!({"identity": "bob"})));
     let key = api.key.reveal().to_owned();
-    api.key = api.world.key("beta", Environment::Test, &Scope::ALL, None);
+    api.key = api.env.key("beta", Environment::Test, &Scope::ALL, None);
     for (secrets, status) in [
         (vec![("x-key", &a)], 200),
         (vec![("x-service-secret", &a), ("x-key", &b)], 401),
@@ -247,7 +247,7 @@ fn one_secret_in_one_header() {
 }
 
 #[test]
-fn origins() {
+fn tokens_are_valid_only_for_their_origins() {
     let api = api();
     let token = api.token(
         &json!({"identity": "ann", "origins": ["https://a.example", "http://localhost:5173"]}),

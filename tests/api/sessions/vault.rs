@@ -19,7 +19,7 @@ fn vault(api: &Api) -> Vec<Value> {
             ("zeta", "team", ["red", "y"]),
             ("epsilon", "user", ["blue", "x"]),
         ] {
-            api.world.wait(1);
+            api.env.wait(1);
             rows.push(api.create(&json!({
                 "platform": platform, "identity": identity, "identityType": kind, "tags": tags, "name": "Common",
             })));
@@ -40,12 +40,12 @@ fn lists_respect_the_token_restriction() {
         (json!({"identity": "ann", "identityType": "team", "platforms": ["alpha"]}), vec![]),
         (json!({"identity": "nobody"}), vec![]),
     ];
-    for (wish, seen) in &tokens {
-        let token = api.token(wish);
+    for (input, seen) in &tokens {
+        let token = api.token(input);
         let own: Vec<&Value> = rows
             .iter()
             .filter(|row| {
-                row["identity"] == wish["identity"]
+                row["identity"] == input["identity"]
                     && seen.iter().any(|name| row["platform"] == *name)
             })
             .collect();
@@ -99,7 +99,7 @@ fn lists_respect_the_token_restriction() {
             assert_eq!(
                 (document["rows"].clone(), &document["total"]),
                 (json!(expected), &json!(expected.len())),
-                "{wish} {query}"
+                "{input} {query}"
             );
             assert!(
                 response
@@ -116,19 +116,20 @@ fn lists_respect_the_token_restriction() {
 fn connections_outside_the_restriction_look_unknown() {
     let api = api();
     let rows = vault(&api);
-    for wish in [
+    for input in [
         json!({"identity": "ann"}),
         json!({"identity": "ann", "identityType": "user"}),
         json!({"identity": "ann", "platforms": ["zeta"]}),
     ] {
-        let mut wish = wish.clone();
-        wish["scopes"] = json!(["connections:read", "connections:write"]);
-        let token = api.token(&wish);
+        let mut input = input.clone();
+        input["scopes"] = json!(["connections:read", "connections:write"]);
+        let token = api.token(&input);
         for row in &rows {
             let id = row["id"].as_str().unwrap();
-            let sees = row["identity"] == wish["identity"]
-                && (wish["identityType"].is_null() || row["identityType"] == wish["identityType"])
-                && wish["platforms"].as_array().is_none_or(|all| all.contains(&row["platform"]));
+            let sees = row["identity"] == input["identity"]
+                && (input["identityType"].is_null()
+                    || row["identityType"] == input["identityType"])
+                && input["platforms"].as_array().is_none_or(|all| all.contains(&row["platform"]));
             for (method, part, sent) in [
                 ("GET", "", ""),
                 ("HEAD", "", ""),
@@ -157,12 +158,12 @@ fn connections_outside_the_restriction_look_unknown() {
                         }
                         continue;
                     }
-                    let before = api.world.dump();
+                    let before = api.env.dump();
                     assert_eq!(api.cost(&ask(id)).2, 1);
                     let (there, unknown) =
                         (comparable(&api.send(&ask(id))), comparable(&api.send(&ask(UNKNOWN_ID))));
-                    assert_eq!((there.0, &there), (404, &unknown), "{method} {wish}");
-                    assert_eq!(api.world.dump(), before);
+                    assert_eq!((there.0, &there), (404, &unknown), "{method} {input}");
+                    assert_eq!(api.env.dump(), before);
                 }
             }
         }
@@ -176,7 +177,7 @@ fn connections_outside_the_restriction_look_unknown() {
         );
         assert_eq!(
             api.send(&tagged).status,
-            if wish["identityType"] == "user" { 404 } else { 200 }
+            if input["identityType"] == "user" { 404 } else { 200 }
         );
     }
     let token = api.token(&json!({"identity": "bob", "scopes": ["connections:write"]}));
@@ -194,13 +195,13 @@ fn a_token_creates_for_its_identity_only() {
     let post = |document: &Value| {
         api.send(&with_body(as_secret(&token, "POST", CONNECTIONS), &document.to_string()))
     };
-    let before = api.world.dump();
+    let before = api.env.dump();
     for (change, what) in [
         (json!({"identity": "bob"}), "identity"),
         (json!({"identity": "Ann"}), "identity"),
         (json!({"identityType": "team"}), "identityType"),
         (json!({"platform": "zeta"}), "platform"),
-        // Whether the catalog has the platform is not revealed either.
+        // The response does not reveal whether the catalog has the platform.
         (json!({"platform": "nothing"}), "platform"),
         (json!({"platform": "Not a platform"}), "platform"),
     ] {
@@ -216,7 +217,7 @@ fn a_token_creates_for_its_identity_only() {
         );
         let detail = format!("This token is restricted to another `{what}`: see `GET /v1/whoami`.");
         assert_eq!(body(&response)["detail"], json!(detail));
-        assert_eq!(api.world.dump(), before);
+        assert_eq!(api.env.dump(), before);
     }
     // Only platforms that the token may see are suggested.
     let response = post(&json!({"platform": "gone", "identity": "ann", "identityType": "user"}));
@@ -248,8 +249,8 @@ fn summaries_respect_the_token_restriction() {
     let api = api();
     vault(&api);
     api.create(&json!({"platform": "alpha", "identity": "ann", "identityType": "project", "label": "old", "active": false, "state": "failed"}));
-    let summary = |wish: Value| {
-        let token = api.token(&wish);
+    let summary = |input: Value| {
+        let token = api.token(&input);
         assert_eq!(api.cost(&as_secret(&token, "GET", SUMMARY)), (200, String::new(), 1));
         body(&api.get_as(&token, SUMMARY))
     };
@@ -274,11 +275,11 @@ fn summaries_respect_the_token_restriction() {
 #[test]
 fn cursors_work_with_the_next_token_of_the_identity_only() {
     let mut api = api();
-    for nth in 0..7 {
-        api.world.wait(1);
+    for index in 0..7 {
+        api.env.wait(1);
         for identity in ["ann", "bob"] {
             let mut document = minimal(identity);
-            document["label"] = json!(format!("c{nth}"));
+            document["label"] = json!(format!("c{index}"));
             api.create(&document);
         }
     }
@@ -297,7 +298,7 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
         seen.extend(column(&response, "key"));
         path = next(&response);
         // Each page uses another token; halfway, the secret changes too.
-        api.world.wait(60_000);
+        api.env.wait(60_000);
         assert_eq!(api.get_as(&token, WHOAMI).status, 401);
         if page == 2 {
             api.service = Service::new(config(&[
@@ -308,7 +309,7 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
         token = api.token(&ann);
     }
     let expected: Vec<String> =
-        (0..7).rev().map(|nth| format!("test::alpha::c{nth}::ann")).collect();
+        (0..7).rev().map(|index| format!("test::alpha::c{index}::ann")).collect();
     assert_eq!((seen, page), (expected, 4));
 
     let after = cursor(&api.get_as(&token, &format!("{CONNECTIONS}?limit=2"))).unwrap();
@@ -316,30 +317,34 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
     let asked_of = |api: &Api, secret: &str, query: &str| {
         api.get_as(secret, &format!("{CONNECTIONS}?{query}")).status
     };
-    let asked = |secret: &str, query: &str| asked_of(&api, secret, query);
+    let requested = |secret: &str, query: &str| asked_of(&api, secret, query);
     let tokens = [
         json!({"identity": "bob"}),
         json!({"identity": "ann", "identityType": "user"}),
         json!({"identity": "ann", "platforms": ["alpha"]}),
     ];
-    for wish in &tokens {
-        let other = api.token(wish);
-        assert_eq!(asked(&other, "limit=2"), 200);
-        assert_eq!(asked(&other, &format!("limit=2&after={after}")), 400, "{wish}");
-        assert_eq!(asked(&other, &format!("limit=2&after={after}&identity=ann")), 400, "{wish}");
+    for input in &tokens {
+        let other = api.token(input);
+        assert_eq!(requested(&other, "limit=2"), 200);
+        assert_eq!(requested(&other, &format!("limit=2&after={after}")), 400, "{input}");
+        assert_eq!(
+            requested(&other, &format!("limit=2&after={after}&identity=ann")),
+            400,
+            "{input}"
+        );
     }
     // Filters that repeat the token's restriction give the same list.
-    assert_eq!(asked(&token, &format!("limit=2&identity=ann&after={after}")), 200);
-    assert_eq!(asked(&token, &format!("limit=2&identity=bob&after={after}")), 400);
-    assert_eq!(asked(&token, &format!("limit=3&after={after}")), 400);
+    assert_eq!(requested(&token, &format!("limit=2&identity=ann&after={after}")), 200);
+    assert_eq!(requested(&token, &format!("limit=2&identity=bob&after={after}")), 400);
+    assert_eq!(requested(&token, &format!("limit=3&after={after}")), 400);
     for query in [format!("limit=2&after={keys}"), format!("limit=2&identity=ann&after={keys}")] {
-        assert_eq!(asked(&token, &query), 400);
+        assert_eq!(requested(&token, &query), 400);
     }
     let key = api.key.reveal().to_owned();
-    assert_eq!(asked(&key, &format!("limit=2&identity=ann&after={keys}")), 200);
-    assert_eq!(asked(&key, &format!("limit=2&identity=ann&after={after}")), 400);
+    assert_eq!(requested(&key, &format!("limit=2&identity=ann&after={keys}")), 200);
+    assert_eq!(requested(&key, &format!("limit=2&identity=ann&after={after}")), 400);
     // Cursors don't work with a token of another key of the same account.
-    api.key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    api.key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let other = api.token(&ann);
     assert_eq!(asked_of(&api, &other, "limit=2"), 200);
     assert_eq!(asked_of(&api, &other, &format!("limit=2&after={after}")), 400);

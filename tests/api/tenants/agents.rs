@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{ACCOUNTS, record_writes, shards, written};
 use crate::call::{answered, calling, header, platform, sent};
-use crate::chance::{Chance, repetitions};
+use crate::rng::{TestRng, repetitions};
 use crate::sessions::asking;
 use crate::support::{Api, anonymous, as_key, body, units, with_body, with_header};
 use crate::vault::UNKNOWN_ID;
@@ -32,7 +32,7 @@ const SCOPES: [(&str, &str); 4] = [
 const TABLES: [&str; 4] = ["connections", "credentials", "connect_attempts", "events"];
 
 /// A connection; its access token is its id.
-struct Held {
+struct StoredConnection {
     id: String,
     tenant: usize,
     identity: &'static str,
@@ -59,8 +59,8 @@ impl Agent {
         self.tenant == tenant && is_user && self.has(platform)
     }
 
-    fn sees_held(&self, held: &Held) -> bool {
-        self.sees(held.tenant, held.identity, held.platform)
+    fn sees_connection(&self, connection: &StoredConnection) -> bool {
+        self.sees(connection.tenant, connection.identity, connection.platform)
     }
 
     fn may(&self, tool: &str) -> bool {
@@ -70,8 +70,8 @@ impl Agent {
 
 struct Agents {
     api: Api,
-    chance: Chance,
-    held: Vec<Held>,
+    rng: TestRng,
+    connections: Vec<StoredConnection>,
     callers: Vec<Agent>,
     /// The ids of connect attempts, each with its tenant, identity and platform.
     attempts: Vec<(String, usize, String, &'static str)>,
@@ -97,14 +97,14 @@ impl Agents {
         let mut keys: Vec<ApiKey> = Vec::new();
         for (account, environment) in tenants() {
             let shard = shards()[account];
-            api.world.add(shard);
-            keys.push(api.world.key_in(shard, ACCOUNTS[account], environment, &Scope::ALL, None));
+            api.env.add(shard);
+            keys.push(api.env.key_in(shard, ACCOUNTS[account], environment, &Scope::ALL, None));
         }
         let (attempts, ran, seen) = Default::default();
         let mut all = Self {
             api,
-            chance: Chance(18),
-            held: Vec::new(),
+            rng: TestRng(18),
+            connections: Vec::new(),
             callers: Vec::new(),
             attempts,
             ran,
@@ -147,19 +147,19 @@ impl Agents {
                 };
                 let path = format!("/v1/vault/connections/{id}/credentials");
                 send("PUT", &path, &credentials, 204);
-                self.held.push(Held { id, tenant, identity, platform });
+                self.connections.push(StoredConnection { id, tenant, identity, platform });
             }
             for only in [None, Some("acme"), Some("bearer")] {
                 let scopes: Vec<&str> =
-                    all_scopes.into_iter().filter(|_| self.chance.percent(80)).collect();
+                    all_scopes.into_iter().filter(|_| self.rng.percent(80)).collect();
                 let scopes = if scopes.is_empty() { all_scopes.into() } else { scopes };
-                let mut wish = json!({
+                let mut input = json!({
                     "identity": identity, "identityType": "user", "scopes": scopes, "ttlSeconds": 3600,
                 });
                 if let Some(only) = only {
-                    wish["platforms"] = json!([only]);
+                    input["platforms"] = json!([only]);
                 }
-                let made = self.api.send(&asking(key, &wish));
+                let made = self.api.send(&asking(key, &input));
                 let secret = body(&made)["token"].as_str().unwrap().to_owned();
                 self.callers.push(Agent { secret, tenant, user: Some((identity, only)), scopes });
             }
@@ -170,9 +170,9 @@ impl Agents {
     /// the caller has the scope.
     fn call(&mut self, who: usize, name: &str, arguments: &Value, more: &Value) -> Option<Value> {
         let agent = &self.callers[who];
-        let is_latest = !more.is_null() || self.chance.percent(50);
+        let is_latest = !more.is_null() || self.rng.percent(50);
         let mut params = json!({"name": name, "arguments": arguments});
-        let secret = if self.chance.percent(50) {
+        let secret = if self.rng.percent(50) {
             ("authorization", format!("Bearer {}", agent.secret))
         } else {
             ("x-service-secret", agent.secret.clone())
@@ -243,31 +243,35 @@ impl Agents {
 
     fn list(&mut self, who: usize) {
         let (platform, identity) =
-            (self.chance.maybe(40, &PLATFORMS), self.chance.maybe(40, &IDENTITIES));
-        let mut wish = json!({"limit": 100});
+            (self.rng.maybe(40, &PLATFORMS), self.rng.maybe(40, &IDENTITIES));
+        let mut input = json!({"limit": 100});
         for (name, value) in [("platform", platform), ("identity", identity)] {
             if let Some(value) = value {
-                wish[name] = json!(value);
+                input[name] = json!(value);
             }
         }
-        let Some(result) = self.call(who, "list_connections", &wish, &Value::Null) else { return };
-        let matches = |held: &&Held| {
-            self.callers[who].sees_held(held)
-                && platform.is_none_or(|platform| held.platform == platform)
-                && identity.is_none_or(|identity| held.identity == identity)
+        let Some(result) = self.call(who, "list_connections", &input, &Value::Null) else { return };
+        let matches = |connection: &&StoredConnection| {
+            self.callers[who].sees_connection(connection)
+                && platform.is_none_or(|platform| connection.platform == platform)
+                && identity.is_none_or(|identity| connection.identity == identity)
         };
-        let expected: BTreeSet<&str> =
-            self.held.iter().filter(matches).map(|held| held.id.as_str()).collect();
+        let expected: BTreeSet<&str> = self
+            .connections
+            .iter()
+            .filter(matches)
+            .map(|connection| connection.id.as_str())
+            .collect();
         let rows = result["structuredContent"]["rows"].as_array().unwrap();
         let shown: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
-        assert_eq!((shown, rows.len()), (expected.clone(), expected.len()), "{wish}");
+        assert_eq!((shown, rows.len()), (expected.clone(), expected.len()), "{input}");
         self.seen[usize::from(expected.is_empty())] += 1;
         assert_eq!(written(&self.api), Vec::<String>::new());
     }
 
     fn describe(&mut self, who: usize) {
-        let wish = json!({"platform": "acme", "key": "getThing"});
-        let Some(result) = self.call(who, "describe_action", &wish, &Value::Null) else { return };
+        let input = json!({"platform": "acme", "key": "getThing"});
+        let Some(result) = self.call(who, "describe_action", &input, &Value::Null) else { return };
         if self.callers[who].has("acme") {
             let text = result["content"][0]["text"].as_str().unwrap();
             let described: Value = serde_json::from_str(text).unwrap();
@@ -279,22 +283,25 @@ impl Agents {
     }
 
     fn run(&mut self, who: usize) {
-        let at = self.chance.below(self.held.len());
-        let wish = |id: &str| json!({"connection": id, "key": "getThing"});
-        let id = self.held[at].id.clone();
-        let Some(result) = self.call(who, "run_action", &wish(&id), &Value::Null) else { return };
-        let (agent, held) = (&self.callers[who], &self.held[at]);
-        if !agent.sees_held(held) {
-            let nothing = self.call(who, "run_action", &wish(UNKNOWN_ID), &Value::Null);
+        let at = self.rng.below(self.connections.len());
+        let input = |id: &str| json!({"connection": id, "key": "getThing"});
+        let id = self.connections[at].id.clone();
+        let Some(result) = self.call(who, "run_action", &input(&id), &Value::Null) else { return };
+        let (agent, connection) = (&self.callers[who], &self.connections[at]);
+        if !agent.sees_connection(connection) {
+            let nothing = self.call(who, "run_action", &input(UNKNOWN_ID), &Value::Null);
             return self.refused(&result, "connection_not_found", nothing.as_ref());
         }
-        if held.platform != "acme" {
+        if connection.platform != "acme" {
             return self.refused(&result, "action_not_found", None);
         }
         assert_eq!(result["isError"], json!(false), "{result}");
-        let asked = sent(&self.api);
+        let requests = sent(&self.api);
         let bearer = format!("Bearer {id}");
-        assert_eq!((asked.len(), header(&asked[0], "authorization")), (1, Some(bearer.as_str())));
+        assert_eq!(
+            (requests.len(), header(&requests[0], "authorization")),
+            (1, Some(bearer.as_str()))
+        );
         assert_eq!(written(&self.api), self.own(who));
         self.ran[self.callers[who].tenant] += 1;
         self.seen[0] += 1;
@@ -302,34 +309,37 @@ impl Agents {
 
     /// Reconnects an account, by the id of its connection.
     fn reconnect(&mut self, who: usize) {
-        let at = self.chance.below(self.held.len());
-        let (id, platform) = (self.held[at].id.clone(), self.held[at].platform);
+        let at = self.rng.below(self.connections.len());
+        let (id, platform) = (self.connections[at].id.clone(), self.connections[at].platform);
         if platform != "acme" {
             return;
         }
-        let wish = |id: &str| json!({"connection": id});
-        let Some(result) = self.call(who, "start_connect", &wish(&id), &Value::Null) else {
+        let input = |id: &str| json!({"connection": id});
+        let Some(result) = self.call(who, "start_connect", &input(&id), &Value::Null) else {
             return;
         };
-        if self.callers[who].sees_held(&self.held[at]) {
-            let identity = self.held[at].identity.to_owned();
+        if self.callers[who].sees_connection(&self.connections[at]) {
+            let identity = self.connections[at].identity.to_owned();
             return self.began(who, &result, identity, platform);
         }
-        let nothing = self.call(who, "start_connect", &wish(UNKNOWN_ID), &Value::Null);
+        let nothing = self.call(who, "start_connect", &input(UNKNOWN_ID), &Value::Null);
         self.refused(&result, "connection_not_found", nothing.as_ref());
     }
 
     /// Connects a new account for a user.
     fn connect(&mut self, who: usize) {
-        let identity =
-            format!("{}{}", self.chance.pick(&IDENTITIES), self.chance.pick(&["", "-new"]));
-        let wish = json!({"platform": "acme", "identity": identity, "identityType": "user"});
-        let Some(result) = self.call(who, "start_connect", &wish, &Value::Null) else { return };
+        let identity = format!("{}{}", self.rng.pick(&IDENTITIES), self.rng.pick(&["", "-new"]));
+        let input = json!({"platform": "acme", "identity": identity, "identityType": "user"});
+        let Some(result) = self.call(who, "start_connect", &input, &Value::Null) else { return };
         let agent = &self.callers[who];
         if !agent.sees(agent.tenant, &identity, "acme") {
             return self.refused(&result, "insufficient_scope", None);
         }
-        if self.held.iter().any(|held| agent.sees_held(held) && held.identity == identity) {
+        if self
+            .connections
+            .iter()
+            .any(|connection| agent.sees_connection(connection) && connection.identity == identity)
+        {
             return self.refused(&result, "connection_exists", None);
         }
         self.began(who, &result, identity, "acme");
@@ -353,7 +363,7 @@ impl Agents {
         if self.attempts.is_empty() {
             return;
         }
-        let at = from + self.chance.below(self.attempts.len() - from);
+        let at = from + self.rng.below(self.attempts.len() - from);
         let (id, tenant, identity, platform) = self.attempts[at].clone();
         let state = |id: &str| json!({"requestState": id, "inputResponses": {"connect": {"action": "accept"}}});
         let nothing = json!({});
@@ -373,8 +383,8 @@ fn agents_see_and_run_only_what_their_user_may() {
     let mut all = Agents::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     for _ in 0..requests {
-        let who = all.chance.below(all.callers.len());
-        match all.chance.below(100) {
+        let who = all.rng.below(all.callers.len());
+        match all.rng.below(100) {
             0..25 => all.list(who),
             25..30 => all.describe(who),
             30..70 => all.run(who),
@@ -387,7 +397,7 @@ fn agents_see_and_run_only_what_their_user_may() {
     // Each call has an event in the feed of its own tenant only.
     for (tenant, ran) in all.ran.into_iter().enumerate() {
         let key = all.callers.iter().find(|agent| agent.tenant == tenant).unwrap().secret.clone();
-        let (mut after, mut told) = (String::new(), 0);
+        let (mut after, mut event_count) = (String::new(), 0);
         loop {
             let path = format!("/v1/events?types=connection.called&limit=500{after}");
             let page = body(&all.api.send(&with_header(
@@ -398,16 +408,17 @@ fn agents_see_and_run_only_what_their_user_may() {
             let rows = page["rows"].as_array().unwrap();
             for row in rows {
                 let id = row["data"]["connection"]["id"].as_str().unwrap();
-                let held = all.held.iter().find(|held| held.id == id).unwrap();
-                assert_eq!(held.tenant, tenant);
+                let connection =
+                    all.connections.iter().find(|connection| connection.id == id).unwrap();
+                assert_eq!(connection.tenant, tenant);
             }
-            told += rows.len();
+            event_count += rows.len();
             if rows.is_empty() {
                 break;
             }
             after = format!("&after={}", page["next"].as_str().unwrap());
         }
         assert!(ran > 0);
-        assert_eq!(told, ran);
+        assert_eq!(event_count, ran);
     }
 }

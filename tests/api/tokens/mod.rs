@@ -9,8 +9,8 @@ use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::chance::{Chance, repetitions};
 use crate::model::{Filter, Row, Tenant};
+use crate::rng::{TestRng, repetitions};
 use crate::sessions::{SECRET, asking};
 use crate::support::{Api, ORIGIN, as_secret, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, code};
@@ -77,7 +77,7 @@ impl Token {
 
 /// A cursor, and the token that received it.
 #[derive(Clone)]
-struct Given {
+struct IssuedCursor {
     after: String,
     query: String,
     filter: Filter,
@@ -87,7 +87,7 @@ struct Given {
 }
 
 #[derive(Default, Debug)]
-struct Seen {
+struct Counts {
     refused: usize,
     lacking: usize,
     revoked: usize,
@@ -101,19 +101,19 @@ struct Seen {
     catalog: usize,
 }
 
-struct Crowd {
+struct Simulation {
     api: Api,
-    chance: Chance,
+    rng: TestRng,
     tenants: Vec<Tenant>,
     keys: Vec<Key>,
     tokens: Vec<Token>,
-    cursors: Vec<Given>,
+    cursors: Vec<IssuedCursor>,
     ids: Vec<String>,
     sent: usize,
-    seen: Seen,
+    seen: Counts,
 }
 
-impl Crowd {
+impl Simulation {
     fn new() -> Self {
         let api = Api::with_sessions(SECRET, "");
         let places =
@@ -121,9 +121,9 @@ impl Crowd {
         let (mut tenants, mut keys): (Vec<Tenant>, Vec<Key>) = Default::default();
         for (account, environment) in places {
             for _ in 0..3 {
-                let key = api.world.key(account, environment, &Scope::ALL, None);
+                let key = api.env.key(account, environment, &Scope::ALL, None);
                 let sql = format!("SELECT id FROM api_keys WHERE hash = '{}'", key.hash());
-                let id = api.world.texts(&sql).remove(0);
+                let id = api.env.texts(&sql).remove(0);
                 let (tenant, scopes) = (tenants.len(), Scope::ALL.to_vec());
                 keys.push(Key {
                     secret: key,
@@ -136,18 +136,18 @@ impl Crowd {
             }
             tenants.push(Tenant { environment: environment.as_str(), rows: Vec::new() });
         }
-        let mut chance = Chance(11);
-        for (nth, tenant) in tenants.iter_mut().enumerate() {
+        let mut rng = TestRng(11);
+        for (index, tenant) in tenants.iter_mut().enumerate() {
             while tenant.rows.len() < SIZE {
-                api.world.wait(chance.next() % 2);
-                let label = format!("l{}", chance.below(6));
+                api.env.wait(rng.next() % 2);
+                let label = format!("l{}", rng.below(6));
                 let document = json!({
-                    "platform": chance.pick(&PLATFORMS), "identity": chance.pick(&IDENTITIES[..5]), "identityType": chance.pick(&TYPES),
-                    "label": label, "name": chance.maybe(60, &NAMES), "active": chance.percent(85),
-                    "state": chance.pick(&["operational", "degraded", "failed", "unknown"]),
-                    "tags": (0..chance.below(3)).map(|_| *chance.pick(&TAGS)).collect::<Vec<_>>(),
+                    "platform": rng.pick(&PLATFORMS), "identity": rng.pick(&IDENTITIES[..5]), "identityType": rng.pick(&TYPES),
+                    "label": label, "name": rng.maybe(60, &NAMES), "active": rng.percent(85),
+                    "state": rng.pick(&["operational", "degraded", "failed", "unknown"]),
+                    "tags": (0..rng.below(3)).map(|_| *rng.pick(&TAGS)).collect::<Vec<_>>(),
                 });
-                let key = &keys[3 * nth].secret;
+                let key = &keys[3 * index].secret;
                 let response = api.send(&crate::vault::post_as(key, &document));
                 if response.status == 201 {
                     tenant.rows.push(Row::from_json(&body(&response)));
@@ -157,38 +157,38 @@ impl Crowd {
         let ids = tenants.iter().flat_map(|tenant| &tenant.rows).map(|row| row.id.clone());
         let ids = ids.chain([UNKNOWN_ID.to_owned()]).collect();
         let (tokens, cursors, seen) = Default::default();
-        let mut crowd = Self { api, chance, tenants, keys, tokens, cursors, ids, sent: 0, seen };
-        while crowd.tokens.len() < TOKENS {
-            crowd.make();
+        let mut simulation = Self { api, rng, tenants, keys, tokens, cursors, ids, sent: 0, seen };
+        while simulation.tokens.len() < TOKENS {
+            simulation.make();
         }
-        crowd
+        simulation
     }
 
     fn now(&self) -> u64 {
-        self.api.world.now.get()
+        self.api.env.now.get()
     }
 
     /// Creates a token with a key that has the scope; once there are many, it replaces the oldest.
     fn make(&mut self) {
-        let nth = self.chance.below(self.keys.len());
+        let index = self.rng.below(self.keys.len());
         let now = self.now();
-        let key = &self.keys[nth];
+        let key = &self.keys[index];
         let is_valid = !key.revoked && key.expires_at.is_none_or(|at| now < at);
-        let chance = &mut self.chance;
-        let some = |chance: &mut Chance, all: &[&str]| {
+        let rng = &mut self.rng;
+        let some = |rng: &mut TestRng, all: &[&str]| {
             let picked: Vec<String> =
-                all.iter().filter(|_| chance.percent(50)).map(|name| (*name).to_owned()).collect();
+                all.iter().filter(|_| rng.percent(50)).map(|name| (*name).to_owned()).collect();
             (!picked.is_empty()).then_some(picked)
         };
-        let identity = (*chance.pick(&IDENTITIES)).to_owned();
-        let identity_type = chance.maybe(30, &TYPES).map(str::to_owned);
-        let platforms = if chance.percent(40) { some(chance, &PLATFORMS) } else { None };
-        let origins = if chance.percent(30) { some(chance, &ORIGINS) } else { None };
-        let ttl = 60 + chance.next() % 600;
-        let wanted: Option<Vec<Scope>> = chance.percent(80).then(|| {
-            Scope::OF_TOKENS.into_iter().filter(|_| chance.percent(75)).collect::<Vec<_>>()
-        });
-        let wanted = wanted.filter(|wanted| !wanted.is_empty());
+        let identity = (*rng.pick(&IDENTITIES)).to_owned();
+        let identity_type = rng.maybe(30, &TYPES).map(str::to_owned);
+        let platforms = if rng.percent(40) { some(rng, &PLATFORMS) } else { None };
+        let origins = if rng.percent(30) { some(rng, &ORIGINS) } else { None };
+        let ttl = 60 + rng.next() % 600;
+        let requested: Option<Vec<Scope>> = rng
+            .percent(80)
+            .then(|| Scope::OF_TOKENS.into_iter().filter(|_| rng.percent(75)).collect::<Vec<_>>());
+        let requested = requested.filter(|requested| !requested.is_empty());
         let mut document = json!({"identity": identity, "ttlSeconds": ttl});
         for (name, value) in [
             ("identityType", identity_type.as_ref().map(|text| json!(text))),
@@ -196,7 +196,7 @@ impl Crowd {
             ("origins", origins.as_ref().map(|texts| json!(texts))),
             (
                 "scopes",
-                wanted.as_ref().map(|scopes| {
+                requested.as_ref().map(|scopes| {
                     json!(scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>())
                 }),
             ),
@@ -206,7 +206,7 @@ impl Crowd {
             }
         }
         let response = self.api.send(&asking(&key.secret, &document));
-        let scopes = wanted.clone().unwrap_or_else(|| {
+        let scopes = requested.clone().unwrap_or_else(|| {
             let reads = [Scope::CatalogRead, Scope::ConnectionsRead];
             reads.into_iter().filter(|scope| key.scopes.contains(scope)).collect()
         });
@@ -242,7 +242,7 @@ impl Crowd {
         let text = made["token"].as_str().unwrap().to_owned();
         let token = Token {
             text,
-            key: nth,
+            key: index,
             identity,
             identity_type,
             platforms,
@@ -253,24 +253,23 @@ impl Crowd {
         if self.tokens.len() < TOKENS {
             self.tokens.push(token);
         } else {
-            let at = self.chance.below(TOKENS);
+            let at = self.rng.below(TOKENS);
             self.tokens[at] = token;
         }
     }
 
     /// Changes a key at random.
     fn change_key(&mut self) {
-        let at = self.chance.below(self.keys.len());
+        let at = self.rng.below(self.keys.len());
         let now = self.now();
         let key = &mut self.keys[at];
-        match self.chance.below(3) {
-            0 => key.revoked = self.chance.percent(20),
+        match self.rng.below(3) {
+            0 => key.revoked = self.rng.percent(20),
             1 => {
-                key.expires_at =
-                    self.chance.percent(25).then(|| now + self.chance.next() % 400_000);
+                key.expires_at = self.rng.percent(25).then(|| now + self.rng.next() % 400_000);
             }
             _ => {
-                let without = self.chance.maybe(40, &Scope::ALL);
+                let without = self.rng.maybe(40, &Scope::ALL);
                 key.scopes =
                     Scope::ALL.into_iter().filter(|scope| Some(*scope) != without).collect();
             }
@@ -283,30 +282,30 @@ impl Crowd {
             &key.id,
         );
         let sql = "UPDATE api_keys SET revoked_at = ?1, expires_at = ?2, scopes = ?3 WHERE id = ?4";
-        assert_eq!(self.api.world.database.execute(sql, row).unwrap(), 1);
+        assert_eq!(self.api.env.database.execute(sql, row).unwrap(), 1);
     }
 
     /// Sends a request from a page of some origin. Returns `None` if it is refused because of its token, as the model
     /// predicts.
     fn send(&mut self, token: &Token, request: Request, scope: Option<Scope>) -> Option<Response> {
-        let page = match self.chance.below(if token.origins.is_some() { 5 } else { 20 }) {
+        let page = match self.rng.below(if token.origins.is_some() { 5 } else { 20 }) {
             0 => Some("https://c.example"),
             1 => None,
-            _ => token.origins.as_ref().map(|own| self.chance.pick(own).as_str()),
+            _ => token.origins.as_ref().map(|own| self.rng.pick(own).as_str()),
         };
         let mut request = request;
         if let Some(page) = page {
             request = with_header(request, "origin", page);
         }
-        let says_own = self.chance.percent(10);
+        let says_own = self.rng.percent(10);
         if says_own {
             // This header marks a request of the service's own page; next to an `Origin`, it is ignored.
             request = with_header(request, "sec-fetch-site", "same-origin");
         }
         self.sent += 1;
-        let calls = self.api.world.db_calls.get();
+        let calls = self.api.env.db_calls.get();
         let response = self.api.send(&request);
-        let calls = self.api.world.db_calls.get() - calls;
+        let calls = self.api.env.db_calls.get() - calls;
 
         let now = self.now();
         let key = &self.keys[token.key];
@@ -348,34 +347,33 @@ impl Crowd {
     }
 
     fn filter(&mut self) -> Filter {
-        let keys: Vec<String> = (0..=self.chance.below(4))
+        let keys: Vec<String> = (0..=self.rng.below(4))
             .map(|_| {
-                let tenant = self.chance.pick(&self.tenants);
-                self.chance.pick(&tenant.rows).key(tenant.environment)
+                let tenant = self.rng.pick(&self.tenants);
+                self.rng.pick(&tenant.rows).key(tenant.environment)
             })
             .collect();
-        let chance = &mut self.chance;
-        let tags: Vec<String> =
-            (0..chance.below(3)).map(|_| (*chance.pick(&TAGS)).to_owned()).collect();
+        let rng = &mut self.rng;
+        let tags: Vec<String> = (0..rng.below(3)).map(|_| (*rng.pick(&TAGS)).to_owned()).collect();
         Filter {
-            active: chance.maybe(30, &[true, false]),
-            keys: chance.maybe(15, &[keys]),
-            identity: chance.maybe(25, &IDENTITIES).map(str::to_owned),
-            name: chance.maybe(10, &NAMES).map(str::to_owned),
-            q: chance.maybe(15, &["a", "ann", "é", "BO", "a%"]).map(str::to_owned),
-            tags: chance.maybe(25, &[tags]).filter(|tags| !tags.is_empty()),
-            any: chance.percent(50),
-            platform: chance.maybe(25, &PLATFORMS).map(str::to_owned),
-            version_of_platform: chance.maybe(10, &["v1", "v2"]).map(str::to_owned),
-            identity_type: chance.maybe(20, &TYPES).map(str::to_owned),
-            state: chance.maybe(15, &["operational", "failed", "unknown"]).map(str::to_owned),
+            active: rng.maybe(30, &[true, false]),
+            keys: rng.maybe(15, &[keys]),
+            identity: rng.maybe(25, &IDENTITIES).map(str::to_owned),
+            name: rng.maybe(10, &NAMES).map(str::to_owned),
+            q: rng.maybe(15, &["a", "ann", "é", "BO", "a%"]).map(str::to_owned),
+            tags: rng.maybe(25, &[tags]).filter(|tags| !tags.is_empty()),
+            any: rng.percent(50),
+            platform: rng.maybe(25, &PLATFORMS).map(str::to_owned),
+            version_of_platform: rng.maybe(10, &["v1", "v2"]).map(str::to_owned),
+            identity_type: rng.maybe(20, &TYPES).map(str::to_owned),
+            state: rng.maybe(15, &["operational", "failed", "unknown"]).map(str::to_owned),
         }
     }
 
     /// Asserts that every tenant has exactly the connections of the model.
     fn assert_nothing_else_changed(&self) {
-        for (nth, tenant) in self.tenants.iter().enumerate() {
-            let account = ["acme", "acme", "beta"][nth];
+        for (index, tenant) in self.tenants.iter().enumerate() {
+            let account = ["acme", "acme", "beta"][index];
             let sql = format!(
                 "SELECT id || ' ' || version || ' ' || tags FROM connections WHERE account = '{account}' AND environment = '{}' ORDER BY id",
                 tenant.environment
@@ -385,55 +383,55 @@ impl Crowd {
             };
             let mut rows: Vec<String> = tenant.rows.iter().map(row).collect();
             rows.sort();
-            assert_eq!(self.api.world.texts(&sql), rows);
+            assert_eq!(self.api.env.texts(&sql), rows);
         }
     }
 }
 
 #[test]
 fn tokens_reach_only_what_they_allow() {
-    let mut crowd = Crowd::new();
+    let mut simulation = Simulation::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
-    while crowd.sent < requests {
+    while simulation.sent < requests {
         // A proof takes about an hour and a half of this time; tokens last one to eleven minutes.
-        if crowd.chance.percent(10) {
-            let passed = crowd.chance.next() % 1000;
-            crowd.api.world.wait(passed);
+        if simulation.rng.percent(10) {
+            let passed = simulation.rng.next() % 1000;
+            simulation.api.env.wait(passed);
         }
-        match crowd.chance.below(1000) {
-            0..80 => crowd.make(),
-            80..83 => crowd.change_key(),
+        match simulation.rng.below(1000) {
+            0..80 => simulation.make(),
+            80..83 => simulation.change_key(),
             _ => {}
         }
-        let token = crowd.chance.pick(&crowd.tokens).clone();
-        match crowd.chance.below(100) {
-            0..40 => crowd.list(&token),
-            40..50 => crowd.follow(&token),
-            50..70 => crowd.one(&token),
-            70..77 => crowd.create(&token),
-            77..83 => crowd.summary(&token),
-            83..86 => crowd.whoami(&token),
-            86..99 => crowd.catalog(&token),
+        let token = simulation.rng.pick(&simulation.tokens).clone();
+        match simulation.rng.below(100) {
+            0..40 => simulation.list(&token),
+            40..50 => simulation.follow(&token),
+            50..70 => simulation.one(&token),
+            70..77 => simulation.create(&token),
+            77..83 => simulation.summary(&token),
+            83..86 => simulation.whoami(&token),
+            86..99 => simulation.catalog(&token),
             _ => {
                 let request = with_body(
                     as_secret(&token.text, "POST", "/v1/sessions"),
                     r#"{"identity":"ann"}"#,
                 );
-                let calls = crowd.api.world.db_calls.get();
-                let status = crowd.api.send(&request).status;
+                let calls = simulation.api.env.db_calls.get();
+                let status = simulation.api.send(&request).status;
                 assert!(
-                    [401, 403].contains(&status) && crowd.api.world.db_calls.get() - calls <= 1
+                    [401, 403].contains(&status) && simulation.api.env.db_calls.get() - calls <= 1
                 );
-                crowd.sent += 1;
+                simulation.sent += 1;
             }
         }
-        if crowd.sent.is_multiple_of(500) {
-            crowd.assert_nothing_else_changed();
+        if simulation.sent.is_multiple_of(500) {
+            simulation.assert_nothing_else_changed();
         }
     }
-    crowd.assert_nothing_else_changed();
-    assert_eq!(crate::counted::miscounts(&crowd.api.world), [""; 0]);
-    let Seen {
+    simulation.assert_nothing_else_changed();
+    assert_eq!(crate::counted::miscounts(&simulation.api.env), [""; 0]);
+    let Counts {
         refused,
         lacking,
         revoked,
@@ -445,7 +443,7 @@ fn tokens_reach_only_what_they_allow() {
         conflicts,
         followed,
         catalog,
-    } = crowd.seen;
+    } = simulation.seen;
     for (what, count) in [
         ("refused", refused),
         ("lacking", lacking),

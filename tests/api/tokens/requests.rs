@@ -3,7 +3,7 @@
 use connector_vault::terms::Scope;
 use serde_json::json;
 
-use super::{Crowd, Given, IDENTITIES, PLATFORMS, TAGS, TYPES, Token};
+use super::{IDENTITIES, IssuedCursor, PLATFORMS, Simulation, TAGS, TYPES, Token};
 use crate::model::Row;
 use crate::support::{as_secret, body, column, with_body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, cursor};
@@ -11,12 +11,12 @@ use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, curso
 const CONNECTORS: &str = "/v1/available-connectors";
 
 /// Whether a platform matches a filter of the catalog.
-type Holds = Box<dyn Fn(&str) -> bool>;
+type PlatformPredicate = Box<dyn Fn(&str) -> bool>;
 
-impl Crowd {
+impl Simulation {
     pub(super) fn list(&mut self, token: &Token) {
         let filter = self.filter();
-        let (limit, page) = (1 + self.chance.below(4), 1 + self.chance.below(2));
+        let (limit, page) = (1 + self.rng.below(4), 1 + self.rng.below(2));
         let query = format!("limit={limit}&{}", filter.query());
         let request = as_secret(&token.text, "GET", &format!("{CONNECTIONS}?{query}&page={page}"));
         let Some(response) = self.send(token, request, Some(Scope::ConnectionsRead)) else {
@@ -31,21 +31,21 @@ impl Crowd {
         if let Some(after) = cursor(&response) {
             let token = token.clone();
             self.cursors.truncate(300);
-            let given = Given { after, query, filter, limit, page, token };
-            let at = self.chance.below(self.cursors.len() + 1);
+            let given = IssuedCursor { after, query, filter, limit, page, token };
+            let at = self.rng.below(self.cursors.len() + 1);
             self.cursors.insert(at, given);
         }
     }
 
     /// Follows a cursor with any token. It is valid for tokens of the same key with the same restriction.
     pub(super) fn follow(&mut self, token: &Token) {
-        let Some(given) = self.cursors.get(self.chance.below(300)).cloned() else { return };
+        let Some(given) = self.cursors.get(self.rng.below(300)).cloned() else { return };
         let alike: Vec<Token> =
             self.tokens.iter().filter(|other| other.is_alike(&given.token)).cloned().collect();
-        let token = if alike.is_empty() || self.chance.percent(30) {
+        let token = if alike.is_empty() || self.rng.percent(30) {
             token.clone()
         } else {
-            self.chance.pick(&alike).clone()
+            self.rng.pick(&alike).clone()
         };
         let request = as_secret(
             &token.text,
@@ -80,17 +80,17 @@ impl Crowd {
     /// Requests one connection. If the token may not see it, the response is that for an unknown id.
     pub(super) fn one(&mut self, token: &Token) {
         let own = self.own(token);
-        let id = if own.rows.is_empty() || self.chance.percent(50) {
-            self.chance.pick(&self.ids).clone()
+        let id = if own.rows.is_empty() || self.rng.percent(50) {
+            self.rng.pick(&self.ids).clone()
         } else {
-            self.chance.pick(&own.rows).id.clone()
+            self.rng.pick(&own.rows).id.clone()
         };
         let tags: Vec<String> =
-            (0..self.chance.below(3)).map(|_| (*self.chance.pick(&TAGS)).to_owned()).collect();
+            (0..self.rng.below(3)).map(|_| (*self.rng.pick(&TAGS)).to_owned()).collect();
         let method =
-            *self.chance.pick(&["GET", "GET", "GET", "PATCH", "PATCH", "PATCH", "PATCH", "DELETE"]);
+            *self.rng.pick(&["GET", "GET", "GET", "PATCH", "PATCH", "PATCH", "PATCH", "DELETE"]);
         let scope = if method == "GET" { Scope::ConnectionsRead } else { Scope::ConnectionsWrite };
-        let condition = self.chance.maybe(20, &["*".to_owned(), format!("\"{id}-1\"")]);
+        let condition = self.rng.maybe(20, &["*".to_owned(), format!("\"{id}-1\"")]);
         let request = |id: &str| {
             let request = as_secret(&token.text, method, &at(id));
             let request = if method == "PATCH" {
@@ -140,17 +140,17 @@ impl Crowd {
     }
 
     pub(super) fn create(&mut self, token: &Token) {
-        let chance = &mut self.chance;
-        let identity = if chance.percent(80) {
+        let rng = &mut self.rng;
+        let identity = if rng.percent(80) {
             token.identity.clone()
         } else {
-            (*chance.pick(&IDENTITIES)).to_owned()
+            (*rng.pick(&IDENTITIES)).to_owned()
         };
         let identity_type = match &token.identity_type {
-            Some(own) if chance.percent(80) => own.clone(),
-            _ => (*chance.pick(&TYPES)).to_owned(),
+            Some(own) if rng.percent(80) => own.clone(),
+            _ => (*rng.pick(&TYPES)).to_owned(),
         };
-        let (platform, label) = (*chance.pick(&PLATFORMS), format!("l{}", chance.below(12)));
+        let (platform, label) = (*rng.pick(&PLATFORMS), format!("l{}", rng.below(12)));
         let document = json!({"platform": platform, "identity": identity, "identityType": identity_type, "label": label});
         let request = with_body(as_secret(&token.text, "POST", CONNECTIONS), &document.to_string());
         let Some(response) = self.send(token, request, Some(Scope::ConnectionsWrite)) else {
@@ -212,8 +212,8 @@ impl Crowd {
     pub(super) fn catalog(&mut self, token: &Token) {
         let scope = Some(Scope::CatalogRead);
         let known = ["alpha", "alpha-two", "epsilon", "empty", "zeta"];
-        if self.chance.percent(50) {
-            let platform = *self.chance.pick(&known);
+        if self.rng.percent(50) {
+            let platform = *self.rng.pick(&known);
             let request =
                 as_secret(&token.text, "GET", &format!("/v1/available-actions/{platform}"));
             let Some(response) = self.send(token, request, scope) else { return };
@@ -235,20 +235,20 @@ impl Crowd {
                 );
             }
         } else {
-            let (query, holds): (String, Holds) = match self.chance.below(5) {
+            let (query, holds): (String, PlatformPredicate) = match self.rng.below(5) {
                 0 => ("q=what".into(), Box::new(|name| name != "nothing")),
                 1 => ("q=alpha".into(), Box::new(|name| name.starts_with("alpha"))),
                 2 => {
                     ("authkit=true".into(), Box::new(|name| ["zeta", "alpha-two"].contains(&name)))
                 }
                 3 => {
-                    let platform = *self.chance.pick(&known);
+                    let platform = *self.rng.pick(&known);
                     (format!("platform={platform}"), Box::new(move |name| name == platform))
                 }
                 _ => (String::new(), Box::new(|_| true)),
             };
             let path = format!("{CONNECTORS}?limit=500&{query}");
-            let tag = self.chance.maybe(20, &["*"]);
+            let tag = self.rng.maybe(20, &["*"]);
             let mut request = as_secret(&token.text, "GET", &path);
             if let Some(tag) = tag {
                 request = with_header(request, "if-none-match", tag);

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use connector_vault::http::Service;
 
 use super::*;
-use crate::chance::Chance;
 use crate::plans::plan;
+use crate::rng::TestRng;
 
 #[test]
 fn events_are_delivered_immediately_and_signed() {
@@ -20,11 +20,11 @@ fn events_are_delivered_immediately_and_signed() {
     assert_eq!((request.method.as_str(), request.url.as_str()), ("POST", URL));
     assert_eq!(header(request, "content-type"), "application/json");
     assert_eq!(header(request, "user-agent"), "connector-vault");
-    let seconds = api.world.now.get() / 1000;
+    let seconds = api.env.now.get() / 1000;
     assert_eq!(header(request, "webhook-timestamp"), seconds.to_string());
     assert!(is_signed(request, &webhook["secret"]));
-    api.world.wait(5 * SECOND);
-    assert_eq!(api.world.messages(), Vec::<String>::new(), "it is not sent again");
+    api.env.wait(5 * SECOND);
+    assert_eq!(api.env.messages(), Vec::<String>::new(), "it is not sent again");
     let listed = read(&api, "/v1/events")["rows"][0].clone();
     assert_eq!(event(request), listed, "the same document as in the list");
     assert_eq!(listed["id"], header(request, "webhook-id"));
@@ -51,9 +51,9 @@ fn the_queue_delivers_what_exceeds_one_batch() {
     for identity in ["ann", "bob"] {
         send(&api, "POST", CONNECTIONS, &minimal(identity));
     }
-    api.world.messages();
-    pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
-    assert_eq!((receiver.take().len(), api.world.messages().len()), (8, 3));
+    api.env.messages();
+    pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
+    assert_eq!((receiver.take().len(), api.env.messages().len()), (8, 3));
 }
 
 #[test]
@@ -86,14 +86,14 @@ fn failed_deliveries_are_retried() {
     let api = api();
     let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
-    receiver.answer(|_| status(500));
+    receiver.respond(|_| status(500));
     connect(&api, "eve");
     assert_eq!(receiver.take().len(), 1);
     // The queue delivers it five seconds later.
-    api.world.wait(5 * SECOND - 1);
+    api.env.wait(5 * SECOND - 1);
     queue(&api);
     assert_eq!(receiver.take().len(), 0);
-    api.world.wait(1);
+    api.env.wait(1);
     queue(&api);
     let second = receiver.take().remove(0);
     let row = &deliveries(&api, &webhook)[0];
@@ -103,7 +103,7 @@ fn failed_deliveries_are_retried() {
     );
     assert!(read(&api, &path(&webhook, ""))["failingSince"].is_string());
     // The queue is used for the second attempt only.
-    assert_eq!(api.world.take_messages(), []);
+    assert_eq!(api.env.take_messages(), []);
     // The schedule sends it after five minutes.
     for _ in 0..4 {
         minute(&api);
@@ -117,7 +117,7 @@ fn failed_deliveries_are_retried() {
     );
     assert!(header(&third, "webhook-timestamp") > header(&second, "webhook-timestamp"));
     assert!(is_signed(&third, &webhook["secret"]));
-    receiver.answer(|_| status(200));
+    receiver.respond(|_| status(200));
     for _ in 0..31 {
         minute(&api);
     }
@@ -137,7 +137,7 @@ fn a_delivery_fails_after_ten_attempts_and_a_webhook_after_five_days() {
     let webhook = create(&api, &json!({"url": URL}));
     let other =
         create(&api, &json!({"url": "https://other.example/", "types": ["webhook.disabled"]}));
-    receiver.answer(|request| status(if request.url == URL { 503 } else { 204 }));
+    receiver.respond(|request| status(if request.url == URL { 503 } else { 204 }));
     connect(&api, "eve");
     for _ in 0..4 * 24 * 60 {
         minute(&api);
@@ -159,20 +159,20 @@ fn a_delivery_fails_after_ten_attempts_and_a_webhook_after_five_days() {
         (&json!("connection.created"), &json!("failed"), &json!(1))
     );
     minute(&api);
-    let told = receiver.take();
-    let told = event(told.iter().find(|request| request.url != URL).unwrap());
-    assert_eq!(told["type"], "webhook.disabled");
+    let requests = receiver.take();
+    let disabled_event = event(requests.iter().find(|request| request.url != URL).unwrap());
+    assert_eq!(disabled_event["type"], "webhook.disabled");
     assert_eq!(
-        told["data"],
+        disabled_event["data"],
         json!({"webhook": {"id": webhook["id"]}, "reason": {"code": "no_success", "detail": null, "httpStatus": 503}})
     );
-    // The webhook gets no deliveries until it is enabled.
+    // A disabled webhook gets no deliveries until it is enabled.
     fail(&api, &late);
     assert_eq!(receiver.take().len(), 0);
     let replay = json!({"from": "evt_0000000000001"});
     let refused = send(&api, "POST", &path(&webhook, "/replay"), &replay);
     assert_eq!(body(&refused)["code"], "webhook_inactive");
-    receiver.answer(|_| status(204));
+    receiver.respond(|_| status(204));
     let enabled = body(&send(&api, "PATCH", &path(&webhook, ""), &json!({"active": true})));
     assert_eq!((&enabled["disabled"], &enabled["failingSince"]), (&Value::Null, &Value::Null));
     let response = send(&api, "POST", &path(&webhook, "/replay"), &replay);
@@ -190,7 +190,7 @@ fn a_410_disables_the_webhook() {
     let api = api();
     let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
-    receiver.answer(|_| status(410));
+    receiver.respond(|_| status(410));
     connect(&api, "eve");
     let gone = read(&api, &path(&webhook, ""));
     assert_eq!(
@@ -208,8 +208,8 @@ fn a_410_disables_the_webhook() {
 
 #[test]
 fn every_kind_of_failure_is_retried() {
-    type Trouble = fn() -> Result<HttpResponse, HttpError>;
-    let troubles: [(Trouble, Value, Value, u64); 7] = [
+    type PlatformFault = fn() -> Result<HttpResponse, HttpError>;
+    let troubles: [(PlatformFault, Value, Value, u64); 7] = [
         (|| status(302), json!(302), Value::Null, 5),
         (|| status(400), json!(400), Value::Null, 5),
         (|| Err(HttpError::Unreachable), Value::Null, json!("unreachable"), 5),
@@ -234,22 +234,22 @@ fn every_kind_of_failure_is_retried() {
         ),
         (|| status(100), json!(100), Value::Null, 5),
     ];
-    for (trouble, http_status, error, pause) in troubles {
+    for (platform_fault, http_status, error, pause) in troubles {
         let api = api();
         let receiver = Receiver::new(&api);
         let webhook = create(&api, &json!({"url": URL}));
-        receiver.answer(move |_| trouble());
+        receiver.respond(move |_| platform_fault());
         connect(&api, "eve");
         let row = deliveries(&api, &webhook).remove(0);
         assert_eq!(
             (&row["state"], &row["httpStatus"], &row["error"]),
             (&json!("pending"), &http_status, &error)
         );
-        receiver.answer(|_| status(200));
-        api.world.wait(pause * SECOND - 1);
+        receiver.respond(|_| status(200));
+        api.env.wait(pause * SECOND - 1);
         deliver(&api);
         assert_eq!(receiver.take().len(), 1, "{row}");
-        api.world.wait(1);
+        api.env.wait(1);
         deliver(&api);
         assert_eq!(receiver.take().len(), 1, "{row}");
         assert_eq!(deliveries(&api, &webhook)[0]["state"], "delivered");
@@ -261,14 +261,14 @@ fn a_url_that_is_no_longer_allowed_gets_nothing() {
     let api = api();
     let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
-    api.world.database.execute("UPDATE webhooks SET url = 'https://127.0.0.1/'", []).unwrap();
+    api.env.database.execute("UPDATE webhooks SET url = 'https://127.0.0.1/'", []).unwrap();
     connect(&api, "eve");
     assert_eq!(receiver.take().len(), 0);
     assert_eq!(deliveries(&api, &webhook)[0]["error"], "address_refused");
 }
 
 #[test]
-fn the_schedule_delivers_what_a_dead_isolate_left() {
+fn the_schedule_delivers_what_an_interrupted_isolate_left() {
     let api = api();
     let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
@@ -278,12 +278,12 @@ fn the_schedule_delivers_what_a_dead_isolate_left() {
     minute(&api);
     assert_eq!(receiver.types(), ["connection.created"]);
     // The isolate is killed after it has claimed a delivery, which is sent again a minute later: at least once.
-    receiver.answer(|_| panic!("the isolate dies"));
+    receiver.respond(|_| panic!("the isolate dies"));
     let created = send(&api, "POST", CONNECTIONS, &minimal("ann"));
     assert!(created.has_deliveries);
     let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| deliver(&api)));
     assert!(died.is_err());
-    receiver.answers.take();
+    receiver.responses.take();
     receiver.take();
     deliver(&api);
     assert_eq!(receiver.take().len(), 0, "another run may still be sending it");
@@ -296,28 +296,28 @@ fn many_events_go_through_the_queue_and_each_arrives_once() {
     let api = api();
     let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
-    let mut chance = Chance(7);
+    let mut rng = TestRng(7);
     let mut ids = Vec::new();
-    for nth in 0..300 {
-        if nth % 3 == 2 {
-            let id: &String = &ids[chance.below(ids.len())];
-            let state = if chance.below(2) == 0 { "failed" } else { "operational" };
+    for index in 0..300 {
+        if index % 3 == 2 {
+            let id: &String = &ids[rng.below(ids.len())];
+            let state = if rng.below(2) == 0 { "failed" } else { "operational" };
             let document = json!({"state": state});
             assert_eq!(send(&api, "PUT", &format!("{}/state", at(id)), &document).status, 200);
         } else {
-            let created = send(&api, "POST", CONNECTIONS, &minimal(&format!("user {nth}")));
+            let created = send(&api, "POST", CONNECTIONS, &minimal(&format!("user {index}")));
             ids.push(body(&created)["id"].as_str().unwrap().to_owned());
         }
     }
     minute(&api);
     let got = receiver.take();
     let unique: HashSet<_> = got.iter().map(|request| header(request, "webhook-id")).collect();
-    let listed = api.world.texts("SELECT id || '' FROM events").len();
+    let listed = api.env.texts("SELECT id || '' FROM events").len();
     assert_eq!((got.len(), unique.len()), (listed, listed));
     // Without a queue, each minute does as much as one run can.
-    api.world.has_queue.set(false);
-    for nth in 0..20 {
-        send(&api, "POST", CONNECTIONS, &minimal(&format!("more {nth}")));
+    api.env.has_queue.set(false);
+    for index in 0..20 {
+        send(&api, "POST", CONNECTIONS, &minimal(&format!("more {index}")));
     }
     for expected in [8, 8, 4, 0] {
         minute(&api);
@@ -332,11 +332,11 @@ fn a_replay_delivers_a_range_of_events_again() {
     let webhook = create(&api, &json!({"url": URL, "types": ["connection.created"]}));
     let id = connect(&api, "first");
     fail(&api, &id);
-    for nth in 0..4 {
-        connect(&api, &format!("user {nth}"));
+    for index in 0..4 {
+        connect(&api, &format!("user {index}"));
     }
     receiver.take();
-    let id = |nth: u64| format!("evt_{nth:013}");
+    let id = |index: u64| format!("evt_{index:013}");
     for (document, queued, types) in [
         (json!({"from": id(1)}), 5, 5),
         (json!({"from": id(2), "to": id(4)}), 2, 2),
@@ -350,7 +350,7 @@ fn a_replay_delivers_a_range_of_events_again() {
         assert_eq!(receiver.types().len(), types, "{document}");
     }
     // More deliveries than one request may enqueue.
-    api.world
+    api.env
         .database
         .execute_batch("INSERT INTO events (account, environment, type, occurred_at, subject) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT 'acme', 'test', 'connection.created', 1, '{}' FROM n; DELETE FROM deliveries")
         .unwrap();
@@ -363,10 +363,10 @@ fn a_replay_delivers_a_range_of_events_again() {
     assert_eq!(body(&refused)["code"], "too_many_requests");
     let pending =
         "UPDATE deliveries SET state = 'delivered', next_attempt_at = NULL WHERE event_id > ?1";
-    api.world.database.execute(pending, [101]).unwrap();
+    api.env.database.execute(pending, [101]).unwrap();
     let some = body(&send(&api, "POST", &path(&webhook, "/replay"), &rest));
     assert_eq!(some["next"], json!(null), "{some}");
-    api.world.database.execute(pending, [0]).unwrap();
+    api.env.database.execute(pending, [0]).unwrap();
     let rest = body(&send(&api, "POST", &path(&webhook, "/replay"), &rest));
     assert_eq!(rest, json!({"queued": 505, "next": null}));
 }
@@ -375,15 +375,15 @@ fn a_replay_delivers_a_range_of_events_again() {
 fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
     let api = api();
     // Each minute has one run.
-    api.world.has_queue.set(false);
+    api.env.has_queue.set(false);
     let receiver = Receiver::new(&api);
     let url = |name: &str| format!("https://app.example/{name}");
     let failing = create(&api, &json!({"url": url("failing")}));
     create(&api, &json!({"url": url("good")}));
     let is_failing = move |request: &HttpRequest| request.url.ends_with("failing");
-    receiver.answer(move |request| status(if is_failing(request) { 500 } else { 204 }));
-    for nth in 0..30 {
-        send(&api, "POST", CONNECTIONS, &minimal(&format!("user {nth}")));
+    receiver.respond(move |request| status(if is_failing(request) { 500 } else { 204 }));
+    for index in 0..30 {
+        send(&api, "POST", CONNECTIONS, &minimal(&format!("user {index}")));
     }
     let got = |receiver: &Receiver| {
         let got = receiver.take();
@@ -400,8 +400,8 @@ fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
         assert!(got(&receiver).0 <= 1);
     }
     // Once the receiver works again, it gets all due deliveries.
-    receiver.answer(|_| status(204));
-    api.world.wait(300 * SECOND);
+    receiver.respond(|_| status(204));
+    api.env.wait(300 * SECOND);
     deliver(&api);
     assert_eq!(got(&receiver), (1, 0));
     deliver(&api);
@@ -413,12 +413,12 @@ fn a_silent_receiver_gets_at_most_one_batch() {
     let api = Rc::new(api());
     let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
-    for nth in 0..20 {
-        send(&api, "POST", CONNECTIONS, &minimal(&format!("user {nth}")));
+    for index in 0..20 {
+        send(&api, "POST", CONNECTIONS, &minimal(&format!("user {index}")));
     }
     // While the first run waits for responses, other runs find no due deliveries.
     let (again, waiting) = (Rc::clone(&api), Cell::new(false));
-    receiver.answer(move |_| {
+    receiver.respond(move |_| {
         if !waiting.replace(true) {
             deliver(&again);
         }
@@ -432,11 +432,11 @@ fn a_silent_receiver_gets_at_most_one_batch() {
 fn new_events_are_delivered_before_replayed_ones() {
     let api = api();
     // Each minute has one run.
-    api.world.has_queue.set(false);
+    api.env.has_queue.set(false);
     let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
-    for nth in 0..10 {
-        connect(&api, &format!("user {nth}"));
+    for index in 0..10 {
+        connect(&api, &format!("user {index}"));
     }
     receiver.take();
     let replay = json!({"from": "evt_0000000000001"});
@@ -457,8 +457,8 @@ fn deliveries_are_paged_and_deleted_with_their_events() {
     let api = api();
     let _receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
-    for nth in 0..5 {
-        connect(&api, &format!("user {nth}"));
+    for index in 0..5 {
+        connect(&api, &format!("user {index}"));
     }
     let (mut seen, mut before) = (Vec::new(), String::new());
     loop {
@@ -468,15 +468,15 @@ fn deliveries_are_paged_and_deleted_with_their_events() {
         let Some(next) = page["next"].as_str() else { break };
         before = format!("&before={next}");
     }
-    let expected: Vec<_> = (1..=5).rev().map(|nth| format!("evt_{nth:013}")).collect();
+    let expected: Vec<_> = (1..=5).rev().map(|index| format!("evt_{index:013}")).collect();
     assert_eq!(seen, expected);
     assert_eq!(read(&api, &path(&webhook, "/deliveries?limit=5"))["next"], Value::Null);
-    api.world.wait(31 * DAY);
+    api.env.wait(31 * DAY);
     minute(&api);
     // The last event is kept.
     assert_eq!(deliveries(&api, &webhook).len(), 1);
     assert_eq!(api.send(&api.request("DELETE", &path(&webhook, ""))).status, 204);
-    assert_eq!(api.world.texts("SELECT state FROM deliveries").len(), 0);
+    assert_eq!(api.env.texts("SELECT state FROM deliveries").len(), 0);
 }
 
 #[test]
@@ -491,9 +491,9 @@ fn deliveries_are_filtered_by_state_and_only_those_are_read() {
     for who in ["ann", "bob", "cem"] {
         connect(&api, who);
     }
-    receiver.answer(|_| status(500));
+    receiver.respond(|_| status(500));
     connect(&api, "dan");
-    api.world
+    api.env
         .database
         .execute_batch("UPDATE deliveries SET state = 'failed' WHERE event_id IN (1, 2)")
         .unwrap();
@@ -504,7 +504,8 @@ fn deliveries_are_filtered_by_state_and_only_those_are_read() {
         let page = list(&format!("state={state}"));
         let rows = page["rows"].as_array().unwrap();
         let events: Vec<_> = rows.iter().map(|row| row["event"].clone()).collect();
-        let expected: Vec<_> = expected.iter().map(|nth| json!(format!("evt_{nth:013}"))).collect();
+        let expected: Vec<_> =
+            expected.iter().map(|index| json!(format!("evt_{index:013}"))).collect();
         assert_eq!((events, &page["next"]), (expected, &Value::Null), "{state}");
         assert!(rows.iter().all(|row| row["state"] == state), "{state}");
     }
@@ -516,18 +517,18 @@ fn deliveries_are_filtered_by_state_and_only_those_are_read() {
         (&json!("evt_0000000000001"), 1)
     );
     let refused = api.get(&path(&webhook, "/deliveries?state=lost"));
-    let told = "`state` must be one of pending, delivered, failed";
-    assert_eq!((refused.status, &body(&refused)["errors"][0]["detail"]), (400, &json!(told)));
+    let detail = "`state` must be one of pending, delivered, failed";
+    assert_eq!((refused.status, &body(&refused)["errors"][0]["detail"]), (400, &json!(detail)));
     // The index alone finds them, in order.
     list("state=failed");
-    let asked = api.world.asked.borrow();
-    let steps = plan(&api.world, asked.last().unwrap()).join("; ");
+    let requested = api.env.statements.borrow();
+    let steps = plan(&api.env, requested.last().unwrap()).join("; ");
     assert!(steps.contains("deliveries_by_state (webhook_id=? AND state=?"), "{steps}");
     assert!(!steps.contains("TEMP B-TREE"), "{steps}");
 }
 
 #[test]
-fn a_missing_key_loses_no_event() {
+fn events_wait_for_a_missing_vault_key() {
     let mut api = api();
     let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
@@ -535,7 +536,7 @@ fn a_missing_key_loses_no_event() {
     api.service = Service::new(config(&[("VAULT_KEYS", other)]));
     let created = send(&api, "POST", CONNECTIONS, &minimal("eve"));
     assert!(created.has_deliveries);
-    let done = pollster::block_on(jobs::deliver_due(&api.service, &api.world)).unwrap();
+    let done = pollster::block_on(jobs::deliver_due(&api.service, &api.env)).unwrap();
     assert_eq!((done.len(), receiver.take().len()), (1, 0));
     assert!(done[0].contains("`one` is needed"), "{done:?}");
     api.service = Service::new(config(&[("VAULT_KEYS", &format!("{other},{KEYS}"))]));
@@ -544,7 +545,7 @@ fn a_missing_key_loses_no_event() {
     }
     assert_eq!(receiver.types(), ["connection.created"]);
     // By now, the other key encrypts it.
-    let sealed = api.world.texts("SELECT sealed_key FROM webhooks");
+    let sealed = api.env.texts("SELECT sealed_key FROM webhooks");
     assert_eq!(sealed, ["two"]);
 }
 
@@ -555,7 +556,7 @@ fn a_call_event_is_delivered_as_in_the_feed() {
     create(&api, &json!({"url": URL, "types": ["connection.called"]}));
     let id = connect(&api, "eve");
     let call = json!({"method": "POST", "path": "issues", "status": 201});
-    api.world
+    api.env
         .database
         .execute(
             "INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, call) SELECT account, environment, 'connection.called', 1, connection_id, connection, ?2 FROM connection_events WHERE connection_id = ?1",
@@ -565,8 +566,11 @@ fn a_call_event_is_delivered_as_in_the_feed() {
     minute(&api);
     let got = receiver.take();
     let [request] = got.as_slice() else { panic!("{got:?}") };
-    let told = event(request);
-    assert_eq!((&told["data"]["call"], &told["data"]["connection"]["id"]), (&call, &json!(id)));
+    let deliveries = event(request);
+    assert_eq!(
+        (&deliveries["data"]["call"], &deliveries["data"]["connection"]["id"]),
+        (&call, &json!(id))
+    );
 }
 
 #[test]
@@ -582,7 +586,7 @@ fn due_rows_are_found_by_an_index() {
         (claim(1, "a", 8), "deliveries_by_webhook"),
         (is_more_due(1, 8), "deliveries_by_webhook"),
     ] {
-        let plan = plan(&api.world, &statement);
+        let plan = plan(&api.env, &statement);
         assert!(plan.iter().any(|step| step.contains(index)), "{plan:?}");
         assert!(!plan.iter().any(|step| step.starts_with("SCAN deliveries")), "{plan:?}");
     }

@@ -4,7 +4,7 @@ use connector_vault::http::Service;
 use connector_vault::terms::{Environment, EventType, Scope};
 
 use super::*;
-use crate::support::{Loss, as_key, with_body};
+use crate::support::{DbFault, as_key, with_body};
 use crate::vault::{code, faults};
 
 #[test]
@@ -28,7 +28,7 @@ fn a_webhook_is_created_read_changed_and_deleted() {
     assert_eq!(read(&api, &own), shown);
     assert_eq!(read(&api, WEBHOOKS), json!({"rows": [shown]}));
 
-    api.world.wait(SECOND);
+    api.env.wait(SECOND);
     let change = json!({"url": "https://app.example/other", "active": true, "description": null, "types": []});
     let changed = body(&send(&api, "PATCH", &own, &change));
     for (name, value) in change.as_object().unwrap() {
@@ -47,7 +47,7 @@ fn a_webhook_is_created_read_changed_and_deleted() {
     assert_eq!(cleared["description"], Value::Null);
 
     // The response of the first attempt is lost.
-    api.world.losses.borrow_mut().push_back(Loss::After);
+    api.env.db_faults.borrow_mut().push_back(DbFault::After);
     assert_eq!(api.send(&api.request("DELETE", &own)).status, 204);
     for request in [
         api.request("GET", &own),
@@ -137,7 +137,7 @@ fn all_faults_of_a_webhook_are_reported() {
 }
 
 #[test]
-fn an_environment_has_twenty_webhooks_at_most() {
+fn an_environment_has_at_most_twenty_webhooks() {
     let api = api();
     for _ in 0..20 {
         create(&api, &json!({"url": URL}));
@@ -146,7 +146,7 @@ fn an_environment_has_twenty_webhooks_at_most() {
     assert_eq!((response.status, code(&response)), (409, "webhook_limit".into()));
     assert_eq!(read(&api, WEBHOOKS)["rows"].as_array().unwrap().len(), 20);
     // The other environment has its own webhooks.
-    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
     let request = with_body(as_key(&live, "POST", WEBHOOKS), &json!({"url": URL}).to_string());
     assert_eq!(api.send(&request).status, 201);
 }
@@ -160,7 +160,7 @@ fn other_tenants_see_neither_webhooks_nor_their_events() {
     connect(&api, "eve");
     assert_eq!(receiver.types(), ["connection.created"]);
     for (account, environment) in [("other", Environment::Test), ("acme", Environment::Live)] {
-        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let key = api.env.key(account, environment, &Scope::ALL, None);
         let send = |method: &str, path: &str, document: &str| {
             let request = as_key(&key, method, path);
             api.send(&if document.is_empty() { request } else { with_body(request, document) })
@@ -188,12 +188,12 @@ fn other_tenants_see_neither_webhooks_nor_their_events() {
 fn a_key_needs_the_scopes_and_a_token_never_has_them() {
     let api = api();
     let webhook = create(&api, &json!({"url": URL}));
-    let key = api.world.key("acme", Environment::Test, &[Scope::WebhooksRead], None);
+    let key = api.env.key("acme", Environment::Test, &[Scope::WebhooksRead], None);
     assert_eq!(api.send(&as_key(&key, "GET", &path(&webhook, ""))).status, 200);
     let denied = api.send(&as_key(&key, "DELETE", &path(&webhook, "")));
     assert_eq!((denied.status, code(&denied)), (403, "insufficient_scope".into()));
-    let asked = json!({"identity": "eve", "scopes": ["webhooks:read"]});
-    assert_eq!(send(&api, "POST", "/v1/sessions", &asked).status, 400);
+    let requested = json!({"identity": "eve", "scopes": ["webhooks:read"]});
+    assert_eq!(send(&api, "POST", "/v1/sessions", &requested).status, 400);
 }
 
 #[test]
@@ -214,15 +214,15 @@ fn a_secret_rotates_and_both_sign_for_a_day() {
         [&first, &second].map(|webhook| is_signed(&got[0], &webhook["secret"]))
     };
     assert_eq!(signs("a"), [true, true]);
-    api.world.wait(DAY - 1);
+    api.env.wait(DAY - 1);
     assert_eq!(signs("b"), [true, true]);
-    api.world.wait(1);
+    api.env.wait(1);
     assert_eq!(signs("c"), [false, true]);
     // After another rotation, the previous secret still signs, and older ones don't.
     rotate();
     rotate();
     assert_eq!(signs("d"), [false, false]);
-    let stored = api.world.texts("SELECT sealed FROM webhooks").remove(0);
+    let stored = api.env.texts("SELECT sealed FROM webhooks").remove(0);
     assert!(!stored.contains("whsec_"), "it is sealed");
 }
 
@@ -230,7 +230,7 @@ fn a_secret_rotates_and_both_sign_for_a_day() {
 fn concurrent_rotations_create_one_secret() {
     let mut api = api();
     let webhook = create(&api, &json!({"url": URL}));
-    let sealed = |api: &Api| api.world.texts("SELECT sealed FROM webhooks").remove(0);
+    let sealed = |api: &Api| api.env.texts("SELECT sealed FROM webhooks").remove(0);
     let rotate = |api: &Api| {
         body(&api.send(&api.request("POST", &path(&webhook, "/rotate"))))["secret"].clone()
     };
@@ -241,7 +241,7 @@ fn concurrent_rotations_create_one_secret() {
         CREATE TEMP TRIGGER theirs AFTER UPDATE ON api_keys BEGIN UPDATE webhooks SET sealed = '{}', written_by = 'them'; END",
         sealed(&api)
     );
-    api.world.database.execute_batch(&sql).unwrap();
+    api.env.database.execute_batch(&sql).unwrap();
     // A new isolate writes the use of the key.
     api.service = Service::new(settings());
     assert_eq!(rotate(&api), theirs);
@@ -279,9 +279,9 @@ fn a_test_returns_the_receivers_response() {
         (&json!("webhook.test"), &json!({"webhook": {"id": webhook["id"]}}))
     );
     assert_eq!(event["id"], header(&got, "webhook-id"));
-    receiver.answer(|_| status(500));
+    receiver.respond(|_| status(500));
     assert_eq!(test()["httpStatus"], 500);
-    receiver.answer(|_| Err(HttpError::TimedOut));
+    receiver.respond(|_| Err(HttpError::TimedOut));
     assert_eq!(test()["error"], "timed_out");
     assert_eq!(deliveries(&api, &webhook), Vec::<Value>::new(), "a test is not listed");
     assert_eq!(read(&api, "/v1/events")["rows"], json!([]));

@@ -30,7 +30,7 @@ fn settings() -> Config {
 
 fn api() -> Api {
     let api = Api::new(settings());
-    api.world.publish(small_catalog());
+    api.env.publish(small_catalog());
     api
 }
 
@@ -57,13 +57,13 @@ fn deliveries(api: &Api, webhook: &Value) -> Vec<Value> {
 }
 
 /// A receiver's reaction to a request: a response, or an error.
-type Answers = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
+type Respond = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
 
 /// A receiver that records its requests.
 #[derive(Default)]
 struct Receiver {
     got: RefCell<Vec<HttpRequest>>,
-    answers: RefCell<Option<Answers>>,
+    responses: RefCell<Option<Respond>>,
 }
 
 impl Receiver {
@@ -71,21 +71,21 @@ impl Receiver {
     fn new(api: &Api) -> Rc<Self> {
         let receiver = Rc::new(Self::default());
         let mine = Rc::clone(&receiver);
-        *api.world.platform.borrow_mut() = Box::new(move |request| {
+        *api.env.platform.borrow_mut() = Box::new(move |request| {
             mine.got.borrow_mut().push(request.clone());
-            match mine.answers.borrow_mut().as_mut() {
-                Some(answers) => answers(request),
+            match mine.responses.borrow_mut().as_mut() {
+                Some(responses) => responses(request),
                 None => status(204),
             }
         });
         receiver
     }
 
-    fn answer(
+    fn respond(
         &self,
-        answers: impl FnMut(&HttpRequest) -> Result<HttpResponse, HttpError> + 'static,
+        responses: impl FnMut(&HttpRequest) -> Result<HttpResponse, HttpError> + 'static,
     ) {
-        *self.answers.borrow_mut() = Some(Box::new(answers));
+        *self.responses.borrow_mut() = Some(Box::new(responses));
     }
 
     fn take(&self) -> Vec<HttpRequest> {
@@ -129,7 +129,7 @@ fn after(api: &Api, response: &Response) {
 }
 
 fn deliver(api: &Api) {
-    let done = jobs::deliver_due(&api.service, &api.world);
+    let done = jobs::deliver_due(&api.service, &api.env);
     assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
     queue(api);
 }
@@ -137,12 +137,12 @@ fn deliver(api: &Api) {
 /// Runs the queue until it has no due messages.
 fn queue(api: &Api) {
     loop {
-        let messages = api.world.messages();
+        let messages = api.env.messages();
         if messages.is_empty() {
             return;
         }
         for message in messages {
-            let done = jobs::consume(&api.service, &api.world, &message);
+            let done = jobs::consume(&api.service, &api.env, &message);
             assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
         }
     }
@@ -150,8 +150,8 @@ fn queue(api: &Api) {
 
 /// One minute of the schedule, and the messages in the queue at its end.
 fn minute(api: &Api) {
-    api.world.wait(MINUTE);
-    let faults = pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
+    api.env.wait(MINUTE);
+    let faults = pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
     assert_eq!(faults, Vec::<String>::new());
     queue(api);
 }

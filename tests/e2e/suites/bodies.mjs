@@ -1,5 +1,5 @@
 // Request bodies on the real runtime: bytes arrive unchanged, chunked or not, and a body that is too large is rejected without reading
-// it. tests/api/answers.rs, update.rs and create.rs have the rules of what a body may contain.
+// it. tests/api/recorded_responses.rs, update.rs and create.rs have the rules of what a body may contain.
 import assert from "node:assert/strict";
 import { afterEach, before, beforeEach, describe, test } from "node:test";
 import { costOf, expectProblem } from "../support/expect.mjs";
@@ -18,7 +18,7 @@ const GOOD = { platform: "github", identity: "someone", identityType: "user" };
 const NO_OBJECT = {
   nothing: "",
   "a byte order mark": bytes(BOM, '{"tags":[]}'),
-  "a byte that is no UTF-8": bytes('{"tags":["', [0xff], '"]}'),
+  "a byte that is not UTF-8": bytes('{"tags":["', [0xff], '"]}'),
   "a surrogate in UTF-8": bytes('{"tags":["', [0xed, 0xa0, 0x80], '"]}'),
   "a NUL after the object": '{"tags":["no"]}\0',
   "a form": "tags=a&tags=b",

@@ -89,7 +89,7 @@ export function connectAnswers(world) {
     return { id, page, url, code };
   }
 
-  describe("what platforms answer", { concurrency: 16 }, () => {
+  describe("responses of platforms", { concurrency: 16 }, () => {
     before(async () => {
       await store(world.database, [made]);
       for (const platform of ["plain", "json-body", "nested", "documented"])
@@ -133,7 +133,7 @@ export function connectAnswers(world) {
       });
     }
 
-    test("a platform of which nothing is known but its OpenAPI document", async () => {
+    test("a platform known only from its OpenAPI document", async () => {
       const tokens = freshTokens();
       const { id } = await visit("documented", (it) => reply(it, tokens));
       const held = await app.credentials((await app.connected(id)).id);
@@ -172,7 +172,7 @@ export function connectAnswers(world) {
       assert.deepEqual([status.scopes, status.missingScopes], [["read"], ["write"]]);
     });
 
-    test("refreshes: what the platform does not send again stays, and a failure costs nothing", async () => {
+    test("a refresh keeps what the platform omits, and a failed one loses nothing", async () => {
       const first = freshTokens();
       const { id } = await visit("plain", (it) => reply(it, first));
       const connection = await app.connected(id);

@@ -68,7 +68,7 @@ export function connectAttacks(world) {
       assert.deepEqual(said(await comeBack(new Visitor(), back)), ELSEWHERE);
     });
 
-    test("ten callbacks at once: one exchange", async () => {
+    test("ten concurrent callbacks cause one exchange", async () => {
       const { id, visitor, back, code } = await away();
       const pages = await Promise.all(Array.from({ length: 10 }, () => comeBack(visitor, back)));
       for (const page of pages)
@@ -174,7 +174,7 @@ export function connectAttacks(world) {
       assert.equal((await liveApp.connected(lives.id)).environment, "live");
     });
 
-    test("an answer of another authorization server", async () => {
+    test("rejects a response of another authorization server", async () => {
       for (const [platform, iss, fits] of [
         ["issuing", "https://evil.example", false],
         ["issuing", `${world.stub.origin}/issuer/`, false],
@@ -254,7 +254,7 @@ export function connectAttacks(world) {
       }
     });
 
-    test("markup in everything that is sent, and in everything that a platform says", async () => {
+    test("markup in requests and in platforms' responses is escaped", async () => {
       const input = { platform: "plain", identity: `${EVIL}&amp;`, label: "label", name: EVIL, tags: ["<b>"] };
       const { link } = await app.begin(input);
       const visitor = new Visitor();
@@ -335,7 +335,7 @@ export function connectAttacks(world) {
         assert.equal((await app.connect({ platform: "in-path", identity: "p", fields: { shop } })).status, 400);
     });
 
-    test("who fills in a form does not choose who gets the app's secret", async () => {
+    test("a user's fields can't choose the host that receives the app's secret", async () => {
       const client = { clientId: "app", clientSecret: "the attacked app's secret" };
       await app.setClient("hosted", client);
       const input = { platform: "hosted", identity: "chooser", fields: { shop: "evil.example" } };
@@ -442,7 +442,7 @@ export function connectAttacks(world) {
 
     after(() => server?.stop());
 
-    test("nothing is sent to this machine, and the answer says why", async () => {
+    test("no request is sent to this machine, and the response gives the reason", async () => {
       const asked = world.stub.requests.length;
       const plain = await strictApp.connect({ platform: "plain", identity: "ann" });
       assert.deepEqual([plain.status, plain.json.code], [400, "invalid_body"]);

@@ -125,7 +125,7 @@ export function connectIdp(world) {
       assert.partialDeepStrictEqual((await app.status(id)).reason, { code: "grant_rejected", httpStatus: 400 });
     });
 
-    test(`${MANY} requests at once: one refresh`, async () => {
+    test(`${MANY} concurrent requests cause one refresh`, async () => {
       const { id } = await connected({ platform: "idp-basic", identity: "crowd" });
       for (let round = 0; round < 3; round += 1) {
         await expire(id);
@@ -150,7 +150,10 @@ export function connectIdp(world) {
 
       const other = await visit({ connection: before.id }, { as: "another user" });
       assert.deepEqual([other.page.status, other.page.heading], [200, "idp-post could not be connected"]);
-      assert.match(await app.failed(other.id, "account_mismatch"), /^You signed in to idp-post with another account/);
+      assert.match(
+        await app.failed(other.id, "account_mismatch"),
+        /^You signed in to idp-post with a different account/,
+      );
       assert.deepEqual(await app.credentials(before.id), held);
       assert.equal(await world.idp.whose(held.headers), "dora");
 
@@ -169,14 +172,14 @@ export function connectIdp(world) {
       assert.deepEqual([status, connection.identity, connection.state], ["succeeded", "awaited", "operational"]);
     });
 
-    test("who says no is not connected", async () => {
+    test("a user who declines is not connected", async () => {
       const deny = 'No "thanks" <img src=x onerror=alert(1)>';
       const { id, page } = await visit({ platform: "idp-none", identity: "eve" }, { deny });
       assert.deepEqual([page.status, page.heading, page.told.status], [200, "idp-none was not connected", "failed"]);
       assert.match(await app.failed(id, "denied"), /\(access_denied\)/);
     });
 
-    test("a grant that is gone: the connection is degraded, and says so", async () => {
+    test("a connection whose grant has ended is degraded", async () => {
       const { id } = await connected({ platform: "idp-none", identity: "gone" });
       const { provider } = world.idp;
       const held = await app.credentials(id);

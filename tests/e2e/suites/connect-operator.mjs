@@ -164,7 +164,7 @@ export function connectOperator(world) {
         // If the new key is missing, the error names it, and nothing is lost.
         const refused = await app.askCredentials(id);
         assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
-        await world.server.logged("the key `new` is needed, but not in VAULT_KEYS");
+        await world.server.logged("the key `new` is needed, but is not in VAULT_KEYS");
         // Restores the keys for the next tests.
         writeFileSync(file, `tests:${VAULT_KEY},new:${NEW_KEY}`);
         const back = vaultKeys("reseal");

@@ -70,7 +70,7 @@ export function connectProcesses(world) {
 
     // The file of a local database accepts one writer at a time, unlike Cloudflare's D1. The service tries three times;
     // on a busy machine that may not suffice, and then its response has a time to retry after, and nothing was written.
-    test("what is written by both at once waits for the other, or is asked to come again, and all is written once", async () => {
+    test("concurrent writes of both succeed once each, after a retry if the database is busy", async () => {
       const create = async (app, n) => {
         const connection = { platform: "plain", identity: `busy ${n}`, identityType: "user" };
         for (let left = TIMES; ; left -= 1) {

@@ -106,7 +106,7 @@ export function connectRace(world) {
         await expectAlive(id, identity);
       });
 
-    proof("while the platform takes half the deadline, and much longer than it", async () => {
+    proof("while the platform takes half the deadline, or three times the deadline", async () => {
       const [slow, late] = ["slow", "late"].map((word) => `${word} racer`);
       const ids = {};
       for (const identity of [slow, late]) ids[identity] = await connected(identity);

@@ -63,7 +63,7 @@ export function connectSchedule(world) {
 
     after(() => server?.stop());
 
-    test("what is due is refreshed through the queue, each once", async () => {
+    test("due connections are refreshed through the queue, each once", async () => {
       await due();
       const before = world.stub.requests.length;
       await minute();

@@ -127,7 +127,7 @@ export function connectWebhooks(world) {
       await vault.webhooks.delete(id);
     });
 
-    test("deliveries tell what happened, and a replay sends it once more", async () => {
+    test("deliveries contain the event, and a replay sends it again", async () => {
       const [webhook] = await vault.webhooks.list();
       const [latest, first] = await Array.fromAsync(vault.webhooks.deliveries(webhook.id));
       assert.deepEqual([first.state, first.attempts, first.httpStatus], ["delivered", 1, 204]);

@@ -54,7 +54,7 @@ export function editedInConsole(world) {
         await save.click();
         await button.waitFor();
         await panel.getByText("none", { exact: true }).waitFor();
-        assert.equal((await stored(id)).name, null, "an empty name is none");
+        assert.equal((await stored(id)).name, null, "an empty name is stored as null");
       }));
 
     proof("are validated while typing", () =>

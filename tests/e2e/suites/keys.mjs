@@ -54,7 +54,7 @@ export function keys(world) {
         [`Bearer ${good}`, "a scheme before it"],
         ["' OR 1=1 --", "SQL"],
         ["x".repeat(8000), "very long"],
-        ["\xff\xfe", "bytes that are no UTF-8"],
+        ["\xff\xfe", "bytes that are not UTF-8"],
       ]) {
         const answer = await send(CONNECTORS, { secret: text });
         expectProblem(answer, "invalid_key", { detail: MALFORMED });

@@ -19,7 +19,7 @@ async function applied(vault) {
 
 export function migrations(world) {
   describe("migrations", () => {
-    test("wrangler's own command creates the same tables, and each file is applied once", async () => {
+    proof("wrangler's own command creates the same tables, and each file is applied once", async () => {
       assert.deepEqual(await applied(world.database), files);
       const state = new State("by-wrangler-only");
       await state.migrateByWrangler();

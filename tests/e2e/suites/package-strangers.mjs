@@ -155,7 +155,7 @@ export function strangers(world) {
       ["a number", 200, json, "1"],
       ["another object", 200, json, '{"ok":true}'],
       ["a list without rows", 200, json, '{"total":1,"pages":1,"page":1}'],
-      ["rows that are none", 200, json, '{"rows":{},"total":1,"pages":1,"page":1}'],
+      ["rows that are not an array", 200, json, '{"rows":{},"total":1,"pages":1,"page":1}'],
       ["accepted", 202, json, "{}"],
       ["reset content", 205, {}, ""],
       ["not modified", 304, {}, ""],

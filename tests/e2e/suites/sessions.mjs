@@ -252,7 +252,7 @@ export function sessions(world) {
         expectProblem(answer, "invalid_key");
         assert.deepEqual(costOf(answer), { calls: 1, rowsRead: 0, rowsWritten: 0, reads: 0 });
       }
-      assert.equal((await caller.send("GET", CONNECTORS)).status, 200, "the catalog is no secret of the key");
+      assert.equal((await caller.send("GET", CONNECTORS)).status, 200, "catalog requests do not look up the key");
       expectConnection(await owner.read(rows[`ann ${PLATFORM}`].id));
     });
 

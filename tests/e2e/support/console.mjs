@@ -37,8 +37,8 @@ const OF_SIZES = ["target-size"];
 /** The page's background in the light and the dark theme: of the console, and of the connect window. */
 const GROUNDS = { "rgb(255, 255, 255)": "rgb(17, 19, 26)", "rgb(246, 247, 250)": "rgb(25, 28, 38)" };
 const PHONE = 390;
-/** An address without a page. */
-const NO_PAGE = "/logos/none";
+/** The address of the page that stays open in a context: there is none. */
+export const NO_PAGE = "/logos/none";
 const TIMEOUT_MS = 15_000;
 
 /** Connections of every kind, half of them to GitHub. */

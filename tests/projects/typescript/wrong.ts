@@ -1,4 +1,4 @@
-// What must not compile. An expected error that does not come is an error itself.
+// Code that must not compile. An expected error that does not occur is itself an error.
 import { ConnectorVault, VaultError, parseConnectionKey } from "connector-vault";
 import type { Action, Connection, Connector, Page } from "connector-vault";
 

@@ -242,8 +242,8 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     if (status === "succeeded" && connection) return succeed(target, connection, id, listener);
     const failure = error ?? { code: "expired", detail: "" };
     notifyEmbedder(listener, { status: "failed", attempt: id, code: failure.code });
-    const trouble = attemptFailureText(failure, namesFor(target.connector.name));
-    showView({ kind: "failed", failure: trouble, target, onRetry: () => retry(target) });
+    const failureText = attemptFailureText(failure, namesFor(target.connector.name));
+    showView({ kind: "failed", failure: failureText, target, onRetry: () => retry(target) });
   }
 
   /** Repeats the attempt, or shows its form again. */

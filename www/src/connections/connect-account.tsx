@@ -157,7 +157,7 @@ function toAttempt(values: FormValues, connector: ConnectorDetail, connection?: 
 interface FormProps extends StepsProps {
   values: FormValues;
   onChange: (changes: Partial<FormValues>) => void;
-  onResult: (answer: Connection | PendingAttempt) => void;
+  onResult: (response: Connection | PendingAttempt) => void;
 }
 
 function Form({ connector, connection, values, onChange, onResult, onClose }: FormProps) {

@@ -121,7 +121,7 @@ interface ConflictChoiceProps<Values> extends Pick<Props<Values>, "part" | "labe
 
 /** Edit conflict: lets the user choose between two values of the same field. */
 function ConflictChoice<Values extends object>({
-  conflict: { base, theirs, mine },
+  conflict: { base, theirs, mine: own },
   part,
   label,
   isBusy,
@@ -129,7 +129,7 @@ function ConflictChoice<Values extends object>({
   onSave,
   onKeepTheirs,
 }: ConflictChoiceProps<Values>) {
-  const { merged } = mergeFields(part.valuesOf(base), part.valuesOf(theirs), mine);
+  const { merged } = mergeFields(part.valuesOf(base), part.valuesOf(theirs), own);
   return (
     <div class="conflict" role="alert">
       <p>
@@ -159,8 +159,8 @@ function ConflictChoice<Values extends object>({
 export function mergeUnlessConflicting<Values extends object>(
   base: Values,
   theirs: Values,
-  mine: Values,
+  own: Values,
 ): Values | undefined {
-  const { merged, conflicts } = mergeFields(base, theirs, mine);
+  const { merged, conflicts } = mergeFields(base, theirs, own);
   return conflicts.length === 0 ? merged : undefined;
 }

@@ -21,11 +21,11 @@ export const sameTags = (a: readonly string[], b: readonly string[]) =>
 export function mergeTags(
   base: readonly string[],
   theirs: readonly string[],
-  mine: readonly string[],
+  own: readonly string[],
 ): readonly string[] {
-  if (sameTags(base, theirs)) return mine;
-  const added = subtract(subtract(mine, base), subtract(theirs, base));
-  return [...subtract(theirs, subtract(base, mine)), ...added];
+  if (sameTags(base, theirs)) return own;
+  const added = subtract(subtract(own, base), subtract(theirs, base));
+  return [...subtract(theirs, subtract(base, own)), ...added];
 }
 
 /**
@@ -35,14 +35,14 @@ export function mergeTags(
 export function mergeFields<Values extends object>(
   base: Values,
   theirs: Values,
-  mine: Values,
+  own: Values,
 ): { merged: Values; conflicts: readonly (keyof Values)[] } {
   const names = Object.keys(base) as (keyof Values)[];
   const merged = Object.fromEntries(
-    names.map((name) => [name, mine[name] === base[name] ? theirs[name] : mine[name]]),
+    names.map((name) => [name, own[name] === base[name] ? theirs[name] : own[name]]),
   ) as Values;
   const conflicts = names.filter(
-    (name) => mine[name] !== base[name] && theirs[name] !== base[name] && mine[name] !== theirs[name],
+    (name) => own[name] !== base[name] && theirs[name] !== base[name] && own[name] !== theirs[name],
   );
   return { merged, conflicts };
 }

@@ -14,7 +14,7 @@ interface Props {
 }
 
 /** Edit conflict on tags: shows both versions and the merge, and lets the user choose. */
-export function TagConflict({ base, theirs, mine, merged, isBusy, onSave, onKeepTheirs }: Props) {
+export function TagConflict({ base, theirs, mine: own, merged, isBusy, onSave, onKeepTheirs }: Props) {
   const { vault } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [theirs]);
@@ -27,14 +27,14 @@ export function TagConflict({ base, theirs, mine, merged, isBusy, onSave, onKeep
       <p class="muted small">Your changes are not saved yet. Choose which tags to save.</p>
       <div class="versions">
         <TagVersion title="Theirs, saved" tags={theirs} base={base} />
-        <TagVersion title="Yours, not saved" tags={mine} base={base} />
+        <TagVersion title="Yours, not saved" tags={own} base={base} />
         <TagVersion title="Merged" tags={merged} />
       </div>
       <div class="choices">
         <button type="button" aria-disabled={isBusy} onClick={onKeepTheirs}>
           Keep theirs
         </button>
-        <button type="button" aria-disabled={isBusy} onClick={() => onSave(mine)}>
+        <button type="button" aria-disabled={isBusy} onClick={() => onSave(own)}>
           Save mine
         </button>
         <button

@@ -14,7 +14,7 @@ const TAGS_PART: EditablePart<TagsValue> = {
   isEqual: (some, others) => sameTags(some.tags, others.tags) && some.text.trim() === others.text.trim(),
   save: (vault, over, values) => vault.connections.update(over.id, { tags: allTags(values) }, { ifMatch: over }),
   // Tags can always be merged, but the user should see what others have just changed.
-  merge: (base, theirs, mine) => (sameTags(base.tags, theirs.tags) ? mine : undefined),
+  merge: (base, theirs, own) => (sameTags(base.tags, theirs.tags) ? own : undefined),
 };
 
 interface Props {

@@ -18,7 +18,7 @@ export interface EditablePart<Values> {
   /** Saves the values with `If-Match` for that version. */
   save: (vault: ConnectorVault, version: Connection, values: Values) => Promise<Connection>;
   /** Merges with concurrent changes. Undefined if the user must choose. */
-  merge: (base: Values, theirs: Values, mine: Values) => Values | undefined;
+  merge: (base: Values, theirs: Values, own: Values) => Values | undefined;
 }
 
 /** Concurrent changes of the same values. */
@@ -42,20 +42,20 @@ async function saveMerging<Values>(
   part: EditablePart<Values>,
   request: SaveRequest<Values>,
 ): Promise<SaveResult<Values>> {
-  let { base, values: mine } = request;
+  let { base, values: own } = request;
   for (let tries = 1; ; tries += 1) {
     try {
-      return { stored: await part.save(vault, base, mine) };
+      return { stored: await part.save(vault, base, own) };
     } catch (error) {
       if (!(error instanceof PreconditionError) || tries >= MAX_TRIES) throw error;
     }
     const theirs = await vault.connections.get(base.id);
     const theirValues = part.valuesOf(theirs);
     // Both sides made the same change.
-    if (part.isEqual(theirValues, mine)) return { stored: theirs };
-    const merged = part.merge(part.valuesOf(base), theirValues, mine);
-    if (merged === undefined) return { conflict: { base, theirs, mine } };
-    [base, mine] = [theirs, merged];
+    if (part.isEqual(theirValues, own)) return { stored: theirs };
+    const merged = part.merge(part.valuesOf(base), theirValues, own);
+    if (merged === undefined) return { conflict: { base, theirs, mine: own } };
+    [base, own] = [theirs, merged];
   }
 }
 

@@ -121,7 +121,7 @@ export function KeysView() {
 interface RowProps {
   apiKey: ApiKey;
   keys: readonly ApiKey[];
-  onOpenDialog: ((asked: Dialog) => void) | undefined;
+  onOpenDialog: ((requested: Dialog) => void) | undefined;
 }
 
 function Row({ apiKey, keys, onOpenDialog }: RowProps) {

@@ -103,8 +103,8 @@ const isSameIdentity = ({ who: a }: ActiveSession, { who: b }: ActiveSession) =>
 /** A newer action cancels the one in progress. */
 let actionNumber = 0;
 const startAction = () => {
-  const mine = (actionNumber += 1);
-  return () => mine !== actionNumber;
+  const own = (actionNumber += 1);
+  return () => own !== actionNumber;
 };
 
 function enter(next: ActiveSession, more: { notice?: Reason | undefined; link?: ActiveSession } = {}) {

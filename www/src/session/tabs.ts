@@ -93,11 +93,11 @@ export function setHolding(isHolding: boolean): void {
   release?.();
   release = undefined;
   if (!isHolding || !("locks" in navigator)) return;
-  const held = new Promise<void>((done) => (release = done));
+  const stored = new Promise<void>((done) => (release = done));
   granted = new Promise((done) => {
     const hold = () => {
       done();
-      return held;
+      return stored;
     };
     navigator.locks.request(NAME, { mode: "shared" }, hold).catch(() => done());
   });

@@ -115,7 +115,7 @@ export function WebhooksView() {
   );
 }
 
-function WebhookCard({ webhook, onOpenDialog }: { webhook: Webhook; onOpenDialog: (asked: Dialog) => void }) {
+function WebhookCard({ webhook, onOpenDialog }: { webhook: Webhook; onOpenDialog: (requested: Dialog) => void }) {
   const { vault, may } = useSession();
   const invalidate = useInvalidateWebhooks();
   const { id, url, description, types, active } = webhook;

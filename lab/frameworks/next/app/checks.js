@@ -1,4 +1,4 @@
 import { parseConnectorKey } from "connector-vault";
 
-/** What the package's WebAssembly says, and where it runs. */
+/** Calls the package's WebAssembly. Returns its result and the runtime. */
 export const answer = () => Response.json({ ...parseConnectorKey("api::acme::v1"), runtime: process.env.NEXT_RUNTIME });

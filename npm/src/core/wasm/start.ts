@@ -17,7 +17,7 @@ export function start(module: () => LoadedModule): void {
       : new WebAssembly.Module(source as BufferSource);
     // Checked first: the glue keeps the first module that it gets, even a wrong one.
     if (!WebAssembly.Module.exports(compiled).some(({ name }) => name === "isApiKey"))
-      throw new TypeError("It is another module.");
+      throw new TypeError("This is not the WebAssembly module of connector-vault.");
     initSync({ module: compiled });
     isStarted = true;
   } catch (cause) {

@@ -106,7 +106,6 @@ pub enum Phase {
     Compare,
 }
 
-/// The result of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveResult {
     /// `RowCopy` rows, including repeated copies.

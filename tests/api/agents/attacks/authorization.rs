@@ -3,33 +3,33 @@
 use super::*;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-pub(super) fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
-    let client = scene.client.as_str();
-    let ask = |more: &[(&str, &str)]| scene.authorize(client, more);
+pub(super) fn authorization(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+    let client = fixture.client.as_str();
+    let ask = |more: &[(&str, &str)]| fixture.authorize(client, more);
     let uri = |uri: &str| ask(&[("redirect_uri", uri)]);
     let long = "s".repeat(1025);
     let opener = |uri: &str| {
         let made = with_body(
-            anonymous("POST", &scene.at("register")),
+            anonymous("POST", &fixture.at("register")),
             &json!({"redirect_uris": [uri]}).to_string(),
         );
-        let client = body(&scene.api.send(&made))["client_id"].as_str().unwrap().to_owned();
-        scene.authorize(&client, &[("redirect_uri", uri), ("response_type", "token")])
+        let client = body(&fixture.api.send(&made))["client_id"].as_str().unwrap().to_owned();
+        fixture.authorize(&client, &[("redirect_uri", uri), ("response_type", "token")])
     };
     let open = |uri: &str, more: &[(&str, &str)]| {
         let wrong = [&[("redirect_uri", uri), ("response_type", "token")], more].concat();
-        scene.authorize(&scene.other_client, &wrong)
+        fixture.authorize(&fixture.other_client, &wrong)
     };
     let doubled = |more: &str| {
         let query = asking(client, &[]);
-        anonymous("GET", &format!("{}?{query}&{more}", scene.at("authorize")))
+        anonymous("GET", &format!("{}?{query}&{more}", fixture.at("authorize")))
     };
     vec![
-        ("an unknown client", scene.authorize("nobody", &[]), Page(400)),
-        ("no client", scene.authorize("", &[]), Page(400)),
+        ("an unknown client", fixture.authorize("nobody", &[]), Page(400)),
+        ("no client", fixture.authorize("", &[]), Page(400)),
         (
             "a registration with another signature",
-            scene.authorize(&format!("{client}A"), &[]),
+            fixture.authorize(&format!("{client}A"), &[]),
             Page(400),
         ),
         ("the redirect URI of another site", uri("https://evil.example/cb"), Page(400)),
@@ -56,10 +56,14 @@ pub(super) fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusa
         ("the redirect URI in upper case", uri("HTTP://LOCALHOST:3334/oauth/callback"), Page(400)),
         ("a script as redirect URI", uri("javascript:alert(1)"), Page(400)),
         ("two redirect URIs", doubled("redirect_uri=https%3A%2F%2Fevil.example"), Page(400)),
-        ("two clients", doubled(&format!("client_id={}", encode(&scene.other_client))), Page(400)),
+        (
+            "two clients",
+            doubled(&format!("client_id={}", encode(&fixture.other_client))),
+            Page(400),
+        ),
         (
             "the redirect URI of another client",
-            scene.authorize(&scene.other_client, &[]),
+            fixture.authorize(&fixture.other_client, &[]),
             Page(400),
         ),
         (
@@ -110,11 +114,11 @@ pub(super) fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusa
             Page(400),
         ),
         ("a redirector to a program", opener("evil-program://x/y"), Page(400)),
-        ("a client of another account", scene.authorize(&scene.stranger, &[]), Page(400)),
-        ("a token as a client", scene.authorize(&scene.agent.refresh, &[]), Page(400)),
-        ("a request as a client", scene.authorize(&scene.attacker_request, &[]), Page(400)),
+        ("a client of another account", fixture.authorize(&fixture.stranger, &[]), Page(400)),
+        ("a token as a client", fixture.authorize(&fixture.agent.refresh, &[]), Page(400)),
+        ("a request as a client", fixture.authorize(&fixture.attacker_request, &[]), Page(400)),
         ("a line break in `state`", ask(&[("state", "a\r\nset-cookie: x=y")]), Page(400)),
-        ("more parameters than there are", doubled(&many("x", 300)), Page(400)),
+        ("more parameters than the endpoint has", doubled(&many("x", 300)), Page(400)),
         ("two states", doubled("state=other"), Page(400)),
         ("two challenges", doubled(&format!("code_challenge={}", "z".repeat(43))), Page(400)),
         (
@@ -124,7 +128,7 @@ pub(super) fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusa
         ),
         (
             "a sign-in by a form, which another site could send",
-            with_form(anonymous("POST", &scene.at("authorize")), &asking(client, &[])),
+            with_form(anonymous("POST", &fixture.at("authorize")), &asking(client, &[])),
             Problem(405),
         ),
     ]
@@ -132,11 +136,11 @@ pub(super) fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusa
 
 /// This many parameters whose names have this prefix.
 pub(super) fn many(name: &str, count: usize) -> String {
-    (0..count).map(|nth| format!("{name}{nth}=1")).collect::<Vec<_>>().join("&")
+    (0..count).map(|index| format!("{name}{index}=1")).collect::<Vec<_>>().join("&")
 }
 
 /// Client IDs whose metadata must not be requested: private addresses, and look-alikes of other hosts.
-pub(super) fn documents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn documents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
     [
         ("the machine", "https://localhost/client.json"),
         ("the machine by its number", "https://127.0.0.1/client.json"),
@@ -164,16 +168,16 @@ pub(super) fn documents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> 
         ("no path", "https://agent.example"),
     ]
     .into_iter()
-    .map(|(what, id)| (what, scene.authorize(id, &[]), Page(400)))
+    .map(|(what, id)| (what, fixture.authorize(id, &[]), Page(400)))
     .collect()
 }
 
-pub(super) fn registration(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
-    let of = |uris: Value| scene.register(&json!({"client_name": "Evil", "redirect_uris": uris}));
+pub(super) fn registration(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+    let of = |uris: Value| fixture.register(&json!({"client_name": "Evil", "redirect_uris": uris}));
     let wrong_uri = Error(400, "invalid_redirect_uri");
     let long: Vec<String> =
-        (0..10).map(|nth| format!("https://evil.example/{nth}{}", "x".repeat(480))).collect();
-    let many: Vec<String> = (0..200).map(|nth| format!("https://a.example/{nth}")).collect();
+        (0..10).map(|index| format!("https://evil.example/{index}{}", "x".repeat(480))).collect();
+    let many: Vec<String> = (0..200).map(|index| format!("https://a.example/{index}")).collect();
     vec![
         ("a client of plain HTTP", of(json!(["http://evil.example/cb"])), wrong_uri),
         ("a script", of(json!(["javascript:alert(1)"])), wrong_uri),
@@ -181,7 +185,7 @@ pub(super) fn registration(scene: &Scene) -> Vec<(&'static str, Request, Refusal
         ("a fragment", of(json!(["https://evil.example/cb#x"])), wrong_uri),
         ("no redirect URI", of(json!([])), wrong_uri),
         ("too many redirect URIs", of(json!(many)), wrong_uri),
-        ("a redirect URI that is no text", of(json!([1])), Error(400, "invalid_client_metadata")),
+        ("a redirect URI that is not text", of(json!([1])), Error(400, "invalid_client_metadata")),
         ("user information", of(json!(["https://bank.example@evil.example/cb"])), wrong_uri),
         ("a backslash", of(json!(["https://evil.example\\@bank.example/cb"])), wrong_uri),
         ("every host", of(json!(["https://*.example.com/cb"])), wrong_uri),
@@ -197,12 +201,12 @@ pub(super) fn registration(scene: &Scene) -> Vec<(&'static str, Request, Refusal
         ("an ID that fills a URL", of(json!(long)), wrong_uri),
         (
             "a form, which another site could send",
-            with_form(anonymous("POST", &scene.at("register")), "redirect_uris=x"),
+            with_form(anonymous("POST", &fixture.at("register")), "redirect_uris=x"),
             Error(400, "invalid_client_metadata"),
         ),
         (
             "JSON that is nested without end",
-            with_body(anonymous("POST", &scene.at("register")), &"[".repeat(60_000)),
+            with_body(anonymous("POST", &fixture.at("register")), &"[".repeat(60_000)),
             Error(400, "invalid_client_metadata"),
         ),
         (
@@ -212,17 +216,17 @@ pub(super) fn registration(scene: &Scene) -> Vec<(&'static str, Request, Refusal
         ),
         (
             "the implicit grant",
-            scene.register(&json!({"redirect_uris": [CALLBACK], "grant_types": ["implicit"]})),
+            fixture.register(&json!({"redirect_uris": [CALLBACK], "grant_types": ["implicit"]})),
             Error(400, "invalid_client_metadata"),
         ),
         (
-            "a text that is no JSON",
-            with_body(anonymous("POST", &scene.at("register")), "{"),
+            "a body that is not JSON",
+            with_body(anonymous("POST", &fixture.at("register")), "{"),
             Error(400, "invalid_client_metadata"),
         ),
         (
             "a list instead of metadata",
-            scene.register(&json!([])),
+            fixture.register(&json!([])),
             Error(400, "invalid_client_metadata"),
         ),
     ]

@@ -2,9 +2,9 @@
 
 use super::*;
 
-pub(super) fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
-    let own = format!("/mcp/{}", scene.id);
-    let access = &scene.agent.access;
+pub(super) fn calls(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+    let own = format!("/mcp/{}", fixture.id);
+    let access = &fixture.agent.access;
     let mut parts: Vec<&str> = access.split('.').collect();
     parts[1] = "AAAA";
     let changed = parts.join(".");
@@ -12,9 +12,9 @@ pub(super) fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         ("an access token at the plain address", request_of("/mcp", access), Problem(401)),
         ("an access token at another endpoint", request_of("/mcp/other", access), Problem(401)),
         ("an access token with another signature", request_of(&own, &changed), Problem(401)),
-        ("a refresh token as access token", request_of(&own, &scene.agent.refresh), Problem(401)),
-        ("a code as access token", request_of(&own, &scene.code), Problem(401)),
-        ("an API key at an endpoint", request_of(&own, scene.api.key.reveal()), Problem(401)),
+        ("a refresh token as access token", request_of(&own, &fixture.agent.refresh), Problem(401)),
+        ("a code as access token", request_of(&own, &fixture.code), Problem(401)),
+        ("an API key at an endpoint", request_of(&own, fixture.api.key.reveal()), Problem(401)),
         (
             "an access token at the API",
             as_secret(access, "GET", "/v1/vault/connections"),
@@ -22,12 +22,12 @@ pub(super) fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         ),
         (
             "an access token at another account's endpoint",
-            request_of(&format!("/mcp/{}", scene.elsewhere), access),
+            request_of(&format!("/mcp/{}", fixture.elsewhere), access),
             Problem(401),
         ),
         (
             "the access token of a client with a metadata document, elsewhere",
-            request_of(&format!("/mcp/{}", scene.elsewhere), &scene.published.access),
+            request_of(&format!("/mcp/{}", fixture.elsewhere), &fixture.published.access),
             Problem(401),
         ),
         (
@@ -37,7 +37,7 @@ pub(super) fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         ),
         (
             "more than an agent may that only reads",
-            calling(&own, &scene.reader.access, "start_connect", &json!({"platform": "acme"})),
+            calling(&own, &fixture.reader.access, "start_connect", &json!({"platform": "acme"})),
             Problem(403),
         ),
         (
@@ -54,30 +54,30 @@ pub(super) fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
 }
 
 /// Requests that an app, or the holder of another key or token, must not be able to make.
-pub(super) fn apps(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn apps(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
     let path = "/v1/agent-grants";
-    let sent = json!({"request": scene.attacker_request, "identity": "ann"}).to_string();
-    let active = scene.api.world.texts("SELECT id FROM agent_grants WHERE state = 'active'");
+    let sent = json!({"request": fixture.attacker_request, "identity": "ann"}).to_string();
+    let active = fixture.api.env.texts("SELECT id FROM agent_grants WHERE state = 'active'");
     let one = format!("{path}/{}", active.first().unwrap());
     let changed = sent.replacen("ar_", "ar_A", 1);
-    let token = sent.replacen(&scene.attacker_request, &scene.agent.refresh, 1);
-    let key = &scene.foreign_key;
+    let token = sent.replacen(&fixture.attacker_request, &fixture.agent.refresh, 1);
+    let key = &fixture.foreign_key;
     vec![
         ("another account's app", with_body(as_key(key, "POST", path), &sent), Problem(400)),
         (
             "a request with another signature",
-            with_body(scene.api.request("POST", path), &changed),
+            with_body(fixture.api.request("POST", path), &changed),
             Problem(400),
         ),
         (
             "a refresh token as a request",
-            with_body(scene.api.request("POST", path), &token),
+            with_body(fixture.api.request("POST", path), &token),
             Problem(400),
         ),
         ("an anonymous caller as an app", with_body(anonymous("POST", path), &sent), Problem(401)),
         (
             "an agent as an app",
-            with_body(as_secret(&scene.agent.access, "POST", path), &sent),
+            with_body(as_secret(&fixture.agent.access, "POST", path), &sent),
             Problem(401),
         ),
         ("ending another account's grant", as_key(key, "DELETE", &one), Problem(404)),

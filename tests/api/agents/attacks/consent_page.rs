@@ -3,62 +3,62 @@
 use super::*;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-pub(super) fn consents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
-    let fields = [("grant", scene.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
+pub(super) fn consents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+    let fields = [("grant", fixture.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
     let evil = Some("https://evil.example");
     let own = Some(ORIGIN);
     let some = [&fields[..2], &[("accounts", "some")]].concat();
     let foreign = [&some[..], &[("platform", "'; DROP TABLE x")]].concat();
     let unknown = [("grant", "00000000-0000-4000-8000-000000000000"), ("decision", "allow")];
     let none = [("decision", "allow")];
-    let active = scene
+    let active = fixture
         .api
-        .world
+        .env
         .texts("SELECT id FROM agent_grants WHERE state = 'active' ORDER BY created_at LIMIT 1");
     let active = active.first().cloned().unwrap();
     let own_page = |request: Request| {
         with_header(with_header(request, "origin", ORIGIN), "sec-fetch-site", "same-origin")
     };
-    let continued = |query: &str| anonymous("GET", &format!("{}?{query}", scene.at("continue")));
+    let continued = |query: &str| anonymous("GET", &format!("{}?{query}", fixture.at("continue")));
     vec![
-        ("a form of another site", scene.consent(&scene.victim, evil, &fields), Page(403)),
+        ("a form of another site", fixture.consent(&fixture.victim, evil, &fields), Page(403)),
         (
             "a form of a frame without an origin",
-            scene.consent(&scene.victim, Some("null"), &fields),
+            fixture.consent(&fixture.victim, Some("null"), &fields),
             Page(403),
         ),
         (
             "a form of a program without an origin",
-            scene.consent(&scene.victim, None, &fields),
+            fixture.consent(&fixture.victim, None, &fields),
             Page(403),
         ),
         (
             "the victim's consent from the attacker's browser",
-            scene.consent(&scene.attacker, own, &fields),
+            fixture.consent(&fixture.attacker, own, &fields),
             Page(410),
         ),
-        ("consent without a cookie", scene.consent(&Browser::default(), own, &fields), Page(410)),
+        ("consent without a cookie", fixture.consent(&Browser::default(), own, &fields), Page(410)),
         (
             "consent to a grant that does not exist",
-            scene.consent(&scene.victim, own, &unknown),
+            fixture.consent(&fixture.victim, own, &unknown),
             Page(410),
         ),
-        ("consent to nothing", scene.consent(&scene.victim, own, &none), Page(410)),
-        ("no platform at all", scene.consent(&scene.victim, own, &some), Page(400)),
-        ("a platform that is none", scene.consent(&scene.victim, own, &foreign), Page(400)),
+        ("consent to nothing", fixture.consent(&fixture.victim, own, &none), Page(410)),
+        ("no platform at all", fixture.consent(&fixture.victim, own, &some), Page(400)),
+        ("an unknown platform", fixture.consent(&fixture.victim, own, &foreign), Page(400)),
         (
             "declining for the victim",
-            scene.consent(
-                &scene.attacker,
+            fixture.consent(
+                &fixture.attacker,
                 own,
-                &[("grant", &scene.grant), ("decision", "decline")],
+                &[("grant", &fixture.grant), ("decision", "decline")],
             ),
             Page(410),
         ),
         (
             "a form of a page below the service's own host",
             with_header(
-                scene.consent(&scene.victim, None, &fields),
+                fixture.consent(&fixture.victim, None, &fields),
                 "origin",
                 &format!("{ORIGIN}.evil.example"),
             ),
@@ -67,7 +67,7 @@ pub(super) fn consents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         (
             "a form of another page of the service's site",
             with_header(
-                with_header(scene.consent(&scene.victim, None, &fields), "origin", ORIGIN),
+                with_header(fixture.consent(&fixture.victim, None, &fields), "origin", ORIGIN),
                 "sec-fetch-site",
                 "same-site",
             ),
@@ -75,14 +75,14 @@ pub(super) fn consents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         ),
         (
             "a link that agrees",
-            scene.victim.request("GET", &format!("{}?{}", scene.at("consent"), form(&fields))),
+            fixture.victim.request("GET", &format!("{}?{}", fixture.at("consent"), form(&fields))),
             Problem(405),
         ),
         (
             "consent at another account's endpoint",
             with_form(
                 own_page(
-                    scene.victim.request("POST", &format!("/mcp/{}/consent", scene.elsewhere)),
+                    fixture.victim.request("POST", &format!("/mcp/{}/consent", fixture.elsewhere)),
                 ),
                 &form(&fields),
             ),
@@ -90,8 +90,8 @@ pub(super) fn consents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         ),
         (
             "two grants in one form",
-            scene.consent(
-                &scene.victim,
+            fixture.consent(
+                &fixture.victim,
                 own,
                 &[&fields[..], &[("grant", "00000000-0000-4000-8000-000000000000")]].concat(),
             ),
@@ -99,20 +99,20 @@ pub(super) fn consents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         ),
         (
             "ending the victim's grants from the attacker's browser",
-            scene.consent(&scene.attacker, own, &[&fields[..], &[("end", &active)]].concat()),
+            fixture.consent(&fixture.attacker, own, &[&fields[..], &[("end", &active)]].concat()),
             Page(410),
         ),
         (
             "more parameters than the page has",
-            scene.consent(&scene.victim, own, &[("platform", "acme"); 201]),
+            fixture.consent(&fixture.victim, own, &[("platform", "acme"); 201]),
             Error(400, "invalid_request"),
         ),
         ("a forged link", continued(&format!("grant={}", "x".repeat(43))), Page(410)),
-        ("the id of a grant as a link", continued(&format!("grant={}", scene.grant)), Page(410)),
+        ("the id of a grant as a link", continued(&format!("grant={}", fixture.grant)), Page(410)),
         ("a link without its secret", continued("grant="), Page(410)),
         (
             "the attacker's callback with a forged code",
-            scene.attacker.request("GET", &format!("{}?code=x&state=y", scene.at("callback"))),
+            fixture.attacker.request("GET", &format!("{}?code=x&state=y", fixture.at("callback"))),
             Page(410),
         ),
     ]

@@ -19,7 +19,7 @@ use self::calls::{apps, calls};
 use self::consent_page::consents;
 use self::token_endpoint::{revocations, tokens};
 use super::*;
-use crate::connect::answer;
+use crate::connect::response;
 use crate::support::{as_key, as_secret, with_body};
 
 /// The address of a metadata document.
@@ -43,7 +43,7 @@ enum Refusal {
 use Refusal::{Back, Error, Page, Problem, Silence};
 
 /// Two sign-ins in progress, an agent with a grant, and an endpoint of another account.
-struct Scene {
+struct Fixture {
     api: Api,
     id: String,
     client: String,
@@ -72,8 +72,8 @@ struct Scene {
 /// Serves the metadata document of a client. Returns the client's ID.
 fn publish(api: &Api, document: &Value) {
     let document = document.clone();
-    *api.world.platform.borrow_mut() =
-        Box::new(move |_| -> Result<HttpResponse, _> { answer(200, &document) });
+    *api.env.platform.borrow_mut() =
+        Box::new(move |_| -> Result<HttpResponse, _> { response(200, &document) });
 }
 
 /// The metadata of a valid client.
@@ -81,7 +81,7 @@ fn metadata() -> Value {
     json!({"client_id": DOCUMENT, "client_name": "Example", "redirect_uris": [CALLBACK]})
 }
 
-impl Scene {
+impl Fixture {
     fn new() -> Self {
         let (api, id) = app();
         let agent = Agent::new(&api, &id, &ALL);
@@ -109,7 +109,7 @@ impl Scene {
             refresh: token("refresh_token"),
         };
         let published_code = agreed(&api, &id, DOCUMENT, &ALL);
-        let foreign_key = api.world.key("rival", Environment::Test, &Scope::ALL, None);
+        let foreign_key = api.env.key("rival", Environment::Test, &Scope::ALL, None);
         let configured = with_body(
             as_key(&foreign_key, "PUT", "/v1/agent-sign-in"),
             &json!({"type": "app", "url": APP}).to_string(),
@@ -193,13 +193,13 @@ fn request_of(path: &str, token: &str) -> Request {
 
 /// Describes how a response to an attack differs from the expected refusal. Returns `None` if it does not.
 fn fault(response: &Response, refusal: Refusal) -> Option<String> {
-    let said = text(response);
+    let page_text = text(response);
     let found = (response.status, response.header("location"));
     let is_refused = match refusal {
         Page(status) => {
             let policy = response.header("content-security-policy").unwrap_or_default();
             found == (status, None)
-                && said.starts_with("<!doctype html>")
+                && page_text.starts_with("<!doctype html>")
                 && policy.contains("frame-ancestors 'none'")
         }
         Error(status, code) => {
@@ -215,103 +215,115 @@ fn fault(response: &Response, refusal: Refusal) -> Option<String> {
                 && value_of(&back, "iss").is_some()
         }
         Problem(status) => found == (status, None),
-        Silence => found == (200, None) && said.is_empty(),
+        Silence => found == (200, None) && page_text.is_empty(),
     };
     let leaks = ["\"access_token", "\"refresh_token\"", "\"continueUrl"];
-    let is_quiet =
-        response.header("set-cookie").is_none() && !leaks.iter().any(|word| said.contains(word));
-    (!is_refused || !is_quiet).then(|| format!("{refusal:?}, not {found:?}: {said}"))
+    let is_quiet = response.header("set-cookie").is_none()
+        && !leaks.iter().any(|word| page_text.contains(word));
+    (!is_refused || !is_quiet).then(|| format!("{refusal:?}, not {found:?}: {page_text}"))
 }
 
 #[test]
 fn attacks_are_refused_and_change_nothing() {
-    let scene = Scene::new();
-    let mut attacks = authorization(&scene);
-    attacks.extend(registration(&scene));
-    attacks.extend(tokens(&scene));
-    attacks.extend(consents(&scene));
-    attacks.extend(calls(&scene));
-    attacks.extend(documents(&scene));
-    attacks.extend(apps(&scene));
-    attacks.extend(revocations(&scene));
+    let fixture = Fixture::new();
+    let mut attacks = authorization(&fixture);
+    attacks.extend(registration(&fixture));
+    attacks.extend(tokens(&fixture));
+    attacks.extend(consents(&fixture));
+    attacks.extend(calls(&fixture));
+    attacks.extend(documents(&fixture));
+    attacks.extend(apps(&fixture));
+    attacks.extend(revocations(&fixture));
     assert!(attacks.len() >= 170, "{}", attacks.len());
-    let mut before = scene.api.world.dump();
-    let sent = || scene.api.world.sent.borrow().len();
-    let asked = sent();
+    let mut before = fixture.api.env.dump();
+    let sent = || fixture.api.env.sent.borrow().len();
+    let sent_before = sent();
     let mut faults = Vec::new();
     for (what, request, refusal) in &attacks {
-        let fault = fault(&scene.api.send(request), *refusal);
+        let fault = fault(&fixture.api.send(request), *refusal);
         faults.extend(fault.map(|fault| format!("{what}: {fault}")));
-        let after = scene.api.world.dump();
+        let after = fixture.api.env.dump();
         if after != before {
             faults.push(format!("{what}: something has changed"));
             before = after;
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert_eq!(sent(), asked, "other servers were asked");
+    assert_eq!(sent(), sent_before, "a request reached another server");
     // None of the attacks prevents the legitimate sign-in.
-    assert_eq!(scene.api.send(&scene.token(&[])).status, 200);
-    let own =
-        calling(&format!("/mcp/{}", scene.id), &scene.agent.access, "list_connections", &json!({}));
-    assert_eq!(scene.api.send(&own).status, 200);
-    let fields = [("grant", scene.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
-    assert_eq!(scene.victim.decide(&scene.api, &scene.id, &fields).status, 303);
+    assert_eq!(fixture.api.send(&fixture.token(&[])).status, 200);
+    let own = calling(
+        &format!("/mcp/{}", fixture.id),
+        &fixture.agent.access,
+        "list_connections",
+        &json!({}),
+    );
+    assert_eq!(fixture.api.send(&own).status, 200);
+    let fields = [("grant", fixture.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
+    assert_eq!(fixture.victim.decide(&fixture.api, &fixture.id, &fields).status, 303);
 }
 
 #[test]
 fn a_replay_of_stolen_secrets_revokes_the_grant() {
-    let replay = |request: Request, scene: &Scene| {
-        let response = scene.api.send(&request);
+    let replay = |request: Request, fixture: &Fixture| {
+        let response = fixture.api.send(&request);
         assert_eq!(fault(&response, Error(400, "invalid_grant")), None);
     };
     // Both exchange the same code.
-    let scene = Scene::new();
-    let tokens = body(&scene.api.send(&scene.token(&[])));
-    replay(scene.token(&[]), &scene);
+    let fixture = Fixture::new();
+    let tokens = body(&fixture.api.send(&fixture.token(&[])));
+    replay(fixture.token(&[]), &fixture);
     let access = tokens["access_token"].as_str().unwrap();
-    let own = format!("/mcp/{}", scene.id);
-    assert_eq!(scene.api.send(&request_of(&own, access)).status, 401);
+    let own = format!("/mcp/{}", fixture.id);
+    assert_eq!(fixture.api.send(&request_of(&own, access)).status, 401);
     // A refresh token from before the last permitted generation.
-    let scene = Scene::new();
-    let Agent { client, refresh, .. } = &scene.agent;
+    let fixture = Fixture::new();
+    let Agent { client, refresh, .. } = &fixture.agent;
     let mut token = refresh.clone();
     for _ in 0..3 {
-        let next = body(&scene.api.send(&scene.refresh(client, &token, &[])));
+        let next = body(&fixture.api.send(&fixture.refresh(client, &token, &[])));
         token = next["refresh_token"].as_str().unwrap().to_owned();
     }
-    replay(scene.refresh(client, refresh, &[]), &scene);
-    replay(scene.refresh(client, &token, &[]), &scene);
+    replay(fixture.refresh(client, refresh, &[]), &fixture);
+    replay(fixture.refresh(client, &token, &[]), &fixture);
 }
 
 #[test]
 fn a_revoked_key_stops_every_step() {
-    let scene = Scene::new();
-    let fields = [("grant", scene.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
+    let fixture = Fixture::new();
+    let fields = [("grant", fixture.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
     let link = {
         let browser = Browser::default();
-        let request = sent_to_app(&scene.api, &scene.id, &browser, &scene.client);
-        let url = authenticated(&scene.api, &request, &json!({}));
+        let request = sent_to_app(&fixture.api, &fixture.id, &browser, &fixture.client);
+        let url = authenticated(&fixture.api, &request, &json!({}));
         browser.request("GET", &url)
     };
-    scene.api.world.revoke(&scene.api.key);
-    let before = scene.api.world.dump();
+    fixture.api.env.revoke(&fixture.api.key);
+    let before = fixture.api.env.dump();
     let grant = Error(400, "invalid_grant");
-    let sent = json!({"request": scene.attacker_request, "identity": "ann"}).to_string();
+    let sent = json!({"request": fixture.attacker_request, "identity": "ann"}).to_string();
     for (what, request, refusal) in [
         ("the link of the app", link, Page(410)),
-        ("consent", scene.consent(&scene.victim, Some(ORIGIN), &fields), Page(410)),
-        ("the code", scene.token(&[]), grant),
-        ("the refresh token", scene.refresh(&scene.agent.client, &scene.agent.refresh, &[]), grant),
+        ("consent", fixture.consent(&fixture.victim, Some(ORIGIN), &fields), Page(410)),
+        ("the code", fixture.token(&[]), grant),
+        (
+            "the refresh token",
+            fixture.refresh(&fixture.agent.client, &fixture.agent.refresh, &[]),
+            grant,
+        ),
         (
             "the access token",
-            request_of(&format!("/mcp/{}", scene.id), &scene.agent.access),
+            request_of(&format!("/mcp/{}", fixture.id), &fixture.agent.access),
             Problem(401),
         ),
-        ("the app", with_body(scene.api.request("POST", "/v1/agent-grants"), &sent), Problem(401)),
+        (
+            "the app",
+            with_body(fixture.api.request("POST", "/v1/agent-grants"), &sent),
+            Problem(401),
+        ),
     ] {
-        assert_eq!(fault(&scene.api.send(&request), refusal), None, "{what}");
-        assert_eq!(scene.api.world.dump(), before, "{what}");
+        assert_eq!(fault(&fixture.api.send(&request), refusal), None, "{what}");
+        assert_eq!(fixture.api.env.dump(), before, "{what}");
     }
 }
 
@@ -341,15 +353,15 @@ fn metadata_documents_cannot_impersonate_other_clients() {
         json!([metadata()]),
         json!("x"),
     ] {
-        let before = api.world.dump();
+        let before = api.env.dump();
         publish(&api, &document);
         let request = Browser::default()
             .request("GET", &format!("/mcp/{id}/authorize?{}", asking(DOCUMENT, &[])));
         assert_eq!(fault(&api.send(&request), Page(400)), None, "{document}");
-        assert_eq!(api.world.dump(), before, "{document}");
+        assert_eq!(api.env.dump(), before, "{document}");
     }
     // A valid client is shown by its host, regardless of the name in its document.
-    api.world.wait(10 * 60 * 1000 + 1);
+    api.env.wait(10 * 60 * 1000 + 1);
     publish(
         &api,
         &with("client_name", json!("Claude”, published by bank.example\n\u{202e}“Really\u{2028}")),
@@ -393,22 +405,22 @@ fn a_user_ends_several_grants_at_once() {
 
 #[test]
 fn a_flood_with_a_client_id_does_not_block_refreshes() {
-    let scene = Scene::new();
+    let fixture = Fixture::new();
     let counted = |request: &Request| {
-        scene.api.world.counted_by.take();
-        scene.api.send(request);
-        scene.api.world.counted_by.take()
+        fixture.api.env.counted_by.take();
+        fixture.api.send(request);
+        fixture.api.env.counted_by.take()
     };
-    let Agent { client, refresh, .. } = &scene.published;
+    let Agent { client, refresh, .. } = &fixture.published;
     let (own, flood) = (
-        counted(&scene.refresh(client, refresh, &[])),
-        counted(&scene.token(&[("client_id", client)])),
+        counted(&fixture.refresh(client, refresh, &[])),
+        counted(&fixture.token(&[("client_id", client)])),
     );
     assert!(own.is_some() && flood.is_some() && own != flood);
     // A request that needs no storage does not count towards a rate limit.
-    assert_eq!(counted(&scene.refresh(client, "rt_x.y", &[])), None);
-    // Neither does an invalid code.
-    assert_eq!(counted(&scene.token(&[("client_id", client), ("code", "x")])), None);
-    let other = counted(&scene.refresh(&scene.agent.client, &scene.agent.refresh, &[]));
+    assert_eq!(counted(&fixture.refresh(client, "rt_x.y", &[])), None);
+    // An invalid code does not count either.
+    assert_eq!(counted(&fixture.token(&[("client_id", client), ("code", "x")])), None);
+    let other = counted(&fixture.refresh(&fixture.agent.client, &fixture.agent.refresh, &[]));
     assert!(other.is_some() && other != own);
 }

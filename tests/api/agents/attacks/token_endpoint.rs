@@ -4,11 +4,11 @@ use super::authorization::many;
 use super::*;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn tokens(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
     let grant = Error(400, "invalid_grant");
     let request = Error(400, "invalid_request");
-    let Agent { client, access, refresh } = &scene.agent;
-    let code = |more: &[(&str, &str)]| scene.token(more);
+    let Agent { client, access, refresh } = &fixture.agent;
+    let code = |more: &[(&str, &str)]| fixture.token(more);
     let twice = |name: &str, value: &str| {
         let request = code(&[]);
         let form = String::from_utf8(match &request.body {
@@ -17,7 +17,7 @@ pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         })
         .unwrap();
         with_form(
-            anonymous("POST", &scene.at("token")),
+            anonymous("POST", &fixture.at("token")),
             &format!("{form}&{name}={}", encode(value)),
         )
     };
@@ -34,12 +34,12 @@ pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         let fields = [
             ("grant_type", kind),
             ("client_id", DOCUMENT),
-            ("code", &scene.published_code),
+            ("code", &fixture.published_code),
             ("code_verifier", VERIFIER),
             ("redirect_uri", CALLBACK),
-            ("refresh_token", &scene.published.refresh),
+            ("refresh_token", &fixture.published.refresh),
         ];
-        let path = format!("/mcp/{}/token", scene.elsewhere);
+        let path = format!("/mcp/{}/token", fixture.elsewhere);
         with_form(anonymous("POST", &path), &form(&fields))
     };
     vec![
@@ -48,23 +48,23 @@ pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
             code(&[("code_verifier", &challenge())]),
             grant,
         ),
-        ("two codes that are the same", twice("code", &scene.code), request),
-        ("more parameters than there are", twice(&many("x", 300), ""), request),
+        ("two codes that are the same", twice("code", &fixture.code), request),
+        ("more parameters than the endpoint has", twice(&many("x", 300), ""), request),
         (
             "a form that says it is plain text",
-            with_header(anonymous("POST", &scene.at("token")), "content-type", "text/plain"),
+            with_header(anonymous("POST", &fixture.at("token")), "content-type", "text/plain"),
             request,
         ),
         (
             "a code in an address, which logs keep",
-            anonymous("GET", &format!("{}?code={}", scene.at("token"), scene.code)),
+            anonymous("GET", &format!("{}?code={}", fixture.at("token"), fixture.code)),
             Problem(405),
         ),
         ("a code at another account's endpoint", there("authorization_code"), grant),
         ("a refresh token at another account's endpoint", there("refresh_token"), grant),
         (
             "a client of another account",
-            code(&[("client_id", &scene.stranger)]),
+            code(&[("client_id", &fixture.stranger)]),
             Error(400, "invalid_client"),
         ),
         (
@@ -72,27 +72,35 @@ pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
             code(&[("client_id", "https://evil.example/client.json")]),
             grant,
         ),
-        ("a refresh token of a later generation", scene.refresh(client, &later, &[]), grant),
-        ("a refresh token that is signed by a guess", scene.refresh(client, &guessed, &[]), grant),
+        ("a refresh token of a later generation", fixture.refresh(client, &later, &[]), grant),
+        (
+            "a refresh token that is signed by a guess",
+            fixture.refresh(client, &guessed, &[]),
+            grant,
+        ),
         (
             "a refresh token without a signature",
-            scene.refresh(client, refresh.rsplit_once('.').unwrap().0, &[]),
+            fixture.refresh(client, refresh.rsplit_once('.').unwrap().0, &[]),
             grant,
         ),
         (
             "a refresh for more than was granted",
-            scene.refresh(&scene.reader.client, &scene.reader.refresh, &[("scope", "read write")]),
+            fixture.refresh(
+                &fixture.reader.client,
+                &fixture.reader.refresh,
+                &[("scope", "read write")],
+            ),
             Error(400, "invalid_scope"),
         ),
         (
             "a refresh token twice",
-            scene.refresh(client, refresh, &[("refresh_token", refresh)]),
+            fixture.refresh(client, refresh, &[("refresh_token", refresh)]),
             request,
         ),
         ("a stolen code without its verifier", code(&[("code_verifier", &"x".repeat(43))]), grant),
         ("a stolen code with no verifier", code(&[("code_verifier", "")]), request),
         ("a verifier that is too short", code(&[("code_verifier", "abc")]), request),
-        ("a stolen code of another client", code(&[("client_id", &scene.other_client)]), grant),
+        ("a stolen code of another client", code(&[("client_id", &fixture.other_client)]), grant),
         ("a code without a client", code(&[("client_id", "")]), request),
         (
             "a code for another redirect URI",
@@ -101,10 +109,10 @@ pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         ),
         ("a forged code", code(&[("code", &"y".repeat(43))]), grant),
         ("SQL as a code", code(&[("code", "' OR 1=1 --")]), grant),
-        ("the id of a grant as its code", code(&[("code", &scene.grant)]), grant),
+        ("the id of a grant as its code", code(&[("code", &fixture.grant)]), grant),
         ("no code", code(&[("code", "")]), request),
         ("two codes", twice("code", "z"), request),
-        ("two clients", twice("client_id", &scene.other_client), request),
+        ("two clients", twice("client_id", &fixture.other_client), request),
         (
             "a token for another resource",
             code(&[("resource", "https://evil.example")]),
@@ -124,34 +132,38 @@ pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         (
             "JSON instead of a form",
             with_body(
-                anonymous("POST", &scene.at("token")),
+                anonymous("POST", &fixture.at("token")),
                 &json!({"grant_type": "authorization_code"}).to_string(),
             ),
             request,
         ),
         (
             "a refresh token of another client",
-            scene.refresh(&scene.other_client, refresh, &[]),
+            fixture.refresh(&fixture.other_client, refresh, &[]),
             grant,
         ),
         (
             "a refresh token of no client",
-            scene.refresh("nobody", refresh, &[]),
+            fixture.refresh("nobody", refresh, &[]),
             Error(400, "invalid_client"),
         ),
-        ("a refresh token with another signature", scene.refresh(client, &changed, &[]), grant),
-        ("an access token as refresh token", scene.refresh(client, access, &[]), grant),
-        ("a request as refresh token", scene.refresh(client, &scene.attacker_request, &[]), grant),
-        ("a client as refresh token", scene.refresh(client, client, &[]), grant),
-        ("no refresh token", scene.refresh(client, "", &[]), request),
+        ("a refresh token with another signature", fixture.refresh(client, &changed, &[]), grant),
+        ("an access token as refresh token", fixture.refresh(client, access, &[]), grant),
+        (
+            "a request as refresh token",
+            fixture.refresh(client, &fixture.attacker_request, &[]),
+            grant,
+        ),
+        ("a client as refresh token", fixture.refresh(client, client, &[]), grant),
+        ("no refresh token", fixture.refresh(client, "", &[]), request),
         (
             "a refresh for more access",
-            scene.refresh(client, refresh, &[("scope", "admin")]),
+            fixture.refresh(client, refresh, &[("scope", "admin")]),
             Error(400, "invalid_scope"),
         ),
         (
             "a refresh for another resource",
-            scene.refresh(client, refresh, &[("resource", "https://evil.example")]),
+            fixture.refresh(client, refresh, &[("resource", "https://evil.example")]),
             Error(400, "invalid_target"),
         ),
         (
@@ -166,22 +178,22 @@ pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
 }
 
 /// Tokens that revoke no grant at this endpoint.
-pub(super) fn revocations(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn revocations(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
     let at = |id: &str, token: &str| {
         let path = format!("/mcp/{id}/revoke");
         with_form(anonymous("POST", &path), &form(&[("token", token)]))
     };
-    let id = scene.id.as_str();
-    let grants = scene.api.world.texts("SELECT id FROM agent_grants");
+    let id = fixture.id.as_str();
+    let grants = fixture.api.env.texts("SELECT id FROM agent_grants");
     vec![
         ("revoking a forged token", at(id, "rt_x.y"), Silence),
         ("revoking by the id of a grant", at(id, grants.first().unwrap()), Silence),
-        ("revoking by a code", at(id, &scene.code), Silence),
-        ("revoking by a client", at(id, &scene.client), Silence),
-        ("revoking at another endpoint", at(&scene.elsewhere, &scene.agent.refresh), Silence),
+        ("revoking by a code", at(id, &fixture.code), Silence),
+        ("revoking by a client", at(id, &fixture.client), Silence),
+        ("revoking at another endpoint", at(&fixture.elsewhere, &fixture.agent.refresh), Silence),
         (
             "revoking by an access token elsewhere",
-            at(&scene.elsewhere, &scene.agent.access),
+            at(&fixture.elsewhere, &fixture.agent.access),
             Silence,
         ),
         ("revoking nothing", at(id, ""), Error(400, "invalid_request")),

@@ -11,11 +11,11 @@ use connector_vault::http::handle::handle;
 use connector_vault::jobs;
 use connector_vault::ports::HttpRequest;
 
-use self::model::{Chosen, Client, Model, Process};
-use self::steps::{Answer, Deed, Step};
-use super::mortal::{Death, Mortal, run_until_death};
+use self::model::{ChosenTime, Client, Model, Process};
+use self::steps::{Step, StepAction, TokenResponse};
+use super::crash::{CrashPoint, CrashingProcess, run_until_death};
 use super::*;
-use crate::chance::{Chance, repetitions};
+use crate::rng::{TestRng, repetitions};
 use crate::support::as_key;
 use crate::vault::{CONNECTIONS, at, state};
 
@@ -34,27 +34,27 @@ const SLOTS: [(&str, &str); 3] = [("acme", "ann"), ("acme", "bob"), ("keyed", "c
 /// The requests to platforms in a step, and their scripted responses.
 #[derive(Default)]
 struct Platform {
-    answer: Option<Answer>,
+    response: Option<TokenResponse>,
     spent: Vec<String>,
     calls: usize,
     given: u64,
 }
 
 impl Platform {
-    fn answer(&mut self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
-        let answer = self.answer.unwrap();
+    fn response(&mut self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
+        let response = self.response.unwrap();
         if !request.url.ends_with("/token") {
             self.calls += 1;
             let is_key = request.url.contains("keyed");
-            return if is_key { answer.to_call() } else { super::answer(404, &json!({})) };
+            return if is_key { response.to_call() } else { super::response(404, &json!({})) };
         }
         let form = pairs(std::str::from_utf8(&request.body).unwrap());
         match value_of(&form, "refresh_token") {
             Some(token) => self.spent.push(token),
             None => self.calls += 1,
         }
-        self.given += u64::from(matches!(answer, Answer::Good { .. }));
-        answer.to_token_request(self.given)
+        self.given += u64::from(matches!(response, TokenResponse::Good { .. }));
+        response.to_token_request(self.given)
     }
 }
 
@@ -78,27 +78,27 @@ impl Pair {
         let api = api();
         let platform = Rc::new(RefCell::new(Platform::default()));
         let mine = Rc::clone(&platform);
-        *api.world.platform.borrow_mut() =
-            Box::new(move |request| mine.borrow_mut().answer(request));
+        *api.env.platform.borrow_mut() =
+            Box::new(move |request| mine.borrow_mut().response(request));
         Self { api, model: Model::default(), platform, after: "evt_0000000000000".into() }
     }
 
     /// Sends a request to a process that may be killed.
     fn send(&self, step: &Step, request: &Request) -> Option<Response> {
         let byte = u8::try_from(step.fifths * 51).unwrap();
-        let process = Mortal::new(&self.api.world, step.death, Some(byte));
+        let process = CrashingProcess::new(&self.api.env, step.crash_point, Some(byte));
         run_until_death(handle(&self.api.service, &process, request))
     }
 
     fn do_step(&mut self, step: &Step) {
-        self.api.world.wait(step.wait);
-        self.model.now = self.api.world.now.get();
+        self.api.env.wait(step.wait);
+        self.model.now = self.api.env.now.get();
         self.model.fifths = step.fifths;
-        self.platform.borrow_mut().answer = Some(step.answer);
-        let mut process = Process { death: step.death, steps: 0 };
+        self.platform.borrow_mut().response = Some(step.response);
+        let mut process = Process { crash_point: step.crash_point, steps: 0 };
         match step.deed {
-            Deed::Use(slot, is_asked) => {
-                let expected = self.model.ask(&mut process, slot, is_asked, step.answer);
+            StepAction::Use(slot, is_asked) => {
+                let expected = self.model.ask(&mut process, slot, is_asked, step.response);
                 let id = self.id(slot);
                 let query = if is_asked { "?refresh=true" } else { "" };
                 let request = self.api.request("GET", &format!("{}/credentials{query}", at(&id)));
@@ -107,19 +107,21 @@ impl Pair {
                 assert_eq!(status, expected.ok(), "{:?}", response.as_ref().map(text));
                 if status == Some(200) && SLOTS[slot].0 == "acme" {
                     let shown = body(&response.unwrap());
-                    assert_eq!(shown["accessToken"], self.model.at(slot).held().access);
+                    assert_eq!(shown["accessToken"], self.model.at(slot).credentials().access);
                 }
             }
-            Deed::Minute => {
-                let is_done = self.model.minute(&mut process, step.answer).is_ok();
+            StepAction::Minute => {
+                let is_done = self.model.minute(&mut process, step.response).is_ok();
                 let byte = u8::try_from(step.fifths * 51).unwrap();
-                let process = Mortal::new(&self.api.world, step.death, Some(byte));
+                let process = CrashingProcess::new(&self.api.env, step.crash_point, Some(byte));
                 let done = run_until_death(jobs::run_minute(&self.api.service, &process));
                 // The steps after the checks don't touch the connection.
                 assert!(is_done || done.is_none());
             }
-            Deed::Connect(slot) if SLOTS[slot].0 == "acme" => self.sign_in(slot, step, process),
-            Deed::Connect(slot) => {
+            StepAction::Connect(slot) if SLOTS[slot].0 == "acme" => {
+                self.sign_in(slot, step, process);
+            }
+            StepAction::Connect(slot) => {
                 if self.model.slots[slot].is_none() {
                     let (platform, identity) = SLOTS[slot];
                     let sent =
@@ -128,13 +130,13 @@ impl Pair {
                     self.model.create(slot, created["id"].as_str().unwrap(), "unknown");
                     return;
                 }
-                let is_stored = self.model.put_key(&mut process, slot, step.answer);
+                let is_stored = self.model.put_key(&mut process, slot, step.response);
                 let sent = json!({"type": "api_key", "apiKey": "k"});
                 let response = self.put_credentials(slot, step, &sent);
                 let is_done = response.map(|response| response.status == 204);
                 assert_eq!(is_done, is_stored.ok());
             }
-            Deed::Import(slot) => {
+            StepAction::Import(slot) => {
                 if SLOTS[slot].0 != "acme" || self.model.slots[slot].is_none() {
                     return;
                 }
@@ -143,42 +145,44 @@ impl Pair {
                 let response = self.put_credentials(slot, step, &sent);
                 assert_eq!(response.map(|response| response.status), is_stored.then_some(204));
             }
-            Deed::Report(slot, new, active, reason) => self.report(slot, new, active, reason),
-            Deed::Tag(slot) => {
+            StepAction::Report(slot, new, active, reason) => self.report(slot, new, active, reason),
+            StepAction::Tag(slot) => {
                 let id = self.id(slot);
                 if self.model.slots[slot].is_some() {
                     self.model.at(slot).tags += 1;
-                    self.model.tell(slot, "updated");
+                    self.model.record_event(slot, "updated");
                     let sent = json!({"tags": [format!("t{}", self.model.at(slot).tags)]});
                     assert_eq!(send(&self.api, "PATCH", &at(&id), &sent).status, 200);
                 }
             }
-            Deed::Delete(slot) => {
+            StepAction::Delete(slot) => {
                 let id = self.id(slot);
                 let is_there = self.model.slots[slot].is_some();
                 if is_there {
-                    self.model.tell(slot, "deleted");
+                    self.model.record_event(slot, "deleted");
                     self.model.slots[slot] = None;
                 }
                 let response = self.api.send(&self.api.request("DELETE", &at(&id)));
                 assert_eq!(response.status, if is_there { 204 } else { 404 });
             }
-            Deed::SetClient => {
+            StepAction::SetClient => {
                 let sent =
                     json!({"clientId": "an id", "clientSecret": "secret", "scopes": ["read"]});
                 send(&self.api, "PUT", "/v1/oauth-clients/acme", &sent);
                 self.model.client = Some(Client::default());
                 let now = self.model.now;
                 for connection in self.model.slots[..2].iter_mut().flatten() {
-                    let held = connection.held();
-                    let waits = held.reason.as_ref().is_some_and(|it| it.0 == "client_rejected");
-                    if let Some(next) = held.next.filter(|next| waits && *next > now) {
-                        held.refused = None;
-                        held.chosen = Some(Chosen::Within(now, next.min(now + 10 * MINUTE)));
+                    let credentials = connection.credentials();
+                    let waits =
+                        credentials.reason.as_ref().is_some_and(|it| it.0 == "client_rejected");
+                    if let Some(next) = credentials.next.filter(|next| waits && *next > now) {
+                        credentials.refused = None;
+                        credentials.chosen =
+                            Some(ChosenTime::Within(now, next.min(now + 10 * MINUTE)));
                     }
                 }
             }
-            Deed::DeleteClient => {
+            StepAction::DeleteClient => {
                 let response = self.api.send(&self.api.request("DELETE", "/v1/oauth-clients/acme"));
                 let is_there = self.model.client.take().is_some();
                 assert_eq!(response.status, if is_there { 204 } else { 404 });
@@ -233,7 +237,7 @@ impl Pair {
         let response = self.send(step, &back);
         let now = attempt(&self.api, &id);
         let created = now["connection"]["id"].as_str().unwrap_or_default();
-        let is_over = self.model.comes_back(&mut process, slot, step.answer, created).is_ok();
+        let is_over = self.model.comes_back(&mut process, slot, step.response, created).is_ok();
         assert_eq!(response.is_some(), is_over);
     }
 
@@ -268,37 +272,41 @@ impl Pair {
         let events: Vec<Value> = page["rows"].as_array().unwrap().iter().map(event).collect();
         assert_eq!(events, std::mem::take(&mut self.model.events));
         let mut platform = self.platform.borrow_mut();
-        let asked = (std::mem::take(&mut platform.spent), platform.calls, platform.given);
+        let requested = (std::mem::take(&mut platform.spent), platform.calls, platform.given);
         let model = &mut self.model;
-        assert_eq!(asked, (std::mem::take(&mut model.spent), model.calls, model.given));
+        assert_eq!(requested, (std::mem::take(&mut model.spent), model.calls, model.given));
     }
 
     /// Adopts a time that storage chose, after checking that it was allowed to choose it.
     fn adopt(&mut self, slot: usize) {
         let Some(connection) = &mut self.model.slots[slot] else { return };
-        let Some(held) = &mut connection.held else { return };
-        let Some(chosen) = held.chosen.take() else { return };
-        let column = if held.next.is_some() { "next_attempt_at" } else { "check_at" };
+        let Some(credentials) = &mut connection.credentials else { return };
+        let Some(chosen) = credentials.chosen.take() else { return };
+        let column = if credentials.next.is_some() { "next_attempt_at" } else { "check_at" };
         let sql = format!("SELECT {column} FROM credentials WHERE connection_id = ?1");
         let found: i64 =
-            self.api.world.database.query_row(&sql, [&connection.id], |row| row.get(0)).unwrap();
+            self.api.env.database.query_row(&sql, [&connection.id], |row| row.get(0)).unwrap();
         let found = u64::try_from(found).unwrap();
         let may_be = match chosen {
-            Chosen::Within(first, last) => (first..=last).contains(&found),
-            Chosen::OneOf(one, other) => [one, other].contains(&found),
+            ChosenTime::Within(first, last) => (first..=last).contains(&found),
+            ChosenTime::OneOf(one, other) => [one, other].contains(&found),
         };
         assert!(may_be, "{column}: {found} is not {chosen:?}");
-        *(if held.next.is_some() { &mut held.next } else { &mut held.check }) = Some(found);
+        *(if credentials.next.is_some() {
+            &mut credentials.next
+        } else {
+            &mut credentials.check
+        }) = Some(found);
     }
 }
 
 /// Prints the history when a test fails.
-struct Told<'a> {
+struct EventView<'a> {
     seed: u64,
     steps: &'a RefCell<Vec<Step>>,
 }
 
-impl Drop for Told<'_> {
+impl Drop for EventView<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let steps = self.steps.borrow();
@@ -313,18 +321,20 @@ fn states_and_events_match_the_model() {
     let mut seen = BTreeSet::new();
     for seed in 1..=repetitions(HISTORIES[0], HISTORIES[1]) as u64 {
         let steps = RefCell::default();
-        let _told = Told { seed, steps: &steps };
-        let mut chance = Chance(seed);
+        let _told = EventView { seed, steps: &steps };
+        let mut rng = TestRng(seed);
         let mut pair = Pair::new();
         for _ in 0..STEPS {
-            let last = steps.borrow().last().map(|step: &Step| step.answer);
-            let step = Step::any(&mut chance, last);
+            let last = steps.borrow().last().map(|step: &Step| step.response);
+            let step = Step::any(&mut rng, last);
             steps.borrow_mut().push(step.clone());
             pair.do_step(&step);
             pair.compare();
             for connection in pair.model.slots.iter().flatten() {
-                let held = connection.held.as_ref();
-                let code = held.and_then(|held| held.reason.as_ref()).map(|reason| reason.0);
+                let credentials = connection.credentials.as_ref();
+                let code = credentials
+                    .and_then(|credentials| credentials.reason.as_ref())
+                    .map(|reason| reason.0);
                 seen.insert((connection.state, code));
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use connector_vault::util::rfc3339::rfc3339;
 
-use super::steps::{Answer, Class, Failure};
+use super::steps::{Class, Failure, TokenResponse};
 use super::*;
 
 /// The reason for a connection's state.
@@ -17,7 +17,6 @@ impl Reason {
     }
 }
 
-/// A connection of the model.
 #[derive(Debug, Clone)]
 pub struct Connection {
     pub id: String,
@@ -26,30 +25,30 @@ pub struct Connection {
     pub active: bool,
     pub reported: Option<&'static str>,
     pub tags: usize,
-    pub held: Option<Held>,
+    pub credentials: Option<StoredCredentials>,
 }
 
 impl Connection {
     pub fn reason(&self) -> Option<Reason> {
-        match self.held.as_ref().and_then(|held| held.reason.clone()) {
+        match self.credentials.as_ref().and_then(|credentials| credentials.reason.clone()) {
             Some(reason) => Some(reason),
             None => self.reported.map(|detail| Reason("reported", Some(detail), None)),
         }
     }
 
     pub fn due(&self) -> Option<u64> {
-        let held = self.held.as_ref()?;
-        held.handed.or(held.next).or(held.check)
+        let credentials = self.credentials.as_ref()?;
+        credentials.handed.or(credentials.next).or(credentials.check)
     }
 
-    pub fn held(&mut self) -> &mut Held {
-        self.held.as_mut().unwrap()
+    pub fn credentials(&mut self) -> &mut StoredCredentials {
+        self.credentials.as_mut().unwrap()
     }
 }
 
 /// The credentials in the vault.
 #[derive(Debug, Clone, Default)]
-pub struct Held {
+pub struct StoredCredentials {
     pub access: String,
     pub refresh: Option<String>,
     pub issued: u64,
@@ -65,14 +64,14 @@ pub struct Held {
     pub next: Option<u64>,
     pub check: Option<u64>,
     /// The time from which storage itself chose the next check or the next attempt.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<ChosenTime>,
     pub handed: Option<u64>,
     pub leased: Option<u64>,
     /// Whether the account is known. All sign-ins are of one account.
     pub knows_account: bool,
 }
 
-impl Held {
+impl StoredCredentials {
     pub fn is_valid(&self, now: u64) -> bool {
         self.expires.is_none_or(|at| now < at)
     }
@@ -95,7 +94,7 @@ impl Held {
 
 /// A time that storage may choose.
 #[derive(Debug, Clone, Copy)]
-pub enum Chosen {
+pub enum ChosenTime {
     Within(u64, u64),
     OneOf(u64, u64),
 }
@@ -122,26 +121,26 @@ fn pause(attempts: usize) -> u64 {
 }
 
 /// The process was killed.
-pub struct Dead;
+pub struct Crashed;
 
 /// A process that may be killed at a step.
 pub struct Process {
-    pub death: Option<Death>,
+    pub crash_point: Option<CrashPoint>,
     pub steps: u32,
 }
 
 impl Process {
     /// Performs a step; the process may be killed before or after it.
-    pub fn step<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Dead> {
-        let nth = self.steps;
+    pub fn step<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Crashed> {
+        let index = self.steps;
         self.steps += 1;
-        match self.death {
-            Some(death) if nth > death.step => Err(Dead),
-            Some(death) if nth == death.step => {
-                if death.does_the_last {
+        match self.crash_point {
+            Some(crash_point) if index > crash_point.step => Err(Crashed),
+            Some(crash_point) if index == crash_point.step => {
+                if crash_point.completes_step {
                     work();
                 }
-                Err(Dead)
+                Err(Crashed)
             }
             _ => Ok(work()),
         }
@@ -176,7 +175,7 @@ impl Model {
         self.slots[slot].as_mut().unwrap()
     }
 
-    pub fn tell(&mut self, slot: usize, kind: &str) {
+    pub fn record_event(&mut self, slot: usize, kind: &str) {
         let connection = self.slots[slot].as_ref().unwrap();
         let is_bad = matches!(kind, "degraded" | "failed");
         let reason = connection.reason().filter(|_| is_bad);
@@ -192,7 +191,7 @@ impl Model {
         if old != new {
             (connection.state, connection.since) = (new, now);
         }
-        self.tell(
+        self.record_event(
             slot,
             match (old, new) {
                 _ if old != new && matches!(new, "degraded" | "failed") => new,
@@ -216,42 +215,43 @@ impl Model {
 
     pub fn fails(&mut self, slot: usize, failure: Failure) {
         let (now, fifths) = (self.now, self.fifths);
-        let held = self.at(slot).held();
-        let is_ended =
-            failure.class == Class::Ended && held.ended.is_some_and(|first| now - first >= MINUTE);
+        let credentials = self.at(slot).credentials();
+        let is_ended = failure.class == Class::Ended
+            && credentials.ended.is_some_and(|first| now - first >= MINUTE);
         let is_refused =
             matches!(failure.class, Class::Ended | Class::Refused | Class::Unauthorized);
-        let is_hopeless = is_refused && held.refused.is_some_and(|first| now - first >= 3 * DAY);
-        held.attempts += 1;
+        let is_hopeless =
+            is_refused && credentials.refused.is_some_and(|first| now - first >= 3 * DAY);
+        credentials.attempts += 1;
         if is_refused {
-            held.refused = held.refused.or(Some(now));
+            credentials.refused = credentials.refused.or(Some(now));
         }
         if failure.class == Class::Ended {
-            held.ended = held.ended.or(Some(now));
+            credentials.ended = credentials.ended.or(Some(now));
         }
         let code = if is_ended { failure.codes.1 } else { failure.codes.0 };
-        held.reason = Some(Reason(code, failure.detail, failure.status));
+        credentials.reason = Some(Reason(code, failure.detail, failure.status));
         if is_ended || is_hopeless {
-            held.is_done(None, None);
+            credentials.is_done(None, None);
             if self.at(slot).state != "failed" {
                 self.at(slot).active = false;
                 self.becomes(slot, "failed");
             }
             return;
         }
-        let mut pause = pause(held.attempts);
+        let mut pause = pause(credentials.attempts);
         if matches!(failure.class, Class::Client | Class::Unauthorized) {
             pause = pause.min(HOUR);
         }
         // Only a second refusal ends the grant.
-        let first = held.ended.filter(|_| failure.class == Class::Ended);
+        let first = credentials.ended.filter(|_| failure.class == Class::Ended);
         let first = first.map_or(now, |first| first + MINUTE).max(now + failure.retry_after);
         // 80 % to 120 % of the pause, in 255 steps. The other time is 128 steps away.
         let at = |step: u64| (now + pause * (80 * 255 + 40 * step) / (100 * 255)).max(first);
         let (at, or) = (at(51 * fifths), at((51 * fifths + 128) % 256));
-        let check = held.check;
-        held.is_done(Some(at), check);
-        held.chosen = Some(Chosen::OneOf(at, or));
+        let check = credentials.check;
+        credentials.is_done(Some(at), check);
+        credentials.chosen = Some(ChosenTime::OneOf(at, or));
         if !matches!(self.at(slot).state, "degraded" | "failed") {
             self.becomes(slot, "degraded");
         }
@@ -264,26 +264,26 @@ impl Model {
         slot: usize,
         trigger: RefreshTrigger,
         client: Option<Client>,
-        answer: Answer,
-    ) -> Result<u16, Dead> {
+        response: TokenResponse,
+    ) -> Result<u16, Crashed> {
         let now = self.now;
-        let held = self.at(slot).held().clone();
-        let is_valid = held.is_valid(now);
+        let credentials = self.at(slot).credentials().clone();
+        let is_valid = credentials.is_valid(now);
         let waits = |reason: &Reason| {
-            reason.0 == "client_rejected" && (reason.2.is_none() || held.refused.is_none())
+            reason.0 == "client_rejected" && (reason.2.is_none() || credentials.refused.is_none())
         };
-        let is_mended = held.reason.as_ref().is_some_and(waits)
+        let is_mended = credentials.reason.as_ref().is_some_and(waits)
             && client.is_some_and(|client| !client.rejected);
         if trigger != RefreshTrigger::Requested
-            && held.next.is_some_and(|next| now < next)
+            && credentials.next.is_some_and(|next| now < next)
             && !is_mended
         {
             return Ok(if is_valid { 200 } else { 503 });
         }
-        let is_free = held.leased.is_none_or(|until| until <= now);
+        let is_free = credentials.leased.is_none_or(|until| until <= now);
         process.step(|| {
             if is_free {
-                self.at(slot).held().leased = Some(now + 30 * SECOND);
+                self.at(slot).credentials().leased = Some(now + 30 * SECOND);
             }
         })?;
         let can_use = trigger == RefreshTrigger::Expiring && is_valid;
@@ -312,18 +312,18 @@ impl Model {
             None if client.is_none() => Some(rejected),
             None => {
                 process.step(|| {
-                    self.spent.extend(held.refresh.clone());
-                    self.given += u64::from(matches!(answer, Answer::Good { .. }));
+                    self.spent.extend(credentials.refresh.clone());
+                    self.given += u64::from(matches!(response, TokenResponse::Good { .. }));
                 })?;
-                answer.failure()
+                response.failure()
             }
         };
         process.step(|| match failure {
-            None => self.refreshed(slot, answer, client),
+            None => self.refreshed(slot, response, client),
             Some(failure) => {
                 self.fails(slot, failure);
                 let id = self.at(slot).id.replace('-', "");
-                let party = if held.knows_account {
+                let party = if credentials.knows_account {
                     Party::Account
                 } else {
                     Party::Connection(u128::from_str_radix(&id, 16).unwrap())
@@ -352,14 +352,14 @@ impl Model {
         })
     }
 
-    pub fn refreshed(&mut self, slot: usize, answer: Answer, client: Option<Client>) {
-        let (now, nth, check) = (self.now, self.given, self.next_check());
-        let held = self.at(slot).held();
-        let former = held.scopes.clone();
-        held.take(answer, nth, now, None);
-        held.works(check);
-        if held.scopes != former {
-            self.tell(slot, "scopes_changed");
+    pub fn refreshed(&mut self, slot: usize, response: TokenResponse, client: Option<Client>) {
+        let (now, index, check) = (self.now, self.given, self.next_check());
+        let credentials = self.at(slot).credentials();
+        let former = credentials.scopes.clone();
+        credentials.take(response, index, now, None);
+        credentials.works(check);
+        if credentials.scopes != former {
+            self.record_event(slot, "scopes_changed");
         }
         self.works(slot);
         if client.is_some_and(|client| client.rejected || client.suspect.is_some())
@@ -375,28 +375,28 @@ impl Model {
         process: &mut Process,
         slot: usize,
         is_asked: bool,
-        answer: Answer,
-    ) -> Result<u16, Dead> {
+        response: TokenResponse,
+    ) -> Result<u16, Crashed> {
         process.step(|| ())?;
         let (now, client) = (self.now, self.client);
         let Some(connection) = &self.slots[slot] else { return Ok(404) };
-        let Some(held) = &connection.held else { return Ok(404) };
+        let Some(credentials) = &connection.credentials else { return Ok(404) };
         if connection.state == "failed" {
             return Ok(409);
         }
         let is_key = SLOTS[slot].0 == "keyed";
-        if !is_key && held.refresh.is_some() && (is_asked || held.is_due(now)) {
+        if !is_key && credentials.refresh.is_some() && (is_asked || credentials.is_due(now)) {
             let trigger =
                 if is_asked { RefreshTrigger::Requested } else { RefreshTrigger::Expiring };
-            return self.refresh(process, slot, trigger, client, answer);
+            return self.refresh(process, slot, trigger, client, response);
         }
-        if held.is_valid(now) {
+        if credentials.is_valid(now) {
             // A key is not refreshed; a token that can't be refreshed is an error.
             return Ok(if is_asked && !is_key { 409 } else { 200 });
         }
         // It has expired and can't be refreshed, which the next use detects.
-        let waits = held.next.is_some_and(|next| now < next);
-        let is_free = held.leased.is_none_or(|until| until <= now);
+        let waits = credentials.next.is_some_and(|next| now < next);
+        let is_free = credentials.leased.is_none_or(|until| until <= now);
         if !waits {
             process.step(|| {
                 if is_free {
@@ -408,7 +408,11 @@ impl Model {
     }
 
     /// A run of the schedule does the due work.
-    pub fn minute(&mut self, process: &mut Process, answer: Answer) -> Result<(), Dead> {
+    pub fn minute(
+        &mut self,
+        process: &mut Process,
+        response: TokenResponse,
+    ) -> Result<(), Crashed> {
         let now = self.now;
         let is_due = |slot: &usize| {
             let due = self.slots[*slot].as_ref().and_then(Connection::due);
@@ -418,7 +422,7 @@ impl Model {
         due.sort_by_key(|slot| self.slots[*slot].as_ref().unwrap().id.clone());
         process.step(|| {
             for slot in &due {
-                self.at(*slot).held().handed = Some(now + 10 * MINUTE);
+                self.at(*slot).credentials().handed = Some(now + 10 * MINUTE);
             }
         })?;
         if due.is_empty() {
@@ -427,10 +431,10 @@ impl Model {
         process.step(|| ())?;
         let client = self.client;
         for slot in due {
-            if SLOTS[slot].0 == "acme" && self.at(slot).held().refresh.is_some() {
-                self.refresh(process, slot, RefreshTrigger::Check, client, answer)?;
+            if SLOTS[slot].0 == "acme" && self.at(slot).credentials().refresh.is_some() {
+                self.refresh(process, slot, RefreshTrigger::Check, client, response)?;
             } else {
-                self.verify(process, slot, answer)?;
+                self.verify(process, slot, response)?;
             }
         }
         Ok(())
@@ -441,14 +445,14 @@ impl Model {
         &mut self,
         process: &mut Process,
         slot: usize,
-        answer: Answer,
-    ) -> Result<(), Dead> {
+        response: TokenResponse,
+    ) -> Result<(), Crashed> {
         let (now, check) = (self.now, self.next_check());
-        let held = self.at(slot).held();
-        let is_free = held.leased.is_none_or(|until| until <= now);
+        let credentials = self.at(slot).credentials();
+        let is_free = credentials.leased.is_none_or(|until| until <= now);
         process.step(|| {
             if is_free {
-                held.leased = Some(now + 30 * SECOND);
+                credentials.leased = Some(now + 30 * SECOND);
             }
         })?;
         if !is_free {
@@ -456,8 +460,8 @@ impl Model {
         }
         let finding = if SLOTS[slot].0 == "keyed" {
             process.step(|| self.calls += 1)?;
-            answer.finding()
-        } else if self.at(slot).held().is_valid(now) {
+            response.finding()
+        } else if self.at(slot).credentials().is_valid(now) {
             Err(())
         } else {
             Ok(Some(Failure::bare(Class::Ended, "grant_rejected")))
@@ -465,39 +469,40 @@ impl Model {
         process.step(|| match finding {
             Err(()) => {
                 let fifths = self.fifths;
-                let held = self.at(slot).held();
+                let credentials = self.at(slot).credentials();
                 let mut next = None;
-                if held.attempts > 0 {
-                    held.attempts += 1;
-                    next = Some(now + pause(held.attempts) / 100 * (80 + 8 * fifths));
+                if credentials.attempts > 0 {
+                    credentials.attempts += 1;
+                    next = Some(now + pause(credentials.attempts) / 100 * (80 + 8 * fifths));
                 }
-                held.is_done(next, Some(check));
+                credentials.is_done(next, Some(check));
             }
             Ok(Some(failure)) => self.fails(slot, failure),
             Ok(None) => {
-                self.at(slot).held().works(check);
+                self.at(slot).credentials().works(check);
                 self.works(slot);
             }
         })
     }
 
     /// Stores new credentials in a connection.
-    pub fn store(&mut self, slot: usize, state: &'static str, new: Held) {
+    pub fn store(&mut self, slot: usize, state: &'static str, new: StoredCredentials) {
         let now = self.now;
         let connection = self.at(slot);
-        let former = connection.held.clone();
+        let former = connection.credentials.clone();
         connection.reported = None;
         connection.active = true;
         if connection.state != state {
             (connection.state, connection.since) = (state, now);
         }
-        self.tell(slot, if former.is_some() { "reconnected" } else { "connected" });
+        self.record_event(slot, if former.is_some() { "reconnected" } else { "connected" });
         let is_other = former.as_ref().is_some_and(|former| former.scopes != new.scopes);
         let (check, handed) = former.map_or((None, None), |former| (former.check, former.handed));
-        let chosen = check.is_none().then_some(Chosen::Within(now, now + DAY));
-        self.at(slot).held = Some(Held { check, handed, chosen, refreshed: now, ..new });
+        let chosen = check.is_none().then_some(ChosenTime::Within(now, now + DAY));
+        self.at(slot).credentials =
+            Some(StoredCredentials { check, handed, chosen, refreshed: now, ..new });
         if is_other {
-            self.tell(slot, "scopes_changed");
+            self.record_event(slot, "scopes_changed");
         }
     }
 
@@ -506,41 +511,43 @@ impl Model {
         &mut self,
         process: &mut Process,
         slot: usize,
-        answer: Answer,
+        response: TokenResponse,
         id: &str,
-    ) -> Result<(), Dead> {
+    ) -> Result<(), Crashed> {
         process.step(|| ())?;
         process.step(|| {
             self.calls += 1;
-            self.given += u64::from(matches!(answer, Answer::Good { .. }));
+            self.given += u64::from(matches!(response, TokenResponse::Good { .. }));
         })?;
-        if answer.failure().is_some() {
+        if response.failure().is_some() {
             return process.step(|| ());
         }
         // The request for the account.
         process.step(|| self.calls += 1)?;
         process.step(|| {
-            let mut held = Held::default();
-            held.take(answer, self.given, self.now, Some("read"));
-            held.knows_account = true;
-            let former = self.slots[slot].as_ref().and_then(|former| former.held.clone());
-            let has_ended =
-                |former: &Held| former.reason.as_ref().is_some_and(|it| it.0 == "grant_ended");
+            let mut credentials = StoredCredentials::default();
+            credentials.take(response, self.given, self.now, Some("read"));
+            credentials.knows_account = true;
+            let former = self.slots[slot].as_ref().and_then(|former| former.credentials.clone());
+            let has_ended = |former: &StoredCredentials| {
+                former.reason.as_ref().is_some_and(|it| it.0 == "grant_ended")
+            };
             let former = former.filter(|former| former.knows_account && !has_ended(former));
-            held.refresh = held.refresh.take().or(former.and_then(|former| former.refresh));
+            credentials.refresh =
+                credentials.refresh.take().or(former.and_then(|former| former.refresh));
             if self.slots[slot].is_none() {
                 self.create(slot, id, "operational");
             }
-            self.store(slot, "operational", held);
+            self.store(slot, "operational", credentials);
         })
     }
 
     pub fn create(&mut self, slot: usize, id: &str, state: &'static str) {
         let (id, since) = (id.to_owned(), self.now);
-        let (active, reported, tags, held) = (true, None, 0, None);
-        let new = Connection { id, state, since, active, reported, tags, held };
+        let (active, reported, tags, credentials) = (true, None, 0, None);
+        let new = Connection { id, state, since, active, reported, tags, credentials };
         self.slots[slot] = Some(new);
-        self.tell(slot, "created");
+        self.record_event(slot, "created");
     }
 
     /// An API key is stored.
@@ -548,41 +555,42 @@ impl Model {
         &mut self,
         process: &mut Process,
         slot: usize,
-        answer: Answer,
-    ) -> Result<bool, Dead> {
+        response: TokenResponse,
+    ) -> Result<bool, Crashed> {
         process.step(|| ())?;
         process.step(|| self.calls += 1)?;
         // Only a rejection prevents storing the key.
-        let (state, reason) = match answer.finding() {
+        let (state, reason) = match response.finding() {
             Ok(None) => ("operational", None),
             Ok(Some(failure)) if failure.class == Class::Ended => return Ok(false),
             Ok(Some(failure)) => ("unknown", Some(failure.status)),
             Err(()) => {
-                let is_denied = matches!(answer, Answer::InvalidClient | Answer::Denied);
+                let is_denied =
+                    matches!(response, TokenResponse::InvalidClient | TokenResponse::Denied);
                 ("unknown", Some(Some(if is_denied { 403 } else { 404 })))
             }
         };
         let detail =
             "The platform did not say whether it accepts the credentials. They were stored.";
         let reason = reason.map(|status| Reason("not_checked", Some(detail), status));
-        let held = Held { reason, ..Held::default() };
+        let credentials = StoredCredentials { reason, ..StoredCredentials::default() };
         process.step(|| self.calls += 1)?;
-        process.step(|| self.store(slot, state, held))?;
+        process.step(|| self.store(slot, state, credentials))?;
         Ok(true)
     }
 
     /// A refresh token is imported.
-    pub fn import(&mut self, process: &mut Process, slot: usize) -> Result<(), Dead> {
+    pub fn import(&mut self, process: &mut Process, slot: usize) -> Result<(), Crashed> {
         process.step(|| ())?;
         process.step(|| {
             let now = self.now;
-            let held = Held {
+            let credentials = StoredCredentials {
                 refresh: Some("rt-imported".to_owned()),
                 issued: now,
                 expires: Some(now),
-                ..Held::default()
+                ..StoredCredentials::default()
             };
-            self.store(slot, "unknown", held);
+            self.store(slot, "unknown", credentials);
         })
     }
 
@@ -594,7 +602,7 @@ impl Model {
         reason: Option<&'static str>,
     ) -> u16 {
         let Some(connection) = &mut self.slots[slot] else { return 404 };
-        if connection.held.is_some() {
+        if connection.credentials.is_some() {
             return 409;
         }
         let before = (connection.state, connection.active, connection.reported);
@@ -615,35 +623,41 @@ impl Model {
             ("degraded", Some("client_rejected" | "request_rejected")) => "account",
             _ => "nobody",
         };
-        let held = connection.held.as_ref();
+        let credentials = connection.credentials.as_ref();
         let time = |at: Option<u64>| at.and_then(rfc3339);
         json!({
             "state": connection.state, "since": rfc3339(connection.since), "actor": actor,
             "reason": reason.map_or(Value::Null, |reason| reason.json()),
-            "attempts": held.map_or(0, |held| held.attempts),
-            "nextAttemptAt": time(held.and_then(|held| held.next)),
-            "expiresAt": time(held.and_then(|held| held.expires)),
-            "lastRefreshedAt": time(held.map(|held| held.refreshed)),
-            "scopes": held.map_or_else(BTreeSet::new, |held| held.scopes.clone()),
-            "missingScopes": held.map_or_else(BTreeSet::new, |held| held.missing.clone()),
-            "holdsCredentials": held.is_some(), "awaitsCutOver": false, "client": held.filter(|_| SLOTS[slot].0 == "acme").map(|_| "default"), "active": connection.active,
+            "attempts": credentials.map_or(0, |credentials| credentials.attempts),
+            "nextAttemptAt": time(credentials.and_then(|credentials| credentials.next)),
+            "expiresAt": time(credentials.and_then(|credentials| credentials.expires)),
+            "lastRefreshedAt": time(credentials.map(|credentials| credentials.refreshed)),
+            "scopes": credentials.map_or_else(BTreeSet::new, |credentials| credentials.scopes.clone()),
+            "missingScopes": credentials.map_or_else(BTreeSet::new, |credentials| credentials.missing.clone()),
+            "holdsCredentials": credentials.is_some(), "awaitsCutOver": false, "client": credentials.filter(|_| SLOTS[slot].0 == "acme").map(|_| "default"), "active": connection.active,
         })
     }
 }
 
-impl Held {
+impl StoredCredentials {
     /// Adopts the tokens of a response; `scopes` are the requested ones, in case the platform does not list the granted
     /// ones.
-    pub fn take(&mut self, answer: Answer, nth: u64, now: u64, asked: Option<&'static str>) {
-        let Answer::Good { life, rotates, scopes } = answer else { return };
-        self.access = format!("at-{nth}");
+    pub fn take(
+        &mut self,
+        response: TokenResponse,
+        index: u64,
+        now: u64,
+        requested: Option<&'static str>,
+    ) {
+        let TokenResponse::Good { life, rotates, scopes } = response else { return };
+        self.access = format!("at-{index}");
         (self.issued, self.refreshed) = (now, now);
         self.expires = life.map(|life| now + life * SECOND);
         if rotates {
-            self.refresh = Some(format!("rt-{nth}"));
+            self.refresh = Some(format!("rt-{index}"));
         }
-        if let Some(scopes) = scopes.or(asked) {
-            let known = self.scopes.union(&self.missing).copied().chain(asked);
+        if let Some(scopes) = scopes.or(requested) {
+            let known = self.scopes.union(&self.missing).copied().chain(requested);
             let granted: BTreeSet<_> = scopes.split(' ').collect();
             self.missing = known.filter(|scope| !granted.contains(scope)).collect();
             self.scopes = granted;

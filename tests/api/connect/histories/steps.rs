@@ -4,7 +4,7 @@ use super::*;
 
 /// A platform's response to a token request, or to a request that checks a key.
 #[derive(Debug, Clone, Copy)]
-pub enum Answer {
+pub enum TokenResponse {
     Good {
         life: Option<u64>,
         rotates: bool,
@@ -52,62 +52,61 @@ impl Failure {
         Self { class, codes: (code, "grant_ended"), detail: None, status: None, retry_after: 0 }
     }
 
-    pub fn said(class: Class, code: &'static str, status: u16, detail: &'static str) -> Self {
+    pub fn reported(class: Class, code: &'static str, status: u16, detail: &'static str) -> Self {
         Self { detail: Some(detail), status: Some(status), ..Self::bare(class, code) }
     }
 }
 
-impl Answer {
-    pub fn any(chance: &mut Chance) -> Self {
+impl TokenResponse {
+    pub fn any(rng: &mut TestRng) -> Self {
         let refusals = [Self::InvalidScope, Self::InvalidScope, Self::Denied];
-        match chance.below(16) {
+        match rng.below(16) {
             0 => Self::Unreachable,
             1 => Self::TimedOut,
-            2 => Self::Busy(*chance.pick(&[408, 500, 502, 503]), None),
-            3 => Self::Busy(429, Some(*chance.pick(&[1, 90, 7200]))),
+            2 => Self::Busy(*rng.pick(&[408, 500, 502, 503]), None),
+            3 => Self::Busy(429, Some(*rng.pick(&[1, 90, 7200]))),
             4 => Self::Html,
             5..=6 => Self::InvalidGrant,
             8 => Self::InvalidClient,
             9 => Self::UnauthorizedClient,
-            7 | 10 | 11 => *chance.pick(&refusals),
+            7 | 10 | 11 => *rng.pick(&refusals),
             _ => Self::Good {
-                life: *chance.pick(&[None, Some(60), Some(3600), Some(86_400)]),
-                rotates: chance.percent(75),
-                scopes: *chance.pick(&[None, None, Some("read"), Some("write read")]),
+                life: *rng.pick(&[None, Some(60), Some(3600), Some(86_400)]),
+                rotates: rng.percent(75),
+                scopes: *rng.pick(&[None, None, Some("read"), Some("write read")]),
             },
         }
     }
 
-    /// The response to a token request.
-    pub fn to_token_request(self, nth: u64) -> Result<HttpResponse, HttpError> {
-        let error = |status: u16, code: &str| answer(status, &json!({"error": code}));
+    pub fn to_token_request(self, index: u64) -> Result<HttpResponse, HttpError> {
+        let error = |status: u16, code: &str| response(status, &json!({"error": code}));
         match self {
             Self::Good { life, rotates, scopes } => {
-                let mut tokens = json!({"access_token": format!("at-{nth}")});
+                let mut tokens = json!({"access_token": format!("at-{index}")});
                 if let Some(life) = life {
                     tokens["expires_in"] = json!(life);
                 }
                 if rotates {
-                    tokens["refresh_token"] = json!(format!("rt-{nth}"));
+                    tokens["refresh_token"] = json!(format!("rt-{index}"));
                 }
                 if let Some(scopes) = scopes {
                     tokens["scope"] = json!(scopes);
                 }
-                answer(200, &tokens)
+                response(200, &tokens)
             }
             Self::Unreachable => Err(HttpError::Unreachable),
             Self::TimedOut => Err(HttpError::TimedOut),
             Self::Busy(status, wait) => {
-                let mut busy = answer(status, &json!({}))?;
+                let mut busy = response(status, &json!({}))?;
                 let header = |seconds: u64| ("retry-after".to_owned(), seconds.to_string());
                 busy.headers.extend(wait.map(header));
                 Ok(busy)
             }
             Self::Html => {
-                Ok(HttpResponse { body: b"<p>Hello</p>".to_vec(), ..answer(200, &json!({}))? })
+                Ok(HttpResponse { body: b"<p>Hello</p>".to_vec(), ..response(200, &json!({}))? })
             }
             Self::InvalidGrant => {
-                answer(400, &json!({"error": "invalid_grant", "error_description": "Gone."}))
+                response(400, &json!({"error": "invalid_grant", "error_description": "Gone."}))
             }
             Self::InvalidClient => error(401, "invalid_client"),
             Self::UnauthorizedClient => error(400, "unauthorized_client"),
@@ -116,7 +115,7 @@ impl Answer {
         }
     }
 
-    /// Why the response has no tokens; `None` if it has.
+    /// Why the response has no tokens; `None` if it has some.
     pub fn failure(self) -> Option<Failure> {
         use Class::{Client, Ended, Refused, Temporary};
         let unavailable = Failure::bare(Temporary, "platform_unavailable");
@@ -130,14 +129,18 @@ impl Answer {
             Self::Html => {
                 Failure { status: Some(200), ..Failure::bare(Temporary, "invalid_answer") }
             }
-            Self::InvalidGrant => Failure::said(Ended, "grant_rejected", 400, "Gone."),
-            Self::InvalidClient => Failure::said(Client, "client_rejected", 401, "invalid_client"),
+            Self::InvalidGrant => Failure::reported(Ended, "grant_rejected", 400, "Gone."),
+            Self::InvalidClient => {
+                Failure::reported(Client, "client_rejected", 401, "invalid_client")
+            }
             Self::UnauthorizedClient => {
                 let code = "unauthorized_client";
-                Failure::said(Class::Unauthorized, "client_rejected", 400, code)
+                Failure::reported(Class::Unauthorized, "client_rejected", 400, code)
             }
-            Self::InvalidScope => Failure::said(Refused, "request_rejected", 400, "invalid_scope"),
-            Self::Denied => Failure::said(Refused, "grant_rejected", 403, "access_denied"),
+            Self::InvalidScope => {
+                Failure::reported(Refused, "request_rejected", 400, "invalid_scope")
+            }
+            Self::Denied => Failure::reported(Refused, "grant_rejected", 403, "access_denied"),
         })
     }
 
@@ -150,7 +153,7 @@ impl Answer {
             Self::UnauthorizedClient | Self::InvalidScope => 404,
             _ => return self.to_token_request(0),
         };
-        answer(status, &json!({"id": 1}))
+        response(status, &json!({"id": 1}))
     }
 
     /// The result of checking a key: `Err` if the check is inconclusive, `Ok(None)` if the key is valid.
@@ -179,9 +182,8 @@ impl Answer {
 /// The states that apps report.
 const STATES: [&str; 4] = ["unknown", "operational", "degraded", "failed"];
 
-/// The action of a step.
 #[derive(Debug, Clone)]
-pub enum Deed {
+pub enum StepAction {
     /// A client reads the credentials, with `refresh` if `true`.
     Use(usize, bool),
     /// A run of the schedule.
@@ -200,46 +202,47 @@ pub enum Deed {
 #[derive(Debug, Clone)]
 pub struct Step {
     pub wait: u64,
-    pub deed: Deed,
-    pub answer: Answer,
+    pub deed: StepAction,
+    pub response: TokenResponse,
     /// The random byte that spreads pauses, in fifths of its range.
     pub fifths: u64,
-    pub death: Option<Death>,
+    pub crash_point: Option<CrashPoint>,
 }
 
 impl Step {
     /// A random response; often the same as before (`last`).
-    pub fn any(chance: &mut Chance, last: Option<Answer>) -> Self {
-        let slot = chance.below(SLOTS.len());
-        let deed = match chance.below(24) {
-            0..=5 => Deed::Use(slot, false),
-            6..=8 => Deed::Use(slot, true),
-            9..=15 => Deed::Minute,
-            16..=17 => Deed::Connect(slot),
-            18 => Deed::Import(slot),
-            19..=20 => Deed::Report(
+    pub fn any(rng: &mut TestRng, last: Option<TokenResponse>) -> Self {
+        let slot = rng.below(SLOTS.len());
+        let deed = match rng.below(24) {
+            0..=5 => StepAction::Use(slot, false),
+            6..=8 => StepAction::Use(slot, true),
+            9..=15 => StepAction::Minute,
+            16..=17 => StepAction::Connect(slot),
+            18 => StepAction::Import(slot),
+            19..=20 => StepAction::Report(
                 slot,
-                STATES[chance.below(STATES.len())],
-                chance.maybe(40, &[false, true]),
-                chance.maybe(40, &["slow", "broken"]),
+                STATES[rng.below(STATES.len())],
+                rng.maybe(40, &[false, true]),
+                rng.maybe(40, &["slow", "broken"]),
             ),
-            21 => Deed::Tag(slot),
-            22 => [Deed::SetClient, Deed::DeleteClient][usize::from(chance.percent(25))].clone(),
-            _ if chance.percent(40) => Deed::Delete(slot),
-            _ => Deed::SetClient,
+            21 => StepAction::Tag(slot),
+            22 => [StepAction::SetClient, StepAction::DeleteClient][usize::from(rng.percent(25))]
+                .clone(),
+            _ if rng.percent(40) => StepAction::Delete(slot),
+            _ => StepAction::SetClient,
         };
         let waits =
             [0, SECOND, 31 * SECOND, 61 * SECOND, 6 * MINUTE, 20 * MINUTE, HOUR, 8 * HOUR, DAY];
-        let death = Death {
-            step: u32::try_from(chance.below(7)).unwrap(),
-            does_the_last: chance.percent(50),
+        let crash_point = CrashPoint {
+            step: u32::try_from(rng.below(7)).unwrap(),
+            completes_step: rng.percent(50),
         };
         Self {
-            wait: if chance.percent(8) { 3 * DAY } else { *chance.pick(&waits) },
+            wait: if rng.percent(8) { 3 * DAY } else { *rng.pick(&waits) },
             deed,
-            answer: last.filter(|_| chance.percent(75)).unwrap_or_else(|| Answer::any(chance)),
-            fifths: chance.next() % 6,
-            death: chance.percent(20).then_some(death),
+            response: last.filter(|_| rng.percent(75)).unwrap_or_else(|| TokenResponse::any(rng)),
+            fifths: rng.next() % 6,
+            crash_point: rng.percent(20).then_some(crash_point),
         }
     }
 }

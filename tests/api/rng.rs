@@ -10,29 +10,29 @@ pub fn repetitions(usually: usize, proof: usize) -> usize {
 
 /// Usually a sample of `count` items, each from a random place in one of `count` equal parts; all items in a proof.
 #[cfg(feature = "cli")]
-pub fn sample<T>(chance: &mut Chance, count: usize, all: Vec<T>) -> Vec<T> {
+pub fn sample<T>(rng: &mut TestRng, count: usize, all: Vec<T>) -> Vec<T> {
     let parts = repetitions(count, usize::MAX);
     if parts >= all.len() {
         return all;
     }
     let edge = |part: usize| part * all.len() / parts;
     let mut places: Vec<usize> =
-        (0..parts).map(|part| edge(part) + chance.below(edge(part + 1) - edge(part))).collect();
+        (0..parts).map(|part| edge(part) + rng.below(edge(part + 1) - edge(part))).collect();
     places.reverse();
-    let mut nth = 0;
+    let mut index = 0;
     all.into_iter()
         .filter(|_| {
-            let is_taken = places.last() == Some(&nth);
-            nth += 1;
+            let is_taken = places.last() == Some(&index);
+            index += 1;
             is_taken && places.pop().is_some()
         })
         .collect()
 }
 
 /// A pseudorandom generator (`SplitMix64`).
-pub struct Chance(pub u64);
+pub struct TestRng(pub u64);
 
-impl Chance {
+impl TestRng {
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(SPLITMIX_GAMMA);
         splitmix(self.0)

@@ -16,77 +16,77 @@ use connector_vault::ports::{
 };
 
 use super::*;
-use crate::support::World;
+use crate::support::TestEnv;
 
 /// When a process is killed: at its nth call to storage or a platform, before or after the call has an effect.
 #[derive(Debug, Clone, Copy)]
-pub struct Death {
+pub struct CrashPoint {
     pub step: u32,
-    pub does_the_last: bool,
+    pub completes_step: bool,
 }
 
 /// A process that may be killed.
-pub struct Mortal<'a> {
-    world: &'a World,
-    death: Option<Death>,
+pub struct CrashingProcess<'a> {
+    env: &'a TestEnv,
+    crash_point: Option<CrashPoint>,
     steps: Cell<u32>,
-    is_dead: Cell<bool>,
+    has_crashed: Cell<bool>,
     /// The value of each random byte that is drawn alone.
     byte: Option<u8>,
 }
 
-impl<'a> Mortal<'a> {
-    pub fn new(world: &'a World, death: Option<Death>, byte: Option<u8>) -> Self {
-        Self { world, death, steps: Cell::new(0), is_dead: Cell::new(false), byte }
+impl<'a> CrashingProcess<'a> {
+    pub fn new(env: &'a TestEnv, crash_point: Option<CrashPoint>, byte: Option<u8>) -> Self {
+        Self { env, crash_point, steps: Cell::new(0), has_crashed: Cell::new(false), byte }
     }
 
     async fn step<T>(&self, work: impl Future<Output = T>) -> T {
-        let nth = self.steps.replace(self.steps.get() + 1);
-        let Some(Death { step, does_the_last }) = self.death else { return work.await };
-        if nth > step || (nth == step && !does_the_last) {
-            self.die().await;
+        let index = self.steps.replace(self.steps.get() + 1);
+        let Some(CrashPoint { step, completes_step }) = self.crash_point else { return work.await };
+        if index > step || (index == step && !completes_step) {
+            self.crash().await;
         }
         let done = work.await;
-        if nth == step {
-            self.die().await;
+        if index == step {
+            self.crash().await;
         }
         done
     }
 
     /// The process stops here; no time passes.
-    async fn die(&self) {
-        self.is_dead.set(true);
+    async fn crash(&self) {
+        self.has_crashed.set(true);
         pending::<()>().await;
     }
 }
 
-impl Db for Mortal<'_> {
+impl Db for CrashingProcess<'_> {
     fn number(&self) -> u16 {
-        self.world.number()
+        self.env.number()
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        self.step(self.world.batch(statements)).await
+        self.step(self.env.batch(statements)).await
     }
 }
 
-impl Background for Mortal<'_> {
+impl Background for CrashingProcess<'_> {
     fn run_in_background(&self, statement: Statement) {
-        self.world.run_in_background(statement);
+        self.env.run_in_background(statement);
     }
 
     fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
-        self.world.send_in_background(request, deadline_ms);
+        self.env.send_in_background(request, deadline_ms);
     }
 }
 
-impl Http for Mortal<'_> {
+impl Http for CrashingProcess<'_> {
     async fn send(
         &self,
         request: HttpRequest,
         deadline_ms: u32,
     ) -> Result<HttpResponse, HttpError> {
-        self.step(self.world.send(request, deadline_ms)).await
+        self.step(self.env.send(request, deadline_ms)).await
     }
 
     async fn open(
@@ -94,47 +94,47 @@ impl Http for Mortal<'_> {
         request: StreamingRequest<'_>,
         deadline_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
-        self.step(self.world.open(request, deadline_ms)).await
+        self.step(self.env.open(request, deadline_ms)).await
     }
 
-    async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
-        self.world.read(body, most).await
+    async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {
+        self.env.read(body, max).await
     }
 }
 
-impl Blobs for Mortal<'_> {
+impl Blobs for CrashingProcess<'_> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
-        self.world.get(key).await
+        self.env.get(key).await
     }
 
     async fn inflate(&self, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, StorageError> {
-        self.world.inflate(bytes).await
+        self.env.inflate(bytes).await
     }
 }
 
-impl Clock for Mortal<'_> {
+impl Clock for CrashingProcess<'_> {
     fn now(&self) -> u64 {
-        Clock::now(self.world)
+        Clock::now(self.env)
     }
 
     async fn sleep(&self, milliseconds: u32) -> bool {
-        if self.is_dead.get() {
+        if self.has_crashed.get() {
             pending::<()>().await;
         }
-        self.world.sleep(milliseconds).await
+        self.env.sleep(milliseconds).await
     }
 }
 
-impl Random for Mortal<'_> {
+impl Random for CrashingProcess<'_> {
     fn fill(&self, bytes: &mut [u8]) {
         match (self.byte, &mut *bytes) {
             (Some(byte), [only]) => *only = byte,
-            _ => self.world.fill(bytes),
+            _ => self.env.fill(bytes),
         }
     }
 }
 
-impl Signatures for Mortal<'_> {
+impl Signatures for CrashingProcess<'_> {
     async fn verify(
         &self,
         algorithm: Algorithm,
@@ -142,25 +142,25 @@ impl Signatures for Mortal<'_> {
         message: &[u8],
         signature: &[u8],
     ) -> bool {
-        self.world.verify(algorithm, key, message, signature).await
+        self.env.verify(algorithm, key, message, signature).await
     }
 }
 
-impl Patterns for Mortal<'_> {
+impl Patterns for CrashingProcess<'_> {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
-        self.world.is_match(pattern, text)
+        self.env.is_match(pattern, text)
     }
 }
 
-impl RateLimit for Mortal<'_> {
+impl RateLimit for CrashingProcess<'_> {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
-        self.world.allow(caller).await
+        self.env.allow(caller).await
     }
 }
 
-impl Queue for Mortal<'_> {
+impl Queue for CrashingProcess<'_> {
     async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
-        self.world.enqueue(messages, delay).await
+        self.env.enqueue(messages, delay).await
     }
 }
 
@@ -177,12 +177,12 @@ pub fn run_until_death<T>(work: impl Future<Output = T>) -> Option<T> {
 }
 
 /// Handles a request in a process that is killed at a step. Returns `None` if it was killed.
-pub fn answer_until(
+pub fn respond_until(
     api: &Api,
     request: &Request,
     step: u32,
-    does_the_last: bool,
+    completes_step: bool,
 ) -> Option<Response> {
-    let process = Mortal::new(&api.world, Some(Death { step, does_the_last }), None);
+    let process = CrashingProcess::new(&api.env, Some(CrashPoint { step, completes_step }), None);
     run_until_death(handle(&api.service, &process, request))
 }

@@ -12,7 +12,7 @@ use connector_vault::ports::{Db, Random, ResultSet, Statement, StorageError};
 use connector_vault::storage::metering::Metered;
 
 use super::*;
-use crate::support::World;
+use crate::support::TestEnv;
 
 /// A new key before the old one.
 const ROTATED: &str = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=,one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
@@ -25,13 +25,13 @@ fn keys(text: &str) -> VaultKeys {
 fn with_keys(api: Api, keys: &str) -> Api {
     let mut settings = SETTINGS;
     settings[0].1 = keys;
-    let Api { world, key, .. } = api;
-    Api { world, key, ..Api::new(config(&settings)) }
+    let Api { env, key, .. } = api;
+    Api { env, key, ..Api::new(config(&settings)) }
 }
 
 /// The number of ciphertexts per vault key.
 fn sealed_by(api: &Api) -> Vec<String> {
-    api.world.texts(
+    api.env.texts(
         "SELECT sealed_key || ' ' || count(*) FROM (SELECT sealed_key FROM credentials UNION ALL SELECT sealed_key FROM oauth_clients UNION ALL SELECT sealed_key FROM revocations) WHERE sealed_key IS NOT NULL GROUP BY sealed_key ORDER BY 1",
     )
 }
@@ -40,8 +40,8 @@ fn sealed_by(api: &Api) -> Vec<String> {
 pub fn api_of_now() -> Api {
     let api = api();
     let sql = "SELECT unixepoch() * 1000";
-    let now: i64 = api.world.database.query_row(sql, [], |row| row.get(0)).unwrap();
-    api.world.now.set(now.try_into().unwrap());
+    let now: i64 = api.env.database.query_row(sql, [], |row| row.get(0)).unwrap();
+    api.env.now.set(now.try_into().unwrap());
     api
 }
 
@@ -75,13 +75,13 @@ fn rotation_reencrypts_rows_in_batches() {
     api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
     assert_eq!(sealed_by(&api), ["one 5"]);
     let (old, both) = (keys(KEYS), keys(ROTATED));
-    let run = |limit| pollster::block_on(reencrypt(&api.world, &both, limit)).unwrap();
+    let run = |limit| pollster::block_on(reencrypt(&api.env, &both, limit)).unwrap();
 
     // With a single key, the database is not read.
-    let calls = api.world.db_calls.get();
-    let nothing = pollster::block_on(reencrypt(&api.world, &old, 9)).unwrap();
+    let calls = api.env.db_calls.get();
+    let nothing = pollster::block_on(reencrypt(&api.env, &old, 9)).unwrap();
     assert_eq!(
-        (nothing, api.world.db_calls.get()),
+        (nothing, api.env.db_calls.get()),
         (Progress { is_done: true, ..Progress::default() }, calls)
     );
 
@@ -99,7 +99,7 @@ fn rotation_reencrypts_rows_in_batches() {
     for (path, identity) in paths.iter().zip(["a", "b", "c"]) {
         assert_eq!(api_key_of(&api, path), format!("secret of {identity}"));
     }
-    let done = pollster::block_on(maintain(&api.service, &api.world, true, 20)).unwrap();
+    let done = pollster::block_on(maintain(&api.service, &api.env, true, 20)).unwrap();
     assert_eq!((done.sealed.reencrypted, done.revoked, done.waiting), (0, 1, 0));
     let link = begin(&api, &of_ann("revoked")).1;
     agree(&api, &link, &json!({"access_token": "at"}));
@@ -112,8 +112,8 @@ fn a_removed_key_is_reported_and_its_rows_are_kept() {
     let api = with_keys(api, new);
     let refused = api.get(&format!("{}/credentials", paths[0]));
     assert_eq!((refused.status, &body(&refused)["code"]), (503, &json!("unavailable")));
-    assert!(refused.log.unwrap().contains("the key `one` is needed, but not in VAULT_KEYS"));
-    let done = pollster::block_on(reencrypt(&api.world, &keys(new), 9)).unwrap();
+    assert!(refused.log.unwrap().contains("the key `one` is needed, but is not in VAULT_KEYS"));
+    let done = pollster::block_on(reencrypt(&api.env, &keys(new), 9)).unwrap();
     assert_eq!((done.reencrypted, sealed_by(&api)), (0, vec!["one 2".to_owned()]));
     let api = with_keys(api, ROTATED);
     assert_eq!(api_key_of(&api, &paths[0]), "secret of a");
@@ -124,14 +124,14 @@ fn damaged_rows_are_skipped() {
     let (api, paths) = api_with_keys(&["a", "b", "c", "d", "e"]);
     // A copy of another row's ciphertext: the valid rows after it in the index are still found.
     let sql = "UPDATE credentials SET sealed = (SELECT sealed FROM credentials ORDER BY connection_id LIMIT 1) WHERE connection_id IN (SELECT connection_id FROM credentials ORDER BY connection_id LIMIT 3 OFFSET 1)";
-    api.world.database.execute(sql, []).unwrap();
+    api.env.database.execute(sql, []).unwrap();
     let both = keys(ROTATED);
     let mut reencrypted = 0;
     for _ in 0..4 {
-        let run = pollster::block_on(reencrypt(&api.world, &both, 1)).unwrap();
+        let run = pollster::block_on(reencrypt(&api.env, &both, 1)).unwrap();
         reencrypted += run.reencrypted;
     }
-    let last = pollster::block_on(reencrypt(&api.world, &both, 1)).unwrap();
+    let last = pollster::block_on(reencrypt(&api.env, &both, 1)).unwrap();
     assert_eq!((reencrypted, last), (3, Progress { reencrypted: 0, damaged: 3, is_done: true }));
     assert_eq!(sealed_by(&api), ["one 3", "two 3"]);
     let api = with_keys(api, ROTATED);
@@ -140,14 +140,14 @@ fn damaged_rows_are_skipped() {
 }
 
 /// Storage in which another writer acts between a run's read and its write.
-struct Raced<'a> {
-    world: &'a World,
+struct RacedStorage<'a> {
+    env: &'a TestEnv,
     meanwhile: RefCell<Option<Box<dyn FnOnce() + 'a>>>,
 }
 
-impl Db for Raced<'_> {
+impl Db for RacedStorage<'_> {
     fn number(&self) -> u16 {
-        self.world.number()
+        self.env.number()
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
@@ -156,18 +156,18 @@ impl Db for Raced<'_> {
         {
             meanwhile();
         }
-        self.world.batch(statements).await
+        self.env.batch(statements).await
     }
 }
 
-impl Random for Raced<'_> {
+impl Random for RacedStorage<'_> {
     fn fill(&self, bytes: &mut [u8]) {
-        self.world.fill(bytes);
+        self.env.fill(bytes);
     }
 }
 
-fn tokens(nth: u8) -> Value {
-    json!({"access_token": format!("at-{nth}"), "refresh_token": format!("rt-{nth}"), "expires_in": 3600})
+fn tokens(index: u8) -> Value {
+    json!({"access_token": format!("at-{index}"), "refresh_token": format!("rt-{index}"), "expires_in": 3600})
 }
 
 /// A connection that the old key encrypted, in a service with both keys.
@@ -184,7 +184,7 @@ fn reencryption_never_overwrites_a_refresh() {
     script(&api, &[(200, tokens(2))]);
     let refresh =
         || assert_eq!(body(&api.get(&format!("{path}?refresh=true")))["accessToken"], "at-2");
-    let raced = Raced { world: &api.world, meanwhile: RefCell::new(Some(Box::new(refresh))) };
+    let raced = RacedStorage { env: &api.env, meanwhile: RefCell::new(Some(Box::new(refresh))) };
     pollster::block_on(reencrypt(&raced, &keys(ROTATED), 9)).unwrap();
     assert_eq!(body(&api.get(&path))["accessToken"], "at-2");
     assert_eq!(sealed_by(&api), ["two 2"]);
@@ -195,11 +195,11 @@ fn a_refresh_in_progress_still_writes_its_tokens() {
     let (api, path) = api_with_tokens();
     let api = Rc::new(api);
     let weak = Rc::downgrade(&api);
-    *api.world.platform.borrow_mut() = Box::new(move |_| {
+    *api.env.platform.borrow_mut() = Box::new(move |_| {
         let api = weak.upgrade().unwrap();
-        let run = pollster::block_on(reencrypt(&api.world, &keys(ROTATED), 9)).unwrap();
+        let run = pollster::block_on(reencrypt(&api.env, &keys(ROTATED), 9)).unwrap();
         assert_eq!(run.reencrypted, 2);
-        answer(200, &tokens(2))
+        response(200, &tokens(2))
     });
     assert_eq!(body(&api.get(&format!("{path}?refresh=true")))["accessToken"], "at-2");
     assert_eq!(body(&api.get(&path))["accessToken"], "at-2");
@@ -216,13 +216,13 @@ fn revocations_are_retried_for_a_week() {
         api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
         let settings = config(&SETTINGS);
         let cache = CatalogCache::new(1 << 20);
-        let mut answers = vec![(0, json!({})); ends_after];
-        answers.push((200, json!({})));
-        script(&api, &answers);
+        let mut responses = vec![(0, json!({})); ends_after];
+        responses.push((200, json!({})));
+        script(&api, &responses);
         let (mut waits, mut minutes) = (Vec::new(), 0);
         // A week and one minute, minute by minute.
         for _ in 0..=7 * 24 * 60 + 1 {
-            let metered = Metered::new(&api.world);
+            let metered = Metered::new(&api.env);
             let done = pollster::block_on(revoke_due(&settings, &cache, &metered, 9)).unwrap();
             if let [(row, outcome)] = done.as_slice() {
                 assert_eq!(row.connection_id, id);
@@ -233,12 +233,12 @@ fn revocations_are_retried_for_a_week() {
                 }
             }
             minutes += 1;
-            api.world.wait(60_000);
+            api.env.wait(60_000);
         }
         assert_eq!(waits.get(..expected.len()), Some(expected.as_slice()));
         assert_eq!(rows(&api, "revocations"), 0);
-        let told = body(&api.get("/v1/events?types=grant.revoked,grant.revocation_failed"));
-        let [event] = told["rows"].as_array().unwrap().as_slice() else { panic!("{told}") };
+        let events = body(&api.get("/v1/events?types=grant.revoked,grant.revocation_failed"));
+        let [event] = events["rows"].as_array().unwrap().as_slice() else { panic!("{events}") };
         let mut data = json!({"grant": {"id": id, "platform": "revoked"}});
         let kind = if ends_after == 2 {
             "grant.revoked"

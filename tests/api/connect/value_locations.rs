@@ -11,9 +11,9 @@ fn api_with_method(more: &Value) -> Api {
 }
 
 /// Connects an account of the only platform, with these responses.
-fn connect_with(api: &Api, platform: &str, answers: &[(u16, Value)]) -> String {
+fn connect_with(api: &Api, platform: &str, responses: &[(u16, Value)]) -> String {
     let (id, browser, state) = followed(api, &of_ann(platform));
-    script(api, answers);
+    script(api, responses);
     let page = browser.back(api, &format!("code=c&state={state}"));
     let status = attempt(api, &id);
     assert_eq!(status["status"], "succeeded", "{status} {}", text(&page));
@@ -27,18 +27,18 @@ fn credentials(api: &Api, path: &str, query: &str) -> Value {
 }
 
 fn later(api: &Api, milliseconds: u64) {
-    api.world.now.set(api.world.now.get() + milliseconds);
+    api.env.now.set(api.env.now.get() + milliseconds);
 }
 
 /// The URL of the nth request to a platform.
-fn url(api: &Api, nth: usize) -> String {
-    api.world.sent.borrow()[nth].url.clone()
+fn url(api: &Api, index: usize) -> String {
+    api.env.sent.borrow()[index].url.clone()
 }
 
 /// Calls the platform through the proxy. Returns the URL that was called.
 fn called(api: &Api, path: &str, rest: &str) -> String {
     script(api, &[(200, json!({}))]);
-    let before = api.world.sent.borrow().len();
+    let before = api.env.sent.borrow().len();
     let response = api.get(&format!("{path}/proxy/{rest}"));
     assert_eq!(response.status, 200, "{}", text(&response));
     url(api, before)
@@ -53,11 +53,11 @@ fn token_lifetimes_have_several_names_and_units() {
         (json!({"expiresUnit": "s"}), json!({"expires_in": 3600}), Some(HOUR)),
     ] {
         let api = api_with_method(&more);
-        let mut answer = tokens.clone();
-        answer["access_token"] = json!("at-1");
-        let path = connect_with(&api, "acme", &[(200, answer)]);
+        let mut response = tokens.clone();
+        response["access_token"] = json!("at-1");
+        let path = connect_with(&api, "acme", &[(200, response)]);
         let expected =
-            life.map(|life| connector_vault::util::rfc3339::rfc3339(api.world.now.get() + life));
+            life.map(|life| connector_vault::util::rfc3339::rfc3339(api.env.now.get() + life));
         assert_eq!(
             credentials(&api, &path, "")["expiresAt"],
             json!(expected.flatten()),
@@ -67,7 +67,7 @@ fn token_lifetimes_have_several_names_and_units() {
     // A form, the format of Stack Exchange.
     let api = api_with_method(&json!({}));
     let (id, browser, state) = followed(&api, &of_ann("acme"));
-    *api.world.platform.borrow_mut() = Box::new(|_| {
+    *api.env.platform.borrow_mut() = Box::new(|_| {
         Ok(HttpResponse {
             status: 200,
             headers: Vec::new(),
@@ -76,7 +76,7 @@ fn token_lifetimes_have_several_names_and_units() {
     });
     browser.back(&api, &format!("code=c&state={state}"));
     let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
-    let expected = connector_vault::util::rfc3339::rfc3339(api.world.now.get() + DAY);
+    let expected = connector_vault::util::rfc3339::rfc3339(api.env.now.get() + DAY);
     assert_eq!(
         credentials(&api, &format!("/v1/vault/connections/{connection}"), "")["expiresAt"],
         json!(expected)
@@ -84,7 +84,7 @@ fn token_lifetimes_have_several_names_and_units() {
 }
 
 #[test]
-fn tokens_below_another_member_and_beside_a_failure_are_taken() {
+fn accepts_tokens_below_a_member_and_next_to_an_error() {
     let api = api_with_method(&json!({"tokenPointer": "/data"}));
     let tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
     let path = connect_with(&api, "acme", &[(200, json!({"code": 0, "data": tokens}))]);
@@ -173,7 +173,7 @@ fn members_never_contain_a_refresh_token() {
 fn short_lived_tokens_are_exchanged_and_refreshed() {
     let api = api_of_provider("instagram");
     let short = json!({"data": [{"access_token": "short", "user_id": 7}]});
-    let long = |nth: u64| json!({"access_token": format!("long-{nth}"), "token_type": "bearer", "expires_in": 5_184_000});
+    let long = |index: u64| json!({"access_token": format!("long-{index}"), "token_type": "bearer", "expires_in": 5_184_000});
     let path =
         connect_with(&api, "instagram", &[(200, short), (200, long(1)), (200, json!({"id": "7"}))]);
     assert_eq!(
@@ -183,7 +183,7 @@ fn short_lived_tokens_are_exchanged_and_refreshed() {
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long-1");
     // The platform refuses to refresh a token on its first day, so the daily check refreshes it in the second half of
     // its life.
-    api.world.sent.borrow_mut().clear();
+    api.env.sent.borrow_mut().clear();
     later(&api, 2 * DAY);
     script(&api, &[(200, json!({"id": "7"}))]);
     assert_eq!(send(&api, "POST", &format!("{path}/check"), &json!({})).status, 200);
@@ -213,12 +213,12 @@ fn short_lived_tokens_are_exchanged_and_refreshed() {
 #[test]
 fn facebook_tokens_are_exchanged_for_long_lived_ones() {
     let api = api_of_provider("facebook");
-    let answers = [
+    let responses = [
         (200, json!({"access_token": "short", "expires_in": 5400})),
         (200, json!({"access_token": "long", "token_type": "bearer", "expires_in": 5_183_944})),
         (200, json!({"id": "7"})),
     ];
-    let path = connect_with(&api, "facebook", &answers);
+    let path = connect_with(&api, "facebook", &responses);
     let exchange = url(&api, 1);
     assert!(
         exchange.starts_with("https://graph.facebook.com/v24.0/oauth/access_token?"),
@@ -261,8 +261,8 @@ fn reconnecting_keeps_the_refresh_token_of_the_same_account() {
     let account =
         json!({"method": "GET", "path": "https://api.acme.example/me", "id": "/id", "name": null});
     let methods = json!([oauth("oauth", &json!({})), oauth("other", &json!({}))]);
-    let tokens = |nth: u64, refresh: Option<&str>| {
-        let mut tokens = json!({"access_token": format!("at-{nth}"), "expires_in": 3600});
+    let tokens = |index: u64, refresh: Option<&str>| {
+        let mut tokens = json!({"access_token": format!("at-{index}"), "expires_in": 3600});
         if let Some(refresh) = refresh {
             tokens["refresh_token"] = json!(refresh);
         }
@@ -295,7 +295,7 @@ fn reconnecting_keeps_the_refresh_token_of_the_same_account() {
         let path = format!("/v1/vault/connections/{}", connection.as_str().unwrap());
         assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{of}");
         script(&api, &[(200, tokens(3, None))]);
-        api.world.sent.borrow_mut().clear();
+        api.env.sent.borrow_mut().clear();
         let response = api.get(&format!("{path}/credentials?refresh=true"));
         if stays {
             assert_eq!(body(&response)["accessToken"], "at-3", "{of}");
@@ -308,7 +308,7 @@ fn reconnecting_keeps_the_refresh_token_of_the_same_account() {
                 "{of}"
             );
             assert!(problem["detail"].as_str().unwrap().contains("no refresh token"), "{problem}");
-            assert_eq!(api.world.sent.borrow().len(), 0, "{of}");
+            assert_eq!(api.env.sent.borrow().len(), 0, "{of}");
             // The token is still valid, so a read without `refresh` returns it.
             assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{of}");
         }
@@ -438,10 +438,10 @@ fn only_the_authorization_url_must_be_known_before() {
     for (query, code) in [("code=c", "invalid_answer"), ("error=access_denied", "denied")] {
         let (id, browser, state) =
             followed(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
-        api.world.sent.borrow_mut().clear();
+        api.env.sent.borrow_mut().clear();
         browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(attempt(&api, &id)["error"]["code"], code);
-        assert_eq!(api.world.sent.borrow().len(), 0);
+        assert_eq!(api.env.sent.borrow().len(), 0);
     }
     // The user must enter the values that the sign-in itself needs.
     let more = json!({"authorizationUrl": "https://{shop}.shops.example/authorize"});
@@ -505,7 +505,7 @@ fn platforms_can_choose_only_listed_hosts() {
     ]);
     let more = json!({"tokenUrl": "https://accounts.acme.{region}/token"});
     let detail = placed(&fields, &sources, &["https://api.acme.{region}"], &more);
-    for (said, token_url, server) in [
+    for (location, token_url, server) in [
         (
             "https%3A%2F%2Faccounts.acme.eu",
             "https://accounts.acme.eu/token",
@@ -521,13 +521,13 @@ fn platforms_can_choose_only_listed_hosts() {
         let api = api_of(&[("acme", detail.clone())]);
         let (id, browser, state) = followed(&api, &of_ann("acme"));
         script(&api, &[(200, json!({"access_token": "at-1"}))]);
-        browser.back(&api, &format!("code=c&state={state}&accounts-server={said}"));
-        assert_eq!(url(&api, 0), token_url, "{said}");
+        browser.back(&api, &format!("code=c&state={state}&accounts-server={location}"));
+        assert_eq!(url(&api, 0), token_url, "{location}");
         let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
         assert_eq!(
             called(&api, &format!("/v1/vault/connections/{connection}"), "x"),
             server,
-            "{said}"
+            "{location}"
         );
     }
     // The host of the OAuth client takes precedence.
@@ -582,7 +582,7 @@ fn account_responses_set_the_server() {
 #[cfg(feature = "cli")]
 #[test]
 fn salesforce_pipedrive_wrike_and_quickbooks_return_their_server() {
-    for (platform, query, said, rest, expected) in [
+    for (platform, query, location, rest, expected) in [
         (
             "salesforce",
             "",
@@ -625,12 +625,12 @@ fn salesforce_pipedrive_wrike_and_quickbooks_return_their_server() {
         let mut sent = of_ann(platform);
         sent["authMethod"] = json!("oauth2");
         let (id, browser, state) = followed(&api, &sent);
-        let mut tokens = said.clone();
+        let mut tokens = location.clone();
         tokens["access_token"] = json!("at-1");
         script(&api, &[(200, tokens), (404, json!({}))]);
         browser.back(&api, &format!("code=c&state={state}{query}"));
         let attempt = attempt(&api, &id);
-        assert_eq!(attempt["status"], "succeeded", "{platform} {said}: {attempt}");
+        assert_eq!(attempt["status"], "succeeded", "{platform} {location}: {attempt}");
         if platform == "quickbooks" {
             assert_eq!(
                 url(&api, 1),
@@ -639,7 +639,7 @@ fn salesforce_pipedrive_wrike_and_quickbooks_return_their_server() {
         }
         let path =
             format!("/v1/vault/connections/{}", attempt["connection"]["id"].as_str().unwrap());
-        assert_eq!(called(&api, &path, rest), expected, "{platform} {said}");
+        assert_eq!(called(&api, &path, rest), expected, "{platform} {location}");
     }
 }
 

@@ -9,11 +9,11 @@ use crate::vault::{CONNECTIONS, code, minimal, next};
 /// A vault of 60 connections, whose lists may read this many rows.
 fn vault(max_rows_read: &str) -> Api {
     let api = Api::with_sessions(crate::sessions::SECRET, "");
-    for nth in 0..60 {
-        api.world.wait(1);
-        let mut document = minimal(&format!("ann-{}", nth % 20));
-        document["label"] = json!(format!("l{nth}"));
-        document["tags"] = if nth == 7 { json!(["all", "rare"]) } else { json!(["all", "most"]) };
+    for index in 0..60 {
+        api.env.wait(1);
+        let mut document = minimal(&format!("ann-{}", index % 20));
+        document["label"] = json!(format!("l{index}"));
+        document["tags"] = if index == 7 { json!(["all", "rare"]) } else { json!(["all", "most"]) };
         document["name"] = json!("Ann");
         api.create(&document);
     }
@@ -116,23 +116,23 @@ fn a_broad_list_is_rejected_with_estimate_causes_and_advice() {
 #[test]
 fn a_rejected_list_reads_no_rows() {
     let mut api = vault("50");
-    for (most, query, cause) in [
+    for (max, query, cause) in [
         ("50", "tags=all,most&tagsMatch=any", "tags"),
         ("50", "tags=all,most", "tags"),
         ("50", "tags=all&state=unknown", "tags"),
         ("20", "page=31&limit=1", "page"),
     ] {
-        api = with_most(api, most);
+        api = with_most(api, max);
         assert_eq!(refusal(&api, query).1[0].0, cause, "{query}");
         // The result of each statement: the key, the estimate, and no totals or rows.
-        for statement in api.world.asked.borrow().iter().skip(2) {
+        for statement in api.env.statements.borrow().iter().skip(2) {
             if !statement.sql.starts_with("SELECT") {
                 continue;
             }
             let sql = format!("SELECT count(*) FROM ({})", statement.sql);
             let params = statement.params.iter().map(to_sqlite);
             let rows: i64 = api
-                .world
+                .env
                 .database
                 .query_row(&sql, rusqlite::params_from_iter(params), |row| row.get(0))
                 .unwrap();
@@ -200,16 +200,16 @@ fn the_last_pages_can_be_requested_by_number() {
 #[test]
 fn a_token_gets_no_counts_in_a_rejected_list() {
     let api = vault("10");
-    let ask = |api: &Api, wish: &Value, query: &str| {
-        let token = api.token(wish);
+    let ask = |api: &Api, input: &Value, query: &str| {
+        let token = api.token(input);
         api.send(&as_secret(&token, "GET", &format!("{CONNECTIONS}?{query}")))
     };
-    let wish = json!({"identity": "ann-3"});
-    let response = ask(&api, &wish, "");
+    let input = json!({"identity": "ann-3"});
+    let response = ask(&api, &input, "");
     assert_eq!((response.status, &body(&response)["total"]), (200, &json!(3)));
     // Its identity has more connections than a list may read.
     let api = with_most(api, "6");
-    let response = ask(&api, &wish, "");
+    let response = ask(&api, &input, "");
     assert_eq!((response.status, code(&response).as_str()), (400, "query_too_broad"));
     let errors = json!([{"parameter": "identity", "detail": "`identity` has more connections than a list may read"}]);
     assert_eq!(body(&response)["errors"], errors);
@@ -222,12 +222,12 @@ fn checks_run_in_the_documented_order() {
     let broad = format!("{CONNECTIONS}?tags=all,most");
     let unknown = format!("{broad}&limit=0");
     assert_eq!(code(&api.get(&unknown)), "invalid_parameter");
-    let no_scope = api.world.key("acme", connector_vault::terms::Environment::Test, &[], None);
+    let no_scope = api.env.key("acme", connector_vault::terms::Environment::Test, &[], None);
     let response = api.send(&as_key(&no_scope, "GET", &broad));
     assert_eq!(code(&response), "insufficient_scope");
-    api.world.revoke(&no_scope);
+    api.env.revoke(&no_scope);
     let response = api.send(&as_key(&no_scope, "GET", &broad));
     assert_eq!(code(&response), "invalid_key");
-    api.world.limited.set(true);
+    api.env.limited.set(true);
     assert_eq!(code(&api.get(&broad)), "too_many_requests");
 }

@@ -21,7 +21,7 @@ fn api() -> Api {
 
 /// The next responses of the database report this size, and the isolate has seen one of them.
 fn grow(api: &Api, bytes: u64) {
-    api.world.size.set(bytes);
+    api.env.size.set(bytes);
     assert_eq!(api.get("/v1/whoami").status, 200);
 }
 
@@ -38,12 +38,12 @@ fn of(identity: &str, fields: &Value) -> Value {
 }
 
 #[test]
-fn what_adds_is_refused_and_everything_else_goes_on() {
+fn refuses_additions_and_allows_everything_else() {
     let api = api();
     let key = json!({"apiKey": "k"});
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
     let others: Vec<String> = (0..2)
-        .map(|nth| api.create(&minimal(&format!("user {nth}"))))
+        .map(|index| api.create(&minimal(&format!("user {index}"))))
         .map(|row| row["id"].as_str().unwrap().into())
         .collect();
     let hook = json!({"url": "https://hooks.example/vault", "types": ["connection.created"]});
@@ -68,9 +68,9 @@ fn what_adds_is_refused_and_everything_else_goes_on() {
     grow(&api, FULL - 1);
     api.create(&minimal("just"));
     grow(&api, FULL);
-    let before = api.world.dump();
+    let before = api.env.dump();
     for request in adding() {
-        let calls = api.world.db_calls.get();
+        let calls = api.env.db_calls.get();
         let response = api.send(&request);
         let (method, path) = (&request.method, &request.path);
         assert_eq!(
@@ -79,9 +79,9 @@ fn what_adds_is_refused_and_everything_else_goes_on() {
             "{method} {path}"
         );
         assert_eq!(response.header("retry-after"), None);
-        assert_eq!(api.world.db_calls.get(), calls + 1, "{method} {path}");
+        assert_eq!(api.env.db_calls.get(), calls + 1, "{method} {path}");
         assert!(response.log.unwrap().contains("950000 of 1000000 bytes (95 %)"));
-        assert_eq!(api.world.dump(), before, "{method} {path}");
+        assert_eq!(api.env.dump(), before, "{method} {path}");
     }
     // All endpoints that add rows are among these cases.
     let added: Vec<Keyed> = Endpoint::ALL
@@ -94,7 +94,7 @@ fn what_adds_is_refused_and_everything_else_goes_on() {
     assert_eq!(added.len() + 1, adding().len());
 
     let oauth = json!({"clientId": "an id", "clientSecret": "a:secret"});
-    for (request, status, answers) in [
+    for (request, status, responses) in [
         (api.request("GET", CONNECTIONS), 200, 0),
         (api.request("GET", &at(&id)), 200, 0),
         (sent(&api, "PUT", &state(&id), &json!({"state": "degraded"})), 200, 0),
@@ -119,7 +119,7 @@ fn what_adds_is_refused_and_everything_else_goes_on() {
         (api.request("DELETE", &at(&others[0])), 204, 0),
         (api.request("DELETE", &hook_at), 204, 0),
     ] {
-        script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))][..answers]);
+        script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))][..responses]);
         let response = api.send(&request);
         let text = String::from_utf8_lossy(&response.body);
         assert_eq!(response.status, status, "{} {}: {text}", request.method, request.path);
@@ -130,8 +130,8 @@ fn what_adds_is_refused_and_everything_else_goes_on() {
 fn a_refusal_comes_after_all_others() {
     let api = api();
     grow(&api, FULL);
-    let narrow = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
-    let unknown = api.world.unknown_key(Environment::Test);
+    let narrow = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let unknown = api.env.unknown_key(Environment::Test);
     let wrong = json!({"platform": "acme", "identity": "", "identityType": "user"});
     for (request, expected) in [
         (post_as(&unknown, &minimal("eve")), 401),
@@ -148,27 +148,27 @@ fn a_refusal_comes_after_all_others() {
     ] {
         assert_eq!(api.send(&request).status, expected);
     }
-    api.world.limited.set(true);
+    api.env.limited.set(true);
     assert_eq!(api.send(&post_as(&api.key, &minimal("eve"))).status, 429);
 }
 
 #[test]
-fn room_that_was_made_is_found_by_the_refused_request_itself() {
+fn a_refused_request_detects_freed_space() {
     let api = api();
     grow(&api, LIMIT);
-    api.world.size.set(FULL - 1);
+    api.env.size.set(FULL - 1);
     assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 507);
     assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 201);
 }
 
 #[test]
-fn a_full_database_refuses_nothing_of_another_one() {
+fn a_full_database_does_not_affect_another() {
     let mut api = api();
     let other = Shard::new(7).unwrap();
-    api.world.add(other);
-    let zoo = api.world.key_in(other, "zoo", Environment::Test, &Scope::ALL, None);
+    api.env.add(other);
+    let zoo = api.env.key_in(other, "zoo", Environment::Test, &Scope::ALL, None);
     grow(&api, FULL);
-    api.world.size.set(1);
+    api.env.size.set(1);
     assert_eq!(api.send(&as_key(&zoo, "GET", CONNECTIONS)).status, 200);
     assert_eq!(api.send(&post_as(&zoo, &minimal("ann"))).status, 201);
     assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 507);
@@ -185,12 +185,12 @@ fn a_database_that_does_not_say_its_size_is_not_full() {
 fn the_schedule_warns_once_an_hour() {
     let api = api();
     let minute = || {
-        api.world.wait(60_000);
-        pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap()
+        api.env.wait(60_000);
+        pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap()
     };
-    api.world.size.set(800_000 - 1);
+    api.env.size.set(800_000 - 1);
     assert!(minute().is_empty());
-    api.world.size.set(800_000);
+    api.env.size.set(800_000);
     let faults = minute();
     assert_eq!(faults.len(), 1);
     assert!(
@@ -200,6 +200,6 @@ fn the_schedule_warns_once_an_hour() {
     for _ in 0..59 {
         assert!(minute().is_empty());
     }
-    api.world.size.set(990_000);
+    api.env.size.set(990_000);
     assert!(minute()[0].contains("(99 %)"));
 }

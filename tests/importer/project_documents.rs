@@ -6,12 +6,12 @@ use std::path::Path;
 
 use connector_vault::importer::fetched::available;
 use connector_vault::importer::fetched::list::SourceList;
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, gather};
 
 use super::details::shown;
-use super::support::{Silent, folder, platforms_of};
+use super::support::{NoProgress, folder, platforms_of};
 
 /// The number of operations of each document.
 const OPERATIONS: &[(&str, usize)] = &[
@@ -35,7 +35,7 @@ fn job(sources: &Path) -> Import {
     let (fetched, _) = available(&list, None).unwrap();
     let providers = Providers::read(Path::new("providers.toml")).unwrap();
     let sources = vec![sources.to_owned()];
-    Import { sources, fetched, providers, licence: Wanted::Open, ..Import::default() }
+    Import { sources, fetched, providers, licence: LicenceFilter::Open, ..Import::default() }
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn every_operation_becomes_an_action_that_users_can_connect_for() {
     let other = folder("own-documents");
     fs::write(other.join("a.json"), DOCUMENT.replace("salesforce", "other")).unwrap();
     let job = job(&other);
-    let (summary, platforms) = gather(&job, &Silent).unwrap();
+    let (summary, platforms) = gather(&job, &NoProgress).unwrap();
     assert_eq!(summary.warnings, [""; 0]);
     for (name, operations) in OPERATIONS {
         let platform =
@@ -78,7 +78,7 @@ fn every_document_belongs_to_a_platform_of_the_list() {
 fn a_document_of_the_operator_replaces_that_of_this_project() {
     let documents = folder("own-replaced");
     fs::write(documents.join("a.json"), DOCUMENT).unwrap();
-    let (_, platforms) = gather(&job(&documents), &Silent).unwrap();
+    let (_, platforms) = gather(&job(&documents), &NoProgress).unwrap();
     assert_eq!(platforms_of(&platforms).iter().filter(|name| **name == "salesforce").count(), 1);
     let platform = platforms.iter().find(|one| one.connector.platform == "salesforce").unwrap();
     let keys: Vec<_> = platform.actions.iter().map(|action| &action.key).collect();

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, gather};
 
-use crate::support::{Silent, folder, platforms_of};
+use crate::support::{NoProgress, folder, platforms_of};
 
 const GITHUB: &str = "[platforms.github]\nname = \"GitHub\"\ndocuments = [\"github\"]\nservers = [\"https://api.github.com\"]\n";
 
@@ -27,11 +27,11 @@ fn document_with_another_host_becomes_its_own_platform() {
         fs::write(folder.join("github.com.yaml"), document(title, server)).unwrap();
         let job = Import {
             sources: vec![folder],
-            licence: Wanted::Any,
+            licence: LicenceFilter::Any,
             providers: Providers::parse("providers.toml", GITHUB).unwrap(),
             ..Import::default()
         };
-        let (summary, platforms) = gather(&job, &Silent).unwrap();
+        let (summary, platforms) = gather(&job, &NoProgress).unwrap();
         let actions = |name: &str| {
             let found = platforms.iter().find(|one| one.connector.platform == name);
             found.map(|platform| platform.actions.len())

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::call::{answered, calling as catalog, header, platform, sent};
-use crate::chance::{Chance, repetitions};
+use crate::rng::{TestRng, repetitions};
 use crate::sessions::asking as asking_for_token;
 use crate::support::{as_key, as_secret, units};
 use crate::vault::UNKNOWN_ID;
@@ -65,7 +65,7 @@ struct Tenant {
     endpoint: String,
     client: String,
     other_client: String,
-    /// Index in [`Crowd::keys`] of the key that created the tokens.
+    /// Index in [`Simulation::keys`] of the key that created the tokens.
     key: usize,
 }
 
@@ -76,7 +76,7 @@ struct Key {
 }
 
 /// A connection, whose id is its access token at the platform.
-struct Held {
+struct StoredConnection {
     id: String,
     tenant: usize,
     identity: &'static str,
@@ -144,19 +144,18 @@ struct Caller {
     is_ended: bool,
 }
 
-struct Crowd {
+struct Simulation {
     api: Api,
-    chance: Chance,
+    rng: TestRng,
     tenants: Vec<Tenant>,
     keys: Vec<Key>,
-    held: Vec<Held>,
+    connections: Vec<StoredConnection>,
     callers: Vec<Caller>,
     /// Numbers of allowed and refused requests, by kind.
     seen: std::collections::BTreeMap<&'static str, [usize; 2]>,
 }
 
-/// The outcome of a request.
-enum Answer {
+enum RequestOutcome {
     /// The token is not valid at this address.
     Stranger,
     /// The request was refused, with the message without the request's id.
@@ -165,10 +164,10 @@ enum Answer {
 }
 
 fn now(api: &Api) -> u64 {
-    connector_vault::ports::Clock::now(&api.world)
+    connector_vault::ports::Clock::now(&api.env)
 }
 
-impl Crowd {
+impl Simulation {
     fn new() -> Self {
         let stored: Vec<Value> = ACTIONS
             .iter()
@@ -183,18 +182,18 @@ impl Crowd {
         platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
         let mut all = Self {
             api,
-            chance: Chance(42),
+            rng: TestRng(42),
             tenants: Vec::new(),
             keys: Vec::new(),
-            held: Vec::new(),
+            connections: Vec::new(),
             callers: Vec::new(),
             seen: std::collections::BTreeMap::default(),
         };
         for tenant in 0..TENANTS.len() {
             all.fill(tenant);
         }
-        for nth in 0..AGENTS {
-            let caller = all.caller(nth % TENANTS.len());
+        for index in 0..AGENTS {
+            let caller = all.caller(index % TENANTS.len());
             all.callers.push(caller);
         }
         sent(&all.api);
@@ -203,7 +202,7 @@ impl Crowd {
 
     fn new_key(&mut self, tenant: usize) -> usize {
         let (account, environment) = TENANTS[tenant];
-        let secret = self.api.world.key(account, environment, &Scope::ALL, None);
+        let secret = self.api.env.key(account, environment, &Scope::ALL, None);
         self.api.use_key(&secret);
         let scopes = SCOPES.map(|(scope, _)| scope).into();
         self.keys.push(Key { secret, is_revoked: false, scopes });
@@ -237,12 +236,18 @@ impl Crowd {
                         _ => json!({"type": "bearer", "token": id}),
                     };
                     send("PUT", &format!("/v1/vault/connections/{id}/credentials"), &credentials);
-                    self.held.push(Held { id, tenant, identity, identity_type, platform });
+                    self.connections.push(StoredConnection {
+                        id,
+                        tenant,
+                        identity,
+                        identity_type,
+                        platform,
+                    });
                 }
             }
         }
         let client = register(&self.api, &endpoint);
-        self.api.world.wait(1_000);
+        self.api.env.wait(1_000);
         let other_client = register(&self.api, &endpoint);
         assert_ne!(client, other_client);
         self.tenants.push(Tenant { endpoint, client, other_client, key });
@@ -250,19 +255,25 @@ impl Crowd {
 
     /// A random, non-empty selection of these.
     fn some<T: Clone>(&mut self, all: &[T]) -> Vec<T> {
-        let chosen: Vec<T> = all.iter().filter(|_| self.chance.percent(40)).cloned().collect();
-        if chosen.is_empty() { vec![self.chance.pick(all).clone()] } else { chosen }
+        let chosen: Vec<T> = all.iter().filter(|_| self.rng.percent(40)).cloned().collect();
+        if chosen.is_empty() { vec![self.rng.pick(all).clone()] } else { chosen }
     }
 
     /// Random limits that an app sets; the connections include those of other tenants and users.
     fn limits(&mut self, tenant: usize, scopes: Vec<&'static str>) -> Limits {
-        let identity = *self.chance.pick(&IDENTITIES);
-        let is_own = |held: &&Held| held.tenant == tenant && held.identity == identity;
-        let all = self.chance.percent(40);
-        let ids = self.held.iter().filter(|held| all || is_own(held)).map(|held| held.id.clone());
+        let identity = *self.rng.pick(&IDENTITIES);
+        let is_own = |connection: &&StoredConnection| {
+            connection.tenant == tenant && connection.identity == identity
+        };
+        let all = self.rng.percent(40);
+        let ids = self
+            .connections
+            .iter()
+            .filter(|connection| all || is_own(connection))
+            .map(|connection| connection.id.clone());
         let ids: Vec<String> = ids.collect();
-        let only_some = self.chance.percent(30);
-        let actions = self.chance.percent(40).then(|| self.some(&LIMITS[..]));
+        let only_some = self.rng.percent(30);
+        let actions = self.rng.percent(40).then(|| self.some(&LIMITS[..]));
         let actions: Option<Vec<&'static str>> =
             actions.map(|actions| actions.into_iter().take(3).collect());
         let platforms = match &actions {
@@ -272,64 +283,64 @@ impl Crowd {
                 };
                 Some(PLATFORMS.iter().filter(|it| own(it)).map(|it| (*it).to_owned()).collect())
             }
-            None if self.chance.percent(30) => {
+            None if self.rng.percent(30) => {
                 Some(self.some(&PLATFORMS).into_iter().map(str::to_owned).collect())
             }
             None => None,
         };
-        let count = 1 + self.chance.below(8);
+        let count = 1 + self.rng.below(8);
         Limits {
             identity,
-            identity_type: self.chance.maybe(60, &TYPES),
+            identity_type: self.rng.maybe(60, &TYPES),
             platforms,
             connections: only_some.then(|| {
                 let all: BTreeSet<String> =
-                    (0..count).map(|_| self.chance.pick(&ids).clone()).collect();
+                    (0..count).map(|_| self.rng.pick(&ids).clone()).collect();
                 all.into_iter().collect()
             }),
             actions,
-            only_reads: self.chance.percent(40),
+            only_reads: self.rng.percent(40),
             scopes,
         }
     }
 
     /// The members of a request body for a token or a grant that set these limits.
-    fn wish(&mut self, limits: &Limits) -> Value {
-        let mut wish = json!({"identity": limits.identity});
+    fn input(&mut self, limits: &Limits) -> Value {
+        let mut input = json!({"identity": limits.identity});
         if let Some(identity_type) = limits.identity_type {
-            wish["identityType"] = json!(identity_type);
+            input["identityType"] = json!(identity_type);
         }
         if let Some(actions) = &limits.actions {
-            wish["actions"] = json!(actions);
+            input["actions"] = json!(actions);
         } else if let Some(platforms) = &limits.platforms {
-            wish["platforms"] = json!(platforms);
+            input["platforms"] = json!(platforms);
         }
         if let Some(connections) = &limits.connections {
-            wish["connections"] = json!(connections);
+            input["connections"] = json!(connections);
         }
         if limits.only_reads {
-            wish["access"] = json!("read");
-        } else if self.chance.percent(30) {
-            wish["access"] = json!("write");
+            input["access"] = json!("read");
+        } else if self.rng.percent(30) {
+            input["access"] = json!("write");
         }
-        wish
+        input
     }
 
     fn caller(&mut self, tenant: usize) -> Caller {
-        if self.chance.percent(50) { self.with_token(tenant) } else { self.with_grant(tenant) }
+        if self.rng.percent(50) { self.with_token(tenant) } else { self.with_grant(tenant) }
     }
 
     /// An agent to which the app has given a token.
     fn with_token(&mut self, tenant: usize) -> Caller {
         let key = self.tenants[tenant].key;
         let may = self.keys[key].scopes.clone();
-        let scopes = if self.chance.percent(60) { may } else { self.some(&may) };
+        let scopes = if self.rng.percent(60) { may } else { self.some(&may) };
         let limits = self.limits(tenant, scopes);
-        let mut wish = self.wish(&limits);
-        wish["scopes"] = json!(limits.scopes);
-        wish["ttlSeconds"] = json!(3600);
-        let response = self.api.send(&asking_for_token(&self.keys[key].secret, &wish));
-        assert_eq!(response.status, 201, "{wish} {}", text(&response));
+        let mut input = self.input(&limits);
+        input["scopes"] = json!(limits.scopes);
+        input["ttlSeconds"] = json!(3600);
+        let response = self.api.send(&asking_for_token(&self.keys[key].secret, &input));
+        assert_eq!(response.status, 201, "{input} {}", text(&response));
         let secret = body(&response)["token"].as_str().unwrap().to_owned();
         let expires_at = now(&self.api) + HOUR_MS;
         Caller { tenant, key, secret, limits, expires_at, grant: None, is_ended: false }
@@ -339,17 +350,17 @@ impl Crowd {
     /// chose.
     fn with_grant(&mut self, tenant: usize) -> Caller {
         let mut limits = self.limits(tenant, Vec::new());
-        let sent = self.wish(&limits);
-        let (scope, asks_to_write) = *self.chance.pick(&[
+        let sent = self.input(&limits);
+        let (scope, asks_to_write) = *self.rng.pick(&[
             ("", true),
             ("read write", true),
             ("write offline_access", true),
             ("read", false),
         ]);
         let mut choice = vec![("decision", "allow".to_owned())];
-        let user_writes = self.chance.percent(70);
+        let user_writes = self.rng.percent(70);
         choice.push(("access", if user_writes { "write" } else { "read" }.to_owned()));
-        if self.chance.percent(60) {
+        if self.rng.percent(60) {
             choice.push(("accounts", "all".to_owned()));
         } else {
             // The user also submits boxes that the page did not show.
@@ -371,8 +382,8 @@ impl Crowd {
         let Tenant { endpoint, client, key, .. } = &self.tenants[tenant];
         let (api, key) = (&self.api, *key);
         let browser = Browser::default();
-        let asked = asking(client, &[("scope", scope)]);
-        let (_, query) = redirected(&browser.authorize(api, endpoint, &asked));
+        let parameters = asking(client, &[("scope", scope)]);
+        let (_, query) = redirected(&browser.authorize(api, endpoint, &parameters));
         let mut sent = sent;
         sent["request"] = json!(value_of(&query, "request").unwrap());
         let made = as_key(&self.keys[key].secret, "POST", "/v1/agent-grants");
@@ -434,17 +445,17 @@ impl Crowd {
         }
     }
 
-    fn sees(&self, who: usize, held: &Held) -> bool {
+    fn sees(&self, who: usize, connection: &StoredConnection) -> bool {
         let Caller { tenant, limits, .. } = &self.callers[who];
-        held.tenant == *tenant
-            && held.identity == limits.identity
-            && limits.identity_type.is_none_or(|own| own == held.identity_type)
-            && limits.has(held.platform)
-            && limits.connections.as_ref().is_none_or(|own| own.contains(&held.id))
+        connection.tenant == *tenant
+            && connection.identity == limits.identity
+            && limits.identity_type.is_none_or(|own| own == connection.identity_type)
+            && limits.has(connection.platform)
+            && limits.connections.as_ref().is_none_or(|own| own.contains(&connection.id))
     }
 
-    fn tool(&self, who: usize, path: &str, name: &str, arguments: &Value) -> Answer {
-        answer_of(&call(&self.api, path, &self.callers[who].secret, name, arguments))
+    fn tool(&self, who: usize, path: &str, name: &str, arguments: &Value) -> RequestOutcome {
+        outcome_of(&call(&self.api, path, &self.callers[who].secret, name, arguments))
     }
 
     /// Calls a tool at the agent's own address. Returns the outcome if the call was allowed; otherwise checks that
@@ -462,20 +473,20 @@ impl Crowd {
         // A call updates the last use of its grant or key, so only the number of attempts is compared.
         let before = self.attempts();
         let path = self.own_path(who);
-        let answer = self.tool(who, &path, name, arguments);
+        let response = self.tool(who, &path, name, arguments);
         self.count(name, is_allowed);
         let limits = &self.callers[who].limits;
-        match answer {
-            Answer::Done(done) => {
+        match response {
+            RequestOutcome::Done(done) => {
                 assert!(is_allowed, "{name} {arguments} with {limits:?}: {done}");
                 Some(done)
             }
-            Answer::Stranger => {
+            RequestOutcome::Stranger => {
                 assert!(!is_valid, "{name} {arguments} with {limits:?}");
                 assert_eq!((sent(&self.api).len(), self.attempts()), (0, before));
                 None
             }
-            Answer::Refused(problem) => {
+            RequestOutcome::Refused(problem) => {
                 // Limits of the token itself are checked before storage is queried for whether the token is still valid.
                 let is_early = problem["code"] == "insufficient_scope";
                 assert!(is_valid || is_early, "{name} {arguments}: {problem}");
@@ -485,7 +496,9 @@ impl Crowd {
                 assert_eq!((sent(&self.api).len(), self.attempts()), (0, before));
                 if let Some(nothing) = like {
                     match self.tool(who, &path, name, nothing) {
-                        Answer::Refused(other) => assert_eq!(problem, other, "{name} {arguments}"),
+                        RequestOutcome::Refused(other) => {
+                            assert_eq!(problem, other, "{name} {arguments}");
+                        }
                         _ => panic!("{name} {nothing}"),
                     }
                 }
@@ -495,45 +508,45 @@ impl Crowd {
     }
 
     fn attempts(&self) -> String {
-        self.api.world.texts("SELECT CAST(count(*) AS TEXT) FROM connect_attempts").remove(0)
+        self.api.env.texts("SELECT CAST(count(*) AS TEXT) FROM connect_attempts").remove(0)
     }
 
     fn list(&mut self, who: usize) {
         let (platform, identity) =
-            (self.chance.maybe(40, &PLATFORMS), self.chance.maybe(40, &IDENTITIES));
-        let mut wish = json!({"limit": 100});
+            (self.rng.maybe(40, &PLATFORMS), self.rng.maybe(40, &IDENTITIES));
+        let mut input = json!({"limit": 100});
         for (name, value) in [("platform", platform), ("identity", identity)] {
             if let Some(value) = value {
-                wish[name] = json!(value);
+                input[name] = json!(value);
             }
         }
-        let Some(done) = self.try_tool(who, "list_connections", &wish, true, None) else { return };
+        let Some(done) = self.try_tool(who, "list_connections", &input, true, None) else { return };
         let expected: BTreeSet<&str> = self
-            .held
+            .connections
             .iter()
-            .filter(|held| {
-                self.sees(who, held)
-                    && platform.is_none_or(|platform| held.platform == platform)
-                    && identity.is_none_or(|identity| held.identity == identity)
+            .filter(|connections| {
+                self.sees(who, connections)
+                    && platform.is_none_or(|platform| connections.platform == platform)
+                    && identity.is_none_or(|identity| connections.identity == identity)
             })
-            .map(|held| held.id.as_str())
+            .map(|connections| connections.id.as_str())
             .collect();
         let rows = done["rows"].as_array().unwrap();
         let shown: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
         let limits = &self.callers[who].limits;
-        assert_eq!((&shown, rows.len()), (&expected, expected.len()), "{wish} {limits:?}");
-        assert_eq!(done["total"], expected.len(), "{wish} {limits:?}");
+        assert_eq!((&shown, rows.len()), (&expected, expected.len()), "{input} {limits:?}");
+        assert_eq!(done["total"], expected.len(), "{input} {limits:?}");
     }
 
     /// Reads a connection through the API, which accepts tokens that an app created but no tokens of grants.
     fn read(&mut self, who: usize) {
-        let at = self.pick_held(who);
-        let held = &self.held[at];
-        let path = format!("/v1/vault/connections/{}", held.id);
+        let at = self.pick_connection(who);
+        let connections = &self.connections[at];
+        let path = format!("/v1/vault/connections/{}", connections.id);
         let response = self.api.send(&as_secret(&self.callers[who].secret, "GET", &path));
         let (is_own, is_valid) = (self.callers[who].grant.is_none(), self.is_valid(who));
         let is_allowed = is_valid && is_own && self.may(who, "list_connections");
-        let expected = match (is_own && is_valid, is_allowed, self.sees(who, held)) {
+        let expected = match (is_own && is_valid, is_allowed, self.sees(who, connections)) {
             (false, ..) => 401,
             (_, false, _) => 403,
             (.., false) => 404,
@@ -545,57 +558,59 @@ impl Crowd {
     }
 
     /// Checks that exactly one request reached the platform, with this method and this connection's credentials.
-    fn reached(&self, method: &str, held: usize) {
-        let asked = sent(&self.api);
-        let Held { id, platform, .. } = &self.held[held];
+    fn reached(&self, method: &str, connections: usize) {
+        let requests = sent(&self.api);
+        let StoredConnection { id, platform, .. } = &self.connections[connections];
         let scheme = if *platform == "acme" { "Bearer" } else { "Token" };
         let expected = format!("{scheme} {id}");
-        assert_eq!(asked.len(), 1);
+        assert_eq!(requests.len(), 1);
         assert_eq!(
-            (asked[0].method.as_str(), header(&asked[0], "authorization")),
+            (requests[0].method.as_str(), header(&requests[0], "authorization")),
             (method, Some(expected.as_str()))
         );
     }
 
     fn run(&mut self, who: usize) {
-        let at = self.pick_held(who);
-        let action = *self.chance.pick(&ACTIONS);
-        let wish = |id: &str| json!({"connection": id, "key": action.0});
-        let held = &self.held[at];
-        let is_seen = self.sees(who, held);
-        let has_actions = held.platform == "acme";
-        let is_allowed =
-            is_seen && has_actions && self.callers[who].limits.may_run(held.platform, action);
-        let nothing = (!is_seen).then(|| wish(UNKNOWN_ID));
-        let asked = wish(&held.id);
-        if self.try_tool(who, "run_action", &asked, is_allowed, nothing.as_ref()).is_some() {
+        let at = self.pick_connection(who);
+        let action = *self.rng.pick(&ACTIONS);
+        let input = |id: &str| json!({"connection": id, "key": action.0});
+        let connections = &self.connections[at];
+        let is_seen = self.sees(who, connections);
+        let has_actions = connections.platform == "acme";
+        let is_allowed = is_seen
+            && has_actions
+            && self.callers[who].limits.may_run(connections.platform, action);
+        let nothing = (!is_seen).then(|| input(UNKNOWN_ID));
+        let arguments = input(&connections.id);
+        if self.try_tool(who, "run_action", &arguments, is_allowed, nothing.as_ref()).is_some() {
             self.reached(action.1, at);
         }
     }
 
     fn call_platform(&mut self, who: usize) {
-        let at = self.pick_held(who);
-        let method = *self.chance.pick(&["GET", "POST", "PUT", "PATCH", "DELETE"]);
-        let wish = |id: &str| json!({"connection": id, "method": method, "path": "/x"});
-        let held = &self.held[at];
+        let at = self.pick_connection(who);
+        let method = *self.rng.pick(&["GET", "POST", "PUT", "PATCH", "DELETE"]);
+        let input = |id: &str| json!({"connection": id, "method": method, "path": "/x"});
+        let connections = &self.connections[at];
         let limits = &self.callers[who].limits;
-        let is_seen = self.sees(who, held);
+        let is_seen = self.sees(who, connections);
         let is_allowed = is_seen && limits.actions.is_none() && limits.may_send(method);
-        let nothing = (!is_seen).then(|| wish(UNKNOWN_ID));
-        let asked = wish(&held.id);
-        if self.try_tool(who, "call_platform", &asked, is_allowed, nothing.as_ref()).is_some() {
+        let nothing = (!is_seen).then(|| input(UNKNOWN_ID));
+        let arguments = input(&connections.id);
+        if self.try_tool(who, "call_platform", &arguments, is_allowed, nothing.as_ref()).is_some() {
             self.reached(method, at);
         }
     }
 
     /// A random connection, usually one that the agent can see.
-    fn pick_held(&mut self, who: usize) -> usize {
-        let own: Vec<usize> =
-            (0..self.held.len()).filter(|at| self.sees(who, &self.held[*at])).collect();
-        if own.is_empty() || self.chance.percent(40) {
-            self.chance.below(self.held.len())
+    fn pick_connection(&mut self, who: usize) -> usize {
+        let own: Vec<usize> = (0..self.connections.len())
+            .filter(|at| self.sees(who, &self.connections[*at]))
+            .collect();
+        if own.is_empty() || self.rng.percent(40) {
+            self.rng.below(self.connections.len())
         } else {
-            *self.chance.pick(&own)
+            *self.rng.pick(&own)
         }
     }
 
@@ -606,39 +621,36 @@ impl Crowd {
     }
 
     fn connect(&mut self, who: usize) {
-        if self.chance.percent(50) {
-            let at = self.pick_held(who);
-            let wish = |id: &str| json!({"connection": id});
-            let is_seen = self.sees(who, &self.held[at]);
-            let nothing = (!is_seen).then(|| wish(UNKNOWN_ID));
-            let asked = wish(&self.held[at].id);
-            let is_allowed = is_seen && self.may_connect(who, self.held[at].platform);
-            self.try_tool(who, "start_connect", &asked, is_allowed, nothing.as_ref());
+        if self.rng.percent(50) {
+            let at = self.pick_connection(who);
+            let input = |id: &str| json!({"connection": id});
+            let is_seen = self.sees(who, &self.connections[at]);
+            let nothing = (!is_seen).then(|| input(UNKNOWN_ID));
+            let arguments = input(&self.connections[at].id);
+            let is_allowed = is_seen && self.may_connect(who, self.connections[at].platform);
+            self.try_tool(who, "start_connect", &arguments, is_allowed, nothing.as_ref());
             return;
         }
-        let (platform, identity, identity_type) = (
-            *self.chance.pick(&PLATFORMS),
-            *self.chance.pick(&IDENTITIES),
-            *self.chance.pick(&TYPES),
-        );
+        let (platform, identity, identity_type) =
+            (*self.rng.pick(&PLATFORMS), *self.rng.pick(&IDENTITIES), *self.rng.pick(&TYPES));
         let limits = &self.callers[who].limits;
         let is_allowed = self.may_connect(who, platform)
             && limits.connections.is_none()
             && limits.has(platform)
             && limits.identity == identity
             && limits.identity_type.is_none_or(|own| own == identity_type);
-        let asked =
+        let arguments =
             json!({"platform": platform, "identity": identity, "identityType": identity_type});
-        self.try_tool(who, "start_connect", &asked, is_allowed, None);
+        self.try_tool(who, "start_connect", &arguments, is_allowed, None);
     }
 
     fn describe(&mut self, who: usize) {
-        let (platform, action) = (*self.chance.pick(&PLATFORMS), *self.chance.pick(&ACTIONS));
-        let asked = json!({"platform": platform, "key": action.0});
+        let (platform, action) = (*self.rng.pick(&PLATFORMS), *self.rng.pick(&ACTIONS));
+        let arguments = json!({"platform": platform, "key": action.0});
         let is_allowed = platform == "acme" && self.callers[who].limits.may_run(platform, action);
         let is_stale = self.is_stale(who);
         if !is_stale {
-            self.try_tool(who, "describe_action", &asked, is_allowed, None);
+            self.try_tool(who, "describe_action", &arguments, is_allowed, None);
         }
     }
 
@@ -655,12 +667,12 @@ impl Crowd {
         let mut paths: Vec<String> =
             self.tenants.iter().map(|tenant| format!("/mcp/{}", tenant.endpoint)).collect();
         paths.push("/mcp".to_owned());
-        let path = self.chance.pick(&paths).clone();
+        let path = self.rng.pick(&paths).clone();
         if path == self.own_path(who) {
             return;
         }
-        let answer = self.tool(who, &path, "list_connections", &json!({}));
-        assert!(matches!(answer, Answer::Stranger), "{path}");
+        let reply = self.tool(who, &path, "list_connections", &json!({}));
+        assert!(matches!(reply, RequestOutcome::Stranger), "{path}");
         if self.callers[who].grant.is_some() {
             let secret = &self.callers[who].secret;
             let response = self.api.send(&as_secret(secret, "GET", "/v1/vault/connections"));
@@ -673,8 +685,8 @@ impl Crowd {
     /// access or more.
     fn refresh(&mut self, who: usize) {
         let now = now(&self.api);
-        let is_thief = self.chance.percent(10);
-        let (scope, only_reads) = *self.chance.pick(&[
+        let is_thief = self.rng.percent(10);
+        let (scope, only_reads) = *self.rng.pick(&[
             (None, None),
             (None, None),
             (Some("read"), Some(true)),
@@ -685,7 +697,7 @@ impl Crowd {
             return;
         };
         let Tenant { endpoint, client, other_client, .. } = &self.tenants[*tenant];
-        let back = if self.chance.percent(85) { 0 } else { self.chance.below(tokens.len().min(4)) };
+        let back = if self.rng.percent(85) { 0 } else { self.rng.below(tokens.len().min(4)) };
         // Generations are counted from one, and none was used before the first refresh.
         let generation = tokens.len() - back;
         let is_recent = generation + 1 == *newest && now < rotated_at + GRACE_MS;
@@ -738,8 +750,8 @@ impl Crowd {
     fn end(&mut self, who: usize) {
         let caller = &self.callers[who];
         let Some(grant) = &caller.grant else { return };
-        if self.chance.percent(50) {
-            let by = self.chance.below(TENANTS.len());
+        if self.rng.percent(50) {
+            let by = self.rng.below(TENANTS.len());
             let key = &self.keys[self.tenants[by].key].secret;
             let path = format!("/v1/agent-grants/{}", grant.id);
             let status = self.api.send(&as_key(key, "DELETE", &path)).status;
@@ -747,7 +759,7 @@ impl Crowd {
             assert_eq!(status, if is_allowed { 204 } else { 404 });
             self.callers[who].is_ended |= is_allowed;
         } else {
-            let at = self.chance.below(TENANTS.len());
+            let at = self.rng.below(TENANTS.len());
             let path = format!("/mcp/{}/revoke", self.tenants[at].endpoint);
             let fields = form(&[("token", grant.tokens.last().unwrap())]);
             assert_eq!(self.api.send(&with_form(anonymous("POST", &path), &fields)).status, 200);
@@ -758,30 +770,30 @@ impl Crowd {
 
     /// Revokes a tenant's key or removes scopes from it. Later callers get a new key.
     fn change_key(&mut self) {
-        let tenant = self.chance.below(TENANTS.len());
+        let tenant = self.rng.below(TENANTS.len());
         let key = self.tenants[tenant].key;
-        if self.chance.percent(30) {
-            self.api.world.revoke(&self.keys[key].secret);
+        if self.rng.percent(30) {
+            self.api.env.revoke(&self.keys[key].secret);
             self.keys[key].is_revoked = true;
             self.tenants[tenant].key = self.new_key(tenant);
             return;
         }
         let all = SCOPES.map(|(scope, _)| scope);
-        let left = if self.chance.percent(50) { all.into() } else { self.some(&all) };
+        let left = if self.rng.percent(50) { all.into() } else { self.some(&all) };
         let own = ["agents:read", "agents:write", "sessions:create"];
         let text = [&left[..], &own].concat().join(" ");
         let hash = self.keys[key].secret.hash().to_string();
         let sql = format!("UPDATE api_keys SET scopes = '{text}' WHERE hash = '{hash}'");
-        self.api.world.database.execute(&sql, []).unwrap();
+        self.api.env.database.execute(&sql, []).unwrap();
         self.keys[key].scopes = left;
     }
 
     fn step(&mut self) {
-        let wait = self.chance.next() % 10_000;
-        self.api.world.wait(wait);
-        let who = self.chance.below(self.callers.len());
-        if !self.is_valid(who) && self.chance.percent(50) {
-            let is_refreshed = self.callers[who].grant.is_some() && self.chance.percent(50);
+        let wait = self.rng.next() % 10_000;
+        self.api.env.wait(wait);
+        let who = self.rng.below(self.callers.len());
+        if !self.is_valid(who) && self.rng.percent(50) {
+            let is_refreshed = self.callers[who].grant.is_some() && self.rng.percent(50);
             if is_refreshed {
                 return self.refresh(who);
             }
@@ -789,7 +801,7 @@ impl Crowd {
             self.callers[who] = self.caller(tenant);
             sent(&self.api);
         }
-        match self.chance.below(200) {
+        match self.rng.below(200) {
             0..30 => self.list(who),
             30..40 => self.read(who),
             40..95 => self.run(who),
@@ -805,10 +817,10 @@ impl Crowd {
 }
 
 /// The outcome in a tool's response, for either form that the limits produce.
-fn answer_of(response: &Response) -> Answer {
+fn outcome_of(response: &Response) -> RequestOutcome {
     let mut document = body(response);
     match response.status {
-        401 => return Answer::Stranger,
+        401 => return RequestOutcome::Stranger,
         403 => {}
         _ => {
             assert_eq!(response.status, 200, "{document}");
@@ -816,14 +828,14 @@ fn answer_of(response: &Response) -> Answer {
             let content = result["content"][0]["text"].as_str().unwrap();
             document = serde_json::from_str(content).unwrap_or_else(|_| json!(content));
             if result["isError"] == json!(false) {
-                return Answer::Done(document);
+                return RequestOutcome::Done(document);
             }
         }
     }
     if let Some(problem) = document.as_object_mut() {
         problem.remove("requestId");
     }
-    Answer::Refused(document)
+    RequestOutcome::Refused(document)
 }
 
 /// The scopes of a grant's tokens.
@@ -838,15 +850,15 @@ fn scope_of(only_reads: bool) -> &'static str {
 
 #[test]
 fn tokens_and_grants_never_exceed_their_limits() {
-    let mut crowd = Crowd::new();
+    let mut simulation = Simulation::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     for _ in 0..requests {
-        crowd.step();
+        simulation.step();
     }
     // Every kind of request was both allowed and refused.
-    for (what, [allowed, refused]) in &crowd.seen {
-        assert!(*refused > requests / 300, "{:?}", crowd.seen);
-        assert!(*what == "elsewhere" || *allowed > requests / 300, "{:?}", crowd.seen);
+    for (what, [allowed, refused]) in &simulation.seen {
+        assert!(*refused > requests / 300, "{:?}", simulation.seen);
+        assert!(*what == "elsewhere" || *allowed > requests / 300, "{:?}", simulation.seen);
     }
-    assert_eq!(crowd.seen.len(), 8, "{:?}", crowd.seen);
+    assert_eq!(simulation.seen.len(), 8, "{:?}", simulation.seen);
 }

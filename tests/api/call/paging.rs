@@ -13,7 +13,7 @@ fn the_root_of_a_server_is_called_without_a_slash_too() {
     let api = calling(&[], Units::default());
     platform(&api, |_| Ok(answered(200, &[], "")));
     let acme = acme(&api);
-    let bearer = held(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
+    let bearer = connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
     for (path, url) in [
         (format!("{acme}/proxy"), "https://api.acme.example/v2"),
         (format!("{acme}/proxy?x=1"), "https://api.acme.example/v2?x=1"),
@@ -87,7 +87,7 @@ fn rejects_a_body_with_get() {
 fn the_next_page_is_a_path_below_the_proxy() {
     let api = calling(&[], Units::default());
     let acme = acme(&api);
-    let query = held(&api, "query", &json!({"type": "api_key", "apiKey": "s"}));
+    let query = connection_with(&api, "query", &json!({"type": "api_key", "apiKey": "s"}));
     for (path, link, next, shown) in [
         (
             &acme,
@@ -117,8 +117,8 @@ fn the_next_page_is_a_path_below_the_proxy() {
         if let Some(next) = next {
             sent(&api);
             assert_eq!(call(&api, "GET", &format!("{path}/proxy/{next}"), "").status, 200);
-            let asked = sent(&api).remove(0).url;
-            assert!(asked.contains("/users?page=2"), "{asked}");
+            let url = sent(&api).remove(0).url;
+            assert!(url.contains("/users?page=2"), "{url}");
         }
     }
 }
@@ -148,7 +148,7 @@ fn a_request_that_is_refused_for_now_is_repeated_when_the_platform_says() {
             let headers = if wait.is_empty() { vec![] } else { vec![("retry-after", wait)] };
             Ok(if counted.get() > refusals { answered(200, &[], "") } else { answered(status, &headers, "") })
         });
-        api.world.slept.take();
+        api.env.pauses.take();
         let mut request = with_header(api.request(method, &path), "x-vault-retries", retries);
         if let Some(key) = key {
             request = with_header(request, "idempotency-key", key);
@@ -156,9 +156,9 @@ fn a_request_that_is_refused_for_now_is_repeated_when_the_platform_says() {
         let response = api.send(&request);
         let name = format!("{method} {retries} {status} {wait}");
         assert_eq!(response.status, if calls > refusals { 200 } else { status }, "{name}");
-        let pauses: Vec<u32> = api.world.slept.take();
+        let pauses: Vec<u32> = api.env.pauses.take();
         assert_eq!((count.get(), pauses), (calls, slept), "{name}");
-        let expected = retry_at.map(|wait| connector_vault::util::rfc3339::rfc3339(api.world.now.get() + wait).unwrap());
+        let expected = retry_at.map(|wait| connector_vault::util::rfc3339::rfc3339(api.env.now.get() + wait).unwrap());
         assert_eq!(response.header("x-vault-retry-at").map(str::to_owned), expected, "{name}");
         assert!(sent(&api).iter().all(|request| header(request, "x-vault-retries").is_none()));
     }

@@ -9,7 +9,7 @@ use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
 
 use crate::connect;
-use crate::support::{Api, HOME, Loss, as_key, body, column, config, with_body, with_header};
+use crate::support::{Api, DbFault, HOME, as_key, body, column, config, with_body, with_header};
 use crate::vault::{CONNECTIONS, next};
 
 const BOOKMARK: &str = "x-vault-bookmark";
@@ -26,7 +26,7 @@ fn api(identities: &[&str]) -> Api {
     for identity in identities {
         create(&api, identity, None);
     }
-    api.world.copy();
+    api.env.copy();
     api
 }
 
@@ -64,11 +64,11 @@ fn listed(response: &Response) -> Vec<String> {
 
 /// The number of batches that replicas have executed.
 fn from_copies(api: &Api) -> usize {
-    api.world.read_from_copies.borrow().len()
+    api.env.replica_reads.borrow().len()
 }
 
 #[test]
-fn who_asks_for_nothing_reads_what_the_primary_has() {
+fn without_a_bookmark_reads_go_to_the_primary() {
     let api = api(&["ann"]);
     create(&api, "bob", None);
     let list = get(&api, CONNECTIONS, None);
@@ -77,7 +77,7 @@ fn who_asks_for_nothing_reads_what_the_primary_has() {
 }
 
 #[test]
-fn a_copy_shows_one_moment_and_a_bookmark_ones_own_changes() {
+fn a_bookmark_guarantees_read_your_own_writes() {
     let mut api = api(&["ann"]);
     let written = bookmark(&create(&api, "bob", Some(ANY)));
     // Any replica is accepted: the change is missing, but the total matches the rows.
@@ -87,7 +87,7 @@ fn a_copy_shows_one_moment_and_a_bookmark_ones_own_changes() {
     let list = get(&api, CONNECTIONS, Some(&written));
     assert_eq!((listed(&list).len(), from_copies(&api)), (2, 1));
     // The replica has received the change.
-    api.world.copy();
+    api.env.copy();
     let list = get(&api, CONNECTIONS, Some(&written));
     assert_eq!((listed(&list).len(), from_copies(&api)), (2, 2));
     assert_eq!(bookmark(&list), written);
@@ -114,9 +114,9 @@ fn following_cursors_with_the_bookmark_returns_each_connection_once() {
 }
 
 #[test]
-fn a_revoked_key_reads_copies_that_do_not_know_it_and_nothing_else() {
+fn a_revoked_key_can_only_read_from_stale_replicas() {
     let mut api = api(&["ann"]);
-    api.world.revoke(&api.key);
+    api.env.revoke(&api.key);
     assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY))), ["ann"]);
     // A replica's result for a key is not cached for callers that read from the primary.
     for (method, path) in
@@ -130,70 +130,70 @@ fn a_revoked_key_reads_copies_that_do_not_know_it_and_nothing_else() {
     let sent = json!({"platform": "acme", "identity": "eve", "identityType": "user"}).to_string();
     let refused = api.send(&with_body(asking(&api, "POST", CONNECTIONS, Some(ANY)), &sent));
     assert_eq!((refused.status, refused.header(BOOKMARK)), (401, None));
-    api.world.copy();
+    api.env.copy();
     assert_eq!(get(&api, CONNECTIONS, Some(ANY)).status, 401);
 }
 
 #[test]
-fn a_moved_account_is_read_where_it_was_until_the_copy_knows() {
+fn a_stale_replica_serves_a_moved_account_from_its_old_database() {
     let mut api = api(&["ann"]);
     let hash = api.key.hash().to_string();
-    let database = &api.world.database;
+    let database = &api.env.database;
     let forward = "INSERT INTO forwards (name, account, shard, is_key) VALUES (?1, 'acme', 7, 1)";
     database.execute(forward, [&hash]).unwrap();
     database.execute("DELETE FROM api_keys WHERE hash = ?1", [&hash]).unwrap();
     let moved_to = |api: &Api, since| {
         let request = asking(api, "GET", CONNECTIONS, since);
-        let answer = || pollster::block_on(handle(&api.service, &api.world, &request));
-        api.world.within(*HOME, answer).moved_to
+        let response = || pollster::block_on(handle(&api.service, &api.env, &request));
+        api.env.within(*HOME, response).moved_to
     };
     assert_eq!(
         (moved_to(&api, Some(ANY)), moved_to(&api, Some("first-primary")), moved_to(&api, None)),
         (None, Shard::new(7), Shard::new(7))
     );
-    api.world.copy();
-    let written = api.world.later_writes.get();
+    api.env.copy();
+    let written = api.env.background_writes.get();
     // Another isolate does not know that the key was used today, which this database no longer records.
     let api = Api { service: Service::new(config(&connect::SETTINGS)), ..api };
     assert_eq!(moved_to(&api, Some(ANY)), Shard::new(7));
-    assert_eq!(api.world.later_writes.get(), written);
+    assert_eq!(api.env.background_writes.get(), written);
 }
 
 #[test]
 fn a_new_key_is_known_at_once() {
     let api = api(&["ann"]);
-    let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let request = with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY);
     assert_eq!(listed(&api.send(&request)), ["ann"]);
     // The replica does not know the key, so the primary is asked; there is no third request.
-    assert_eq!((from_copies(&api), api.world.slept.borrow().len()), (1, 0));
+    assert_eq!((from_copies(&api), api.env.pauses.borrow().len()), (1, 0));
 }
 
 #[test]
-fn the_day_of_a_keys_use_is_written_when_nobody_waits() {
+fn the_day_of_a_keys_use_is_written_in_the_background() {
     let mut api = connect::api();
-    let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let day = |api: &Api| -> Option<i64> {
         let sql = "SELECT last_used_day FROM api_keys WHERE hash = ?1";
-        api.world.database.query_row(sql, [key.hash().to_string()], |row| row.get(0)).unwrap()
+        api.env.database.query_row(sql, [key.hash().to_string()], |row| row.get(0)).unwrap()
     };
-    api.world.copy();
+    api.env.copy();
     let ask = || with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY);
     assert_eq!((day(&api), api.send(&ask()).status), (None, 200));
-    assert_eq!((from_copies(&api), api.world.later_writes.get()), (1, 1));
-    assert_eq!(day(&api), Some((api.world.now.get() / 86_400_000).cast_signed()));
+    assert_eq!((from_copies(&api), api.env.background_writes.get()), (1, 1));
+    assert_eq!(day(&api), Some((api.env.now.get() / 86_400_000).cast_signed()));
     assert_eq!(api.send(&ask()).status, 200);
-    assert_eq!((from_copies(&api), api.world.later_writes.get()), (2, 1));
+    assert_eq!((from_copies(&api), api.env.background_writes.get()), (2, 1));
 }
 
 #[test]
-fn a_key_that_a_copy_refuses_was_not_used() {
+fn a_key_that_a_replica_rejects_counts_as_unused() {
     let mut api = connect::api();
-    let key = api.world.key("acme", Environment::Test, &Scope::ALL, None);
-    api.world.revoke(&key);
-    api.world.copy();
+    let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
+    api.env.revoke(&key);
+    api.env.copy();
     let refused = api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY));
-    assert_eq!((refused.status, api.world.later_writes.get()), (401, 0));
+    assert_eq!((refused.status, api.env.background_writes.get()), (401, 0));
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn if_match_prevents_lost_updates() {
 }
 
 #[test]
-fn copies_answer_reads_of_the_vault_and_nothing_that_acts() {
+fn replicas_serve_only_reads_of_the_vault() {
     let api = api(&["ann"]);
     let mut near = Vec::new();
     for endpoint in Endpoint::ALL {
@@ -226,14 +226,14 @@ fn copies_answer_reads_of_the_vault_and_nothing_that_acts() {
         if facts.body.is_some() {
             request = with_body(request, "{}");
         }
-        let answer = api.send(&request);
-        assert_ne!(answer.status, 503, "{endpoint:?}");
+        let response = api.send(&request);
+        assert_ne!(response.status, 503, "{endpoint:?}");
         if from_copies(&api) > before {
             assert!(
                 facts.method == Method::Get && keyed.access() != Access::Catalog,
                 "{endpoint:?}"
             );
-            assert!(answer.header(BOOKMARK).is_some(), "{endpoint:?}");
+            assert!(response.header(BOOKMARK).is_some(), "{endpoint:?}");
             near.push(keyed);
         }
         assert_eq!(from_copies(&api) > before, keyed.allows_replica(), "{endpoint:?}");
@@ -247,14 +247,14 @@ fn the_catalog_and_calls_have_no_bookmark() {
     let api = api(&["ann"]);
     for path in ["/v1/available-connectors", "/v1/available-actions/acme", "/health", "/v1/nothing"]
     {
-        let answer = get(&api, path, Some("anything at all"));
-        assert!([200, 404].contains(&answer.status), "{path} {}", answer.status);
-        assert_eq!(answer.header(BOOKMARK), None, "{path}");
+        let response = get(&api, path, Some("anything at all"));
+        assert!([200, 404].contains(&response.status), "{path} {}", response.status);
+        assert_eq!(response.header(BOOKMARK), None, "{path}");
     }
 }
 
 #[test]
-fn what_is_no_bookmark_is_refused_with_what_would_be_one() {
+fn an_invalid_bookmark_is_rejected_with_an_explanation() {
     let api = api(&["ann"]);
     let long = "0".repeat(201);
     for sent in ["", " ", "a b", "a.b.c", "zz1.0", ".0", "0z.", "é", "0'--\"", "a,b", &long] {
@@ -266,13 +266,13 @@ fn what_is_no_bookmark_is_refused_with_what_would_be_one() {
         assert_eq!(problem["errors"], json!([{"parameter": BOOKMARK, "detail": detail}]));
     }
     // A caller who is refused anyway learns nothing about the database.
-    let stranger = api.world.unknown_key(Environment::Test);
+    let stranger = api.env.unknown_key(Environment::Test);
     let request = with_header(as_key(&stranger, "GET", CONNECTIONS), BOOKMARK, "a b");
     assert_eq!(api.send(&request).status, 401);
 }
 
 #[test]
-fn a_bookmark_that_the_database_does_not_know_leads_to_the_primary() {
+fn an_unknown_bookmark_leads_to_the_primary() {
     let api = api(&["ann"]);
     let known = bookmark(&get(&api, CONNECTIONS, Some("first-primary")));
     let prefix = known.split_once('.').map_or(String::new(), |(digits, _)| format!("{digits}."));
@@ -281,29 +281,29 @@ fn a_bookmark_that_the_database_does_not_know_leads_to_the_primary() {
 }
 
 #[test]
-fn other_trouble_is_not_taken_for_an_unknown_bookmark() {
+fn other_errors_are_not_mistaken_for_an_unknown_bookmark() {
     let api = connect::api();
     let since = bookmark(&get(&api, CONNECTIONS, Some("first-primary")));
     // The connection is lost: the same batch is sent again, after a pause.
-    api.world.losses.borrow_mut().push_back(Loss::Before);
+    api.env.db_faults.borrow_mut().push_back(DbFault::Before);
     assert_eq!(get(&api, CONNECTIONS, Some(&since)).status, 200);
-    assert_eq!(api.world.slept.borrow().len(), 1);
+    assert_eq!(api.env.pauses.borrow().len(), 1);
     // The database rejects requests that need no bookmark: it is not queried twice.
-    api.world.db_fails.set(true);
+    api.env.db_fails.set(true);
     for since in [ANY, "first-primary"] {
-        let calls = api.world.db_calls.get();
+        let calls = api.env.db_calls.get();
         assert_eq!(get(&api, CONNECTIONS, Some(since)).status, 503);
-        assert_eq!(api.world.db_calls.get() - calls, 1, "{since}");
+        assert_eq!(api.env.db_calls.get() - calls, 1, "{since}");
     }
 }
 
 #[test]
 fn a_bookmark_of_another_database_leads_to_the_primary() {
     let mut api = api(&[]);
-    api.world.add(other());
-    let key = api.world.key_in(other(), "zoo", Environment::Test, &Scope::ALL, None);
+    api.env.add(other());
+    let key = api.env.key_in(other(), "zoo", Environment::Test, &Scope::ALL, None);
     let of_home = bookmark(&get(&api, CONNECTIONS, Some(ANY)));
-    api.world.copy();
+    api.env.copy();
     let ask =
         |since: &str| api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, since));
     let before = from_copies(&api);

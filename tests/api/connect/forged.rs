@@ -7,9 +7,9 @@ const OTHER: &str = "two:ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=";
 
 /// The status of a request, and the number of database calls that it made.
 fn cost(api: &Api, request: &Request) -> (u16, u64) {
-    let before = api.world.db_calls.get();
+    let before = api.env.db_calls.get();
     let response = whole(api.send(request));
-    (response.status, (api.world.db_calls.get() - before).into())
+    (response.status, (api.env.db_calls.get() - before).into())
 }
 
 /// Replaces the service's vault keys, over the same storage.
@@ -34,7 +34,9 @@ fn forged_secrets_cost_no_query() {
         let middle = text.len() / 2;
         let other = |letter: char| if letter == 'A' { 'B' } else { 'A' };
         let letters = text.chars().enumerate();
-        letters.map(|(nth, letter)| if nth == middle { other(letter) } else { letter }).collect()
+        letters
+            .map(|(index, letter)| if index == middle { other(letter) } else { letter })
+            .collect()
     };
     for link in [changed(secret), "x".repeat(43), "x".repeat(45), "x".into(), state.clone()] {
         let path = format!("/connect/go/{link}");
@@ -90,8 +92,8 @@ fn links_are_rate_limited() {
     let (_, other) = begin(&api, &of_ann("acme"));
     let open = |link: &str| cost(&api, &Browser::default().request("GET", link));
     assert_eq!(open(&link).0, 200);
-    api.world.limited.set(true);
+    api.env.limited.set(true);
     assert_eq!(open(&link), (429, 0));
-    api.world.limited.set(false);
+    api.env.limited.set(false);
     assert_eq!(open(&other).0, 200);
 }

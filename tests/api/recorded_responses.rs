@@ -17,31 +17,31 @@ use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, fixture, name, state};
 const RECORD: &str = "tests/fixtures/answers.txt";
 
 #[test]
-fn every_answer_is_the_recorded_one() {
-    assert_current(RECORD, &answers(), "WRITE_ANSWERS", "answers");
+fn every_response_matches_the_recorded_one() {
+    assert_current(RECORD, &responses(), "WRITE_ANSWERS", "answers");
 }
 
 /// A service with connections, tokens, and secrets of all kinds.
-struct Scene {
+struct Fixture {
     api: Api,
     id: String,
     secrets: Vec<(&'static str, String)>,
 }
 
-impl Scene {
+impl Fixture {
     fn new() -> Self {
         let api = Api::with_sessions(&"a secret ".repeat(4), "");
         let id = fixture(&api)[0]["id"].as_str().unwrap().to_owned();
         let secret = |key: &connector_vault::auth::key::ApiKey| key.reveal().to_owned();
         let test = Environment::Test;
-        let scoped = |scopes: &[Scope]| secret(&api.world.key("acme", test, scopes, None));
+        let scoped = |scopes: &[Scope]| secret(&api.env.key("acme", test, scopes, None));
         let [none, reads, other] =
             [scoped(&[]), scoped(&[Scope::CatalogRead, Scope::ConnectionsRead]), {
-                secret(&api.world.key("other", Environment::Live, &Scope::ALL, None))
+                secret(&api.env.key("other", Environment::Live, &Scope::ALL, None))
             }];
-        let gone = api.world.key("acme", test, &Scope::ALL, None);
-        api.world.revoke(&gone);
-        let late = secret(&api.world.key("acme", test, &Scope::ALL, Some(1)));
+        let gone = api.env.key("acme", test, &Scope::ALL, None);
+        api.env.revoke(&gone);
+        let late = secret(&api.env.key("acme", test, &Scope::ALL, Some(1)));
         let token = |document: serde_json::Value| {
             let request = with_body(api.request("POST", "/v1/sessions"), &document.to_string());
             let made = body(&api.send(&request));
@@ -68,7 +68,7 @@ impl Scene {
     }
 
     /// The response to a request, without the parts that differ between runs.
-    fn answer(&self, request: &Request) -> (Response, String) {
+    fn reply(&self, request: &Request) -> (Response, String) {
         let response = self.api.send(request);
         let text = String::from_utf8_lossy(&response.body).into_owned();
         let text = text.replace(response.header("x-request-id").unwrap(), "<request>");
@@ -77,33 +77,33 @@ impl Scene {
     }
 }
 
-fn answers() -> String {
-    let scene = Scene::new();
+fn responses() -> String {
+    let fixture = Fixture::new();
     let mut text = String::new();
-    order_of_checks(&scene, &mut text);
-    for request in hostile(&scene) {
-        let (response, answer) = scene.answer(&request);
+    order_of_checks(&fixture, &mut text);
+    for request in hostile(&fixture) {
+        let (response, reply) = fixture.reply(&request);
         let Request { method, path, query, headers, body, .. } = &request;
-        let path = path.replace(&scene.id, "<c1>");
+        let path = path.replace(&fixture.id, "<c1>");
         let sent: Vec<String> = headers
             .iter()
             .filter(|(name, value)| {
                 name != "x-service-secret"
                     && (name, value.as_str()) != (&"content-type".into(), "application/json")
             })
-            .map(|(name, value)| format!("{name}: {value:?} ").replace(&scene.id, "<c1>"))
+            .map(|(name, value)| format!("{name}: {value:?} ").replace(&fixture.id, "<c1>"))
             .collect();
         let body = match body {
             Body::Whole(bytes) => String::from_utf8_lossy(bytes).chars().take(120).collect(),
             Body::TooLarge | Body::Stream => "(too large)".to_owned(),
         };
-        let shown = |text: &str, most: usize| text.chars().take(most).collect::<String>();
+        let shown = |text: &str, max: usize| text.chars().take(max).collect::<String>();
         let path = shown(&path, 80);
         let query = if query.is_empty() { String::new() } else { format!("?{}", shown(query, 80)) };
         let body = if body.is_empty() { body } else { format!(" {}", shown(&body, 120)) };
         let sent = sent.concat();
-        let answer = compact(&response, &answer);
-        writeln!(text, "{method} {path}{query} {}{body} => {answer}", shown(&sent, 80)).unwrap();
+        let reply = compact(&response, &reply);
+        writeln!(text, "{method} {path}{query} {}{body} => {reply}", shown(&sent, 80)).unwrap();
     }
     text
 }
@@ -139,8 +139,8 @@ fn compact(response: &Response, text: &str) -> String {
 
 /// Each path with each method and each kind of secret, below and above the rate limit. The bodies and preconditions
 /// prevent any write.
-fn order_of_checks(scene: &Scene, text: &mut String) {
-    let id = &scene.id;
+fn order_of_checks(fixture: &Fixture, text: &mut String) {
+    let id = &fixture.id;
     let paths = [
         "/",
         "/health",
@@ -168,18 +168,17 @@ fn order_of_checks(scene: &Scene, text: &mut String) {
     for path in paths {
         for method in methods {
             let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
-            for (secret_name, secret) in &scene.secrets {
+            for (secret_name, secret) in &fixture.secrets {
                 let request = match secret.as_str() {
                     "" => anonymous(method, path),
                     secret => as_secret(secret, method, path),
                 };
                 let request = with_header(with_body(request, "{}"), "if-match", "\"x-1\"");
                 let one = |limited: bool| {
-                    scene.api.world.limited.set(limited);
-                    let (response, answer) = scene.answer(&request);
-                    let answer: serde_json::Value =
-                        serde_json::from_str(&answer).unwrap_or_default();
-                    let code = answer["code"].as_str().map(|code| format!(" {code}"));
+                    fixture.api.env.limited.set(limited);
+                    let (response, reply) = fixture.reply(&request);
+                    let reply: serde_json::Value = serde_json::from_str(&reply).unwrap_or_default();
+                    let code = reply["code"].as_str().map(|code| format!(" {code}"));
                     format!("{}{}", response.status, code.unwrap_or_default())
                 };
                 let (free, over) = (one(false), one(true));
@@ -190,7 +189,7 @@ fn order_of_checks(scene: &Scene, text: &mut String) {
                     None => kinds.push((kind, vec![secret_name])),
                 }
             }
-            scene.api.world.limited.set(false);
+            fixture.api.env.limited.set(false);
             writeln!(text, "{method} {}", path.replace(id, "<c1>")).unwrap();
             for (kind, names) in kinds {
                 writeln!(text, "    {kind}: {}", names.join("; ")).unwrap();
@@ -200,8 +199,8 @@ fn order_of_checks(scene: &Scene, text: &mut String) {
 }
 
 /// Requests with a key that has all scopes, each invalid or unusual in one way. None of them writes.
-fn hostile(scene: &Scene) -> Vec<Request> {
-    [queries(scene), paths(scene), bodies(scene), headers(scene)].concat()
+fn hostile(fixture: &Fixture) -> Vec<Request> {
+    [queries(fixture), paths(fixture), bodies(fixture), headers(fixture)].concat()
 }
 
 /// The lists with the parameters of the endpoint table.
@@ -213,8 +212,8 @@ const LISTS: [(&str, Keyed); 4] = [
 ];
 
 /// Queries of the lists.
-fn queries(scene: &Scene) -> Vec<Request> {
-    let get = |path: &str| scene.api.request("GET", path);
+fn queries(fixture: &Fixture) -> Vec<Request> {
+    let get = |path: &str| fixture.api.request("GET", path);
     let mut requests = Vec::new();
 
     let long = "x".repeat(10_000);
@@ -295,10 +294,10 @@ fn queries(scene: &Scene) -> Vec<Request> {
 }
 
 /// Paths, and queries of endpoints without parameters.
-fn paths(scene: &Scene) -> Vec<Request> {
-    let id = &scene.id;
+fn paths(fixture: &Fixture) -> Vec<Request> {
+    let id = &fixture.id;
     let long = "x".repeat(10_000);
-    let get = |path: &str| scene.api.request("GET", path);
+    let get = |path: &str| fixture.api.request("GET", path);
     let mut requests = Vec::new();
     for path in [
         "/v1/available-actions/ALPHA",
@@ -333,8 +332,8 @@ fn paths(scene: &Scene) -> Vec<Request> {
 }
 
 /// Request bodies.
-fn bodies(scene: &Scene) -> Vec<Request> {
-    let id = &scene.id;
+fn bodies(fixture: &Fixture) -> Vec<Request> {
+    let id = &fixture.id;
     let mut requests = Vec::new();
     let bodies = [
         "",
@@ -394,7 +393,7 @@ fn bodies(scene: &Scene) -> Vec<Request> {
         // The version never matches, so nothing is written; requests without a version have invalid bodies only.
         let is_change = method != "POST";
         let to = |path: &str| {
-            let request = scene.api.request(method, path);
+            let request = fixture.api.request(method, path);
             if is_change { with_header(request, "if-match", "\"x-1\"") } else { request }
         };
         requests.extend(bodies.map(|body| with_body(to(path), body)));
@@ -428,8 +427,8 @@ fn bodies(scene: &Scene) -> Vec<Request> {
 }
 
 /// Headers: preconditions, secrets, origins.
-fn headers(scene: &Scene) -> Vec<Request> {
-    let id = &scene.id;
+fn headers(fixture: &Fixture) -> Vec<Request> {
+    let id = &fixture.id;
     let mut requests = Vec::new();
     for value in [
         "",
@@ -447,20 +446,20 @@ fn headers(scene: &Scene) -> Vec<Request> {
         &format!("W/\"{id}-1\""),
         &format!("\"{}\"", "x".repeat(9000)),
     ] {
-        requests.push(with_header(scene.api.request("GET", &at(id)), "if-none-match", value));
+        requests.push(with_header(fixture.api.request("GET", &at(id)), "if-none-match", value));
         if value != "*" {
             requests.push(with_header(
-                scene.api.request("DELETE", &at(UNKNOWN_ID)),
+                fixture.api.request("DELETE", &at(UNKNOWN_ID)),
                 "if-match",
                 value,
             ));
             requests.push(with_body(
-                with_header(scene.api.request("PATCH", &at(UNKNOWN_ID)), "if-match", value),
+                with_header(fixture.api.request("PATCH", &at(UNKNOWN_ID)), "if-match", value),
                 "{}",
             ));
         }
     }
-    let key = scene.api.key.reveal();
+    let key = fixture.api.key.reveal();
     for value in [
         " ",
         &format!("{key} "),
@@ -480,10 +479,10 @@ fn headers(scene: &Scene) -> Vec<Request> {
         requests.push(as_secret(value, "GET", "/v1/whoami"));
         requests.push(as_secret(value, "POST", CONNECTIONS));
     }
-    requests.push(with_header(scene.api.request("GET", "/v1/whoami"), "x-service-secret", key));
+    requests.push(with_header(fixture.api.request("GET", "/v1/whoami"), "x-service-secret", key));
     for origin in ["https://a.example", "null", "", "*"] {
-        requests.push(with_header(scene.api.request("GET", "/v1/whoami"), "origin", origin));
-        requests.push(with_header(scene.api.request("OPTIONS", CONNECTIONS), "origin", origin));
+        requests.push(with_header(fixture.api.request("GET", "/v1/whoami"), "origin", origin));
+        requests.push(with_header(fixture.api.request("OPTIONS", CONNECTIONS), "origin", origin));
     }
     requests
 }

@@ -51,14 +51,14 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
     }
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
     assert_eq!(error_of(&api, &first), (json!("pending"), Value::Null), "it was led there before");
-    assert_eq!(api.world.sent.borrow().len(), 0);
+    assert_eq!(api.env.sent.borrow().len(), 0);
     // Without a state, the redirect is treated as a refusal, whatever error code the platform uses.
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     browser.back(&api, "error=invalid_scope");
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
     // The attempt has ended, so a late code is not used.
     browser.back(&api, &format!("code=c&state={state}"));
-    assert_eq!(api.world.sent.borrow().len(), 0);
+    assert_eq!(api.env.sent.borrow().len(), 0);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_code_without_a_state_is_never_exchanged() {
         }
     }
     assert_eq!(error_of(&api, &id), (json!("pending"), Value::Null));
-    assert_eq!(api.world.sent.borrow().len(), 0);
+    assert_eq!(api.env.sent.borrow().len(), 0);
 }
 
 #[test]
@@ -99,11 +99,11 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
     };
     // Anyone can open this page, so the database is queried at most once a minute.
     let page = || {
-        api.world.now.set(api.world.now.get() + 60_000);
+        api.env.now.set(api.env.now.get() + 60_000);
         let page = text(&Browser::default().back(&api, "code=abc&installation_id=1"));
-        let asked = api.world.db_calls.get();
+        let calls = api.env.db_calls.get();
         assert_eq!(text(&Browser::default().back(&api, "code=def")), page);
-        assert_eq!(api.world.db_calls.get(), asked);
+        assert_eq!(api.env.db_calls.get(), calls);
         page
     };
     let url = "https://app.example/connect?to=acme&x=\"";
@@ -130,9 +130,9 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
     }
     // The page for one account does not link to another account's app.
     let sql = "UPDATE oauth_clients SET account = 'zoo' WHERE platform = 'other'";
-    api.world.database.execute(sql, []).unwrap();
+    api.env.database.execute(sql, []).unwrap();
     assert!(!page().contains("<a href"), "{}", page());
-    assert_eq!(api.world.sent.borrow().len(), 0);
+    assert_eq!(api.env.sent.borrow().len(), 0);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn the_code_can_have_a_platform_specific_name() {
 #[test]
 fn errors_can_have_other_names() {
     let api = api_with_method(&json!({}));
-    for (query, code, said) in [
+    for (query, code, message) in [
         (
             "error_code=1349048&error_message=Can%27t%20load%20URL",
             "request_rejected",
@@ -172,7 +172,7 @@ fn errors_can_have_other_names() {
     ] {
         let (id, browser, state) = followed(&api, &of_ann("acme"));
         let page = browser.back(&api, &format!("{query}&state={state}"));
-        assert!(text(&page).contains(said), "{query}: {}", text(&page));
+        assert!(text(&page).contains(message), "{query}: {}", text(&page));
         assert_eq!(error_of(&api, &id), (json!("failed"), json!(code)), "{query}");
     }
     // A callback with a code succeeds, whatever numeric parameter comes with it.
@@ -230,7 +230,7 @@ fn raw_basic_authentication_does_not_encode() {
         let connection = connected(&api, &of_ann("acme"), &tokens());
         script(&api, &[(200, tokens())]);
         api.get(&format!("/v1/vault/connections/{connection}/credentials?refresh=true"));
-        let sent = api.world.sent.borrow();
+        let sent = api.env.sent.borrow();
         assert_eq!(sent.len(), 2);
         for request in sent.iter() {
             let header = request.headers.iter().find(|(name, _)| name == "authorization").unwrap();

@@ -7,7 +7,7 @@ use connector_vault::auth::key::ApiKey;
 use connector_vault::terms::{Environment, Scope};
 
 use super::*;
-use crate::chance::{Chance, repetitions};
+use crate::rng::{TestRng, repetitions};
 use crate::vault::{UNKNOWN_ID, code, comparable};
 
 /// Number of random requests in a usual run, and in a proof.
@@ -20,9 +20,8 @@ const LABELS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 /// Platforms with an OAuth method.
 const PLATFORMS: [&str; 2] = ["acme", "plain"];
 
-/// A connection of the model.
 #[derive(Clone)]
-struct Own {
+struct ModelConnection {
     id: String,
     identity: String,
     label: String,
@@ -35,7 +34,7 @@ struct Tenant {
     key: ApiKey,
     /// Client ids by platform.
     clients: BTreeMap<String, String>,
-    connections: Vec<Own>,
+    connections: Vec<ModelConnection>,
     /// The id and the identity of each attempt.
     attempts: Vec<(String, String)>,
 }
@@ -54,9 +53,9 @@ impl Caller {
     }
 }
 
-struct Crowd {
+struct Simulation {
     api: Api,
-    chance: Chance,
+    rng: TestRng,
     tenants: Vec<Tenant>,
     callers: Vec<Caller>,
     /// Numbers of responses by status.
@@ -64,20 +63,20 @@ struct Crowd {
     sent: usize,
 }
 
-impl Crowd {
+impl Simulation {
     fn new() -> Self {
         let api = api();
         let (mut tenants, mut callers) = (Vec::new(), Vec::new());
         for account in ACCOUNTS {
             for environment in Environment::ALL {
-                let key = api.world.key(account, environment, &Scope::ALL, None);
+                let key = api.env.key(account, environment, &Scope::ALL, None);
                 let tenant = tenants.len();
                 callers.push(Caller { tenant, identity: None, secret: key.reveal().into() });
                 for identity in IDENTITIES {
-                    let wish = json!({
+                    let input = json!({
                         "identity": identity, "scopes": ["connections:read", "connections:connect"], "ttlSeconds": 3600,
                     });
-                    let made = api.send(&crate::sessions::asking(&key, &wish));
+                    let made = api.send(&crate::sessions::asking(&key, &input));
                     let secret = body(&made)["token"].as_str().unwrap().to_owned();
                     callers.push(Caller { tenant, identity: Some(identity.into()), secret });
                 }
@@ -91,7 +90,7 @@ impl Crowd {
             }
         }
         // Triggers record the tenant of each write.
-        let run = |sql: &str| api.world.database.execute_batch(sql).unwrap();
+        let run = |sql: &str| api.env.database.execute_batch(sql).unwrap();
         run("CREATE TEMP TABLE written (tenant TEXT)");
         for table in ["connections", "oauth_clients", "credentials", "connect_attempts"] {
             for (event, row) in
@@ -102,7 +101,7 @@ impl Crowd {
                 ));
             }
         }
-        Self { api, chance: Chance(13), tenants, callers, seen: BTreeMap::new(), sent: 0 }
+        Self { api, rng: TestRng(13), tenants, callers, seen: BTreeMap::new(), sent: 0 }
     }
 
     /// Sends a request, and checks that it writes only the tenant's data, and nothing at all if it is refused.
@@ -113,8 +112,8 @@ impl Crowd {
             None => request,
         };
         let response = self.api.send(&request);
-        let written = self.api.world.texts("SELECT DISTINCT tenant FROM temp.written");
-        self.api.world.database.execute("DELETE FROM temp.written", []).unwrap();
+        let written = self.api.env.texts("SELECT DISTINCT tenant FROM temp.written");
+        self.api.env.database.execute("DELETE FROM temp.written", []).unwrap();
         let writes = response.status < 300 && method != "GET";
         let own = if writes { vec![self.tenants[who.tenant].name.clone()] } else { Vec::new() };
         assert_eq!(written, own, "{method} {path}");
@@ -144,10 +143,10 @@ impl Crowd {
     }
 
     fn client(&mut self, who: &Caller) {
-        let platform = *self.chance.pick(&PLATFORMS);
+        let platform = *self.rng.pick(&PLATFORMS);
         let path = format!("/v1/oauth-clients/{platform}");
         let own = self.tenants[who.tenant].clients.get(platform).cloned();
-        match self.chance.below(4) {
+        match self.rng.below(4) {
             0 => {
                 let id = format!("id-{}", self.sent);
                 let response = self.send(who, "PUT", &path, Some(&json!({"clientId": id})));
@@ -172,7 +171,7 @@ impl Crowd {
                 let listed: BTreeMap<String, String> = rows.iter().map(pair).collect();
                 assert_eq!(listed, self.tenants[who.tenant].clients);
             }
-            2 if self.chance.percent(30) => {
+            2 if self.rng.percent(30) => {
                 let response = self.send(who, "DELETE", &path, None);
                 if Self::is_refused(who, &response) {
                     return;
@@ -195,11 +194,11 @@ impl Crowd {
 
     /// Connects with a password, or creates a connection without credentials.
     fn connect(&mut self, who: &Caller) {
-        let identity = *self.chance.pick(&IDENTITIES);
-        let label = *self.chance.pick(&LABELS);
+        let identity = *self.rng.pick(&IDENTITIES);
+        let label = *self.rng.pick(&LABELS);
         let mut sent = json!({"platform": "plain", "identity": identity, "identityType": "user", "label": label});
         let password = self.password();
-        let holds = who.identity.is_some() || self.chance.percent(70);
+        let holds = who.identity.is_some() || self.rng.percent(70);
         let path = if holds {
             sent["authMethod"] = json!("basic");
             sent["fields"] = json!({"username": "u", "password": password});
@@ -223,7 +222,7 @@ impl Crowd {
             assert_eq!(problem["connectionId"], holder.id);
         } else {
             assert_eq!(response.status, 201, "{}", text(&response));
-            tenant.connections.push(Own {
+            tenant.connections.push(ModelConnection {
                 id: body(&response)["id"].as_str().unwrap().into(),
                 identity: identity.into(),
                 label: label.into(),
@@ -233,7 +232,7 @@ impl Crowd {
     }
 
     fn begin(&mut self, who: &Caller) {
-        let identity = *self.chance.pick(&IDENTITIES);
+        let identity = *self.rng.pick(&IDENTITIES);
         let sent = json!({
             "platform": "acme", "identity": identity, "identityType": "user", "label": format!("n{}", self.sent),
         });
@@ -257,12 +256,12 @@ impl Crowd {
     }
 
     fn attempt(&mut self, who: &Caller) {
-        let of = self.chance.below(self.tenants.len());
+        let of = self.rng.below(self.tenants.len());
         let attempts = &self.tenants[of].attempts;
         if attempts.is_empty() {
             return;
         }
-        let (id, identity) = self.chance.pick(attempts).clone();
+        let (id, identity) = self.rng.pick(attempts).clone();
         let response = self.send(who, "GET", &format!("/v1/vault/connect/{id}"), None);
         if of == who.tenant && who.sees(&identity) {
             let shown = body(&response);
@@ -290,9 +289,9 @@ impl Crowd {
         let seen = self.tenants[who.tenant].attempts.iter();
         let seen = seen.filter(|(_, identity)| who.sees(identity)).map(|(id, _)| id.clone());
         assert_eq!(own, seen.collect::<BTreeSet<String>>());
-        let of = self.chance.below(self.tenants.len());
+        let of = self.rng.below(self.tenants.len());
         if of != who.tenant && !self.tenants[of].attempts.is_empty() {
-            let (id, _) = self.chance.pick(&self.tenants[of].attempts).clone();
+            let (id, _) = self.rng.pick(&self.tenants[of].attempts).clone();
             let path = format!("/v1/vault/connect?before={id}");
             let response = self.send(who, "GET", &path, None);
             assert_eq!(body(&response), json!({"rows": [], "next": null}));
@@ -301,11 +300,11 @@ impl Crowd {
 
     /// Sends a request about a random connection of any tenant.
     fn one(&mut self, who: &Caller) {
-        let of = self.chance.below(self.tenants.len());
+        let of = self.rng.below(self.tenants.len());
         if self.tenants[of].connections.is_empty() {
             return;
         }
-        let at = self.chance.below(self.tenants[of].connections.len());
+        let at = self.rng.below(self.tenants[of].connections.len());
         let own = self.tenants[of].connections[at].clone();
         let password = self.password();
         let fields = json!({"username": "u", "password": password});
@@ -325,7 +324,7 @@ impl Crowd {
                 }
             }
         };
-        let kind = self.chance.below(4);
+        let kind = self.rng.below(4);
         let (method, path, sent) = request(kind, &own.id);
         let response = self.send(who, method, &path, sent.as_ref());
         if (kind == 1 || kind == 2) && Self::is_refused(who, &response) {
@@ -354,29 +353,29 @@ impl Crowd {
 
 #[test]
 fn tenants_are_isolated_under_random_requests() {
-    let mut crowd = Crowd::new();
+    let mut simulation = Simulation::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
-    while crowd.sent < requests {
-        let who = crowd.chance.pick(&crowd.callers).clone();
-        match crowd.chance.below(10) {
-            0 => crowd.client(&who),
-            1 => crowd.connect(&who),
-            2 => crowd.begin(&who),
+    while simulation.sent < requests {
+        let who = simulation.rng.pick(&simulation.callers).clone();
+        match simulation.rng.below(10) {
+            0 => simulation.client(&who),
+            1 => simulation.connect(&who),
+            2 => simulation.begin(&who),
             // One list checks as much as many other responses.
-            3 if crowd.chance.percent(10) => crowd.attempts(&who),
-            3..5 => crowd.attempt(&who),
-            _ => crowd.one(&who),
+            3 if simulation.rng.percent(10) => simulation.attempts(&who),
+            3..5 => simulation.attempt(&who),
+            _ => simulation.one(&who),
         }
     }
     for status in [200, 201, 202, 204, 403, 404, 409, 429] {
-        let count = crowd.seen.get(&status).copied().unwrap_or_default();
+        let count = simulation.seen.get(&status).copied().unwrap_or_default();
         assert!(count > requests / 5000, "{status}: {count}");
     }
-    for tenant in &crowd.tenants {
+    for tenant in &simulation.tenants {
         let key = tenant.key.reveal();
-        let total = body(&crowd.api.send(&as_secret(key, "GET", "/v1/vault/summary")));
+        let total = body(&simulation.api.send(&as_secret(key, "GET", "/v1/vault/summary")));
         // Unfinished attempts are not connections.
         assert_eq!(total["total"], tenant.connections.len());
     }
-    assert!(crowd.api.world.sent.borrow().is_empty());
+    assert!(simulation.api.env.sent.borrow().is_empty());
 }
