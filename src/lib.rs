@@ -71,6 +71,7 @@ pub mod ports;
 pub mod storage;
 pub mod targets;
 pub mod terms;
+pub mod texts;
 pub mod traces;
 pub mod usage;
 pub mod util;

@@ -153,7 +153,7 @@ describe("agents with common MCP clients", () => {
     await page.waitForFunction(() => document.title === "consent");
     await continueToSignIn.click();
     await page.getByRole("heading", { level: 1, name: "use your accounts?" }).waitFor();
-    await page.getByText(`user “${login}”`).waitFor();
+    await page.getByText(`that “${login}” has connected`).waitFor();
     await page.getByText("Warning: any program on this computer").waitFor();
     await page.getByRole("button", { name: "Allow" }).click();
     await page.waitForURL((at) => at.searchParams.has("code"));

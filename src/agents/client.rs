@@ -76,9 +76,25 @@ struct Metadata {
     response_types: Option<Vec<String>>,
 }
 
-/// Whether a character would let a name pass for text of the page: it starts a line, or ends the quotation.
+/// Whether a character would let a name pass for text of the page: it starts a line, or ends the quotation in a language of the
+/// page.
 fn breaks_quotation(letter: char) -> bool {
-    letter.is_control() || matches!(letter, '\u{201c}'..='\u{201f}' | '\u{2028}' | '\u{2029}')
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{201c}'
+                ..='\u{201f}'
+                    | '\u{2028}'
+                    | '\u{2029}'
+                    | '«'
+                    | '»'
+                    | '「'
+                    | '」'
+                    | '『'
+                    | '』'
+                    | '\u{ff62}'
+                    | '\u{ff63}'
+        )
 }
 
 /// An error in metadata: the code of RFC 7591, section 3.2.2, and a message.

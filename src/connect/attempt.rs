@@ -138,6 +138,11 @@ impl Attempt {
             .map_err(|error| StorageError::new(format!("an attempt's presets: {error}")))
     }
 
+    /// The language that the app has chosen for the user.
+    pub fn lang(&self) -> Option<String> {
+        self.presets().ok()?.lang
+    }
+
     /// The requested scopes.
     pub fn scopes(&self) -> Vec<String> {
         serde_json::from_str(&self.scopes).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! Values that the app enters for its user. The user can change them in the connect window, unless the app has fixed them.
+//! What the app sets for its user: the language, and values of fields. The user can change these in the connect window, unless
+//! the app has fixed them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::http::body::BodyReader;
 use crate::ports::Patterns;
 use crate::util::patterns::Matcher;
 
-/// Values by the names of fields. Never secrets: a user's browser sees them.
+/// The language, and values by the names of fields. Never secrets: a user's browser sees them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Presets {
     /// Values that the user can change.
@@ -21,11 +22,14 @@ pub struct Presets {
     /// Values that the user can't change.
     #[serde(rename = "x", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fixed: BTreeMap<String, String>,
+    /// A language tag, from which the language of the window and the pages follows.
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
+    pub lang: Option<String>,
 }
 
 impl Presets {
     pub fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.fixed.is_empty()
+        *self == Self::default()
     }
 
     /// Reports values that no method can use, that only the user or the OAuth client may set, or that are invalid.
@@ -67,6 +71,7 @@ impl Presets {
                 self.fields.entry(name.clone()).or_insert_with(|| value.clone());
             }
         }
+        self.lang = self.lang.or_else(|| own.lang.clone());
         self
     }
 
@@ -79,10 +84,10 @@ impl Presets {
         }
     }
 
-    /// The fixed values that a connection has to keep. The OAuth client's variables take precedence over them.
+    /// The language, and the fixed values that a connection has to keep. The OAuth client's variables take precedence over them.
     pub fn kept_by(self, values: &BTreeMap<String, String>) -> Self {
         let fixed = self.fixed.into_iter().filter(|(name, value)| values.get(name) == Some(value));
-        Self { fields: BTreeMap::new(), fixed: fixed.collect() }
+        Self { fields: BTreeMap::new(), fixed: fixed.collect(), lang: self.lang }
     }
 
     /// Whether the platform returned a value other than a fixed one, because the user signed in to another account.

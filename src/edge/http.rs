@@ -18,6 +18,7 @@ use crate::traces::context::{TRACEPARENT, TRACESTATE};
 /// The headers that the core reads, in addition to those with the secret.
 const READ: [&str; 11] = [
     "accept",
+    "accept-language",
     "origin",
     "sec-fetch-site",
     "if-none-match",

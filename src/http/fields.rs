@@ -9,6 +9,7 @@ use crate::connections::model::ConnectionId;
 use crate::connections::rules;
 use crate::console::sign_in::SignInType as ConsoleSignInType;
 use crate::terms::{CredentialType, EventType, IdentityType, Scope, State};
+use crate::texts::language;
 use crate::util::json::Value;
 use crate::util::nearest::{nearest, shown};
 use crate::webhooks::rules as webhook_rules;
@@ -48,6 +49,9 @@ const VALUES: Field =
 const FIXED_VALUES: Field =
     own("fixedFields", |body, name, value| body.check_texts(name, value, connect_rules::field));
 
+/// The language of the connect window and of the pages around it.
+const LANG: Field = optional("lang", FieldCheck::Text(language::tag));
+
 /// A new connection. The endpoint also checks the platform against the catalog.
 pub const CREATE_FIELDS: [Field; 9] = [
     required("platform", FieldCheck::Text(any)),
@@ -75,7 +79,7 @@ pub const STATE_FIELDS: [Field; 3] = [
 pub const NAME_FIELDS: [Field; 1] = [required("name", FieldCheck::TextOrNull(rules::name))];
 
 /// A session token. The endpoint also checks the scopes against the key and the platforms against the catalog.
-pub const SESSION_FIELDS: [Field; 12] = [
+pub const SESSION_FIELDS: [Field; 13] = [
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
     own("scopes", |body, name, value| {
@@ -91,11 +95,12 @@ pub const SESSION_FIELDS: [Field; 12] = [
     own("origins", |body, name, value| body.check_set(name, value, MAX_ORIGINS, check_origin)),
     VALUES,
     FIXED_VALUES,
+    LANG,
     own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
 ];
 
 /// An account to connect. The endpoint also checks it against the platform's connector.
-pub const CONNECT_FIELDS: [Field; 15] = [
+pub const CONNECT_FIELDS: [Field; 16] = [
     optional("platform", FieldCheck::Text(any)),
     optional("connection", FieldCheck::Text(id)),
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
@@ -107,6 +112,7 @@ pub const CONNECT_FIELDS: [Field; 15] = [
     TAGS,
     VALUES,
     FIXED_VALUES,
+    LANG,
     SCOPES,
     optional("returnUrl", FieldCheck::Text(connect_rules::return_url)),
     optional("allowOtherAccount", FieldCheck::Boolean),

@@ -25,6 +25,8 @@ use crate::ports::{Db, Ports, RateLimit};
 use crate::storage::metering::Metered;
 use crate::storage::read_replica::{self, BOOKMARK};
 use crate::terms::Scopes;
+use crate::texts::Wording;
+use crate::texts::language::Language;
 use crate::usage::counts::{Counted, group};
 
 /// Makes browsers use HTTPS only for this host, for a year after each response (RFC 6797).
@@ -186,7 +188,8 @@ impl<P: Ports> Exchange<'_, P> {
             return Box::pin(download::respond(service, ports, request, secret)).await;
         }
         let (config, catalog, starts) = (service.config(), service.catalog(), service.starts());
-        let context = BrowserContext { config, catalog, starts, ports, now, request_id };
+        let wording = Wording::new(config, Language::of_user(None, request));
+        let context = BrowserContext { config, catalog, starts, ports, now, request_id, wording };
         Box::pin(open::respond(open, &context, request, resource.arguments())).await
     }
 
@@ -339,7 +342,7 @@ impl<P: Ports> Exchange<'_, P> {
             response.add(SOURCE, "vault");
         }
         cors::expose(self.service.config(), self.request, response);
-        response.add("vary", self.service.vary().clone());
+        response.add_to_vary(self.service.vary());
         if response.status == 404 {
             // Rows of another tenant cost a different number of reads than rows that do not exist.
             self.ports.hide_rows();

@@ -150,6 +150,17 @@ impl Response {
         self.headers.push((name, value.into()));
     }
 
+    /// Adds names to `vary`. The Worker sends each header once.
+    pub(super) fn add_to_vary(&mut self, names: &str) {
+        match self.headers.iter_mut().find(|(name, _)| *name == "vary") {
+            Some((_, own)) => {
+                own.push_str(", ");
+                own.push_str(names);
+            }
+            None => self.add("vary", names),
+        }
+    }
+
     /// Drops the body, as required for `HEAD`, and states its length.
     pub(super) fn drop_body(&mut self) {
         let cached = self.cached.take().map(|body| body.size());

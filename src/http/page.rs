@@ -45,7 +45,7 @@ fn prefers_html(accept: &str) -> bool {
 }
 
 /// A weight from 0 to 1 with at most three decimals, in thousandths; an invalid one counts as 0.
-fn weight_of(text: &str) -> u16 {
+pub(crate) fn weight_of(text: &str) -> u16 {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
         return 0;

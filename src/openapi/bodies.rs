@@ -262,7 +262,7 @@ const EVENT: &str = "^evt_[0-9]{13}$";
 const ORIGIN: &str =
     "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";
 
-fn about_opening() -> [(&'static str, &'static str); 12] {
+fn about_opening() -> [(&'static str, &'static str); 13] {
     [
         (
             "identity",
@@ -305,6 +305,7 @@ fn about_opening() -> [(&'static str, &'static str); 12] {
             "fixedFields",
             "As `fields`, but the user can't change them: the token connects accounts with these values only. A value that decides which host receives an OAuth client's secret must be in the client's `variables` instead.",
         ),
+        ("lang", LANG),
         ("ttlSeconds", "The lifetime of the token in seconds; it never outlives the API key."),
     ]
 }
@@ -332,7 +333,10 @@ fn about_creating() -> [(&'static str, &'static str); 9] {
     ]
 }
 
-fn about_starting() -> [(&'static str, &'static str); 15] {
+/// The description of `lang`.
+const LANG: &str = "The language of the connect window and of the pages around it, as a tag of BCP 47. They are available in English (`en`), German (`de`), French (`fr`), Spanish (`es`) and Japanese (`ja`); in others they are in English. If omitted, that of the browser, or for an attempt that of the token's session.";
+
+fn about_starting() -> [(&'static str, &'static str); 16] {
     [
         ("platform", "A platform of the catalog, ignoring case."),
         (
@@ -369,6 +373,7 @@ fn about_starting() -> [(&'static str, &'static str); 15] {
             "fixedFields",
             "Values of the method's `fields` that the user can't change, no secrets. If the user signs in to an account with other values, the attempt fails with `account_mismatch`.",
         ),
+        ("lang", LANG),
         (
             "scopes",
             "The scopes to request at the platform; those of the OAuth client if omitted. Only for methods of OAuth 2.0.",

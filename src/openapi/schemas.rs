@@ -456,6 +456,13 @@ fn restriction() -> Vec<(&'static str, Node)> {
         ("origins", list("The web origins that it is restricted to; null for all.")),
         ("fields", values("Values that the user can change in the connect window; null for none.")),
         ("fixedFields", values("Values that the user can't change; null for none.")),
+        (
+            "lang",
+            described(
+                "The language of the connect window, as a tag of BCP 47; null for that of the browser.",
+                object! {"type": Node::texts(["string", "null"])},
+            ),
+        ),
     ]
 }
 

@@ -77,7 +77,7 @@ describe("agents that sign in", () => {
   /** Signs in and agrees. Returns the code. */
   async function agree(visitor, url, login, choice) {
     const { page, grant } = await toConsent(visitor, url, login);
-    assert.match(page.text, new RegExp(`user “${login}”`));
+    assert.match(page.text, new RegExp(`that “${login}” has connected`));
     assert.match(page.text, /Sample Agent/);
     const answer = await visitor.submit(`${endpoint}/consent`, { grant, decision: "allow", ...choice });
     assert.equal(answer.status, 303, answer.text);

@@ -9,6 +9,7 @@ import { bytesBelow, leaks } from "./support/leaks.mjs";
 import { outputs } from "./support/server.mjs";
 import { connectEntry } from "./suites/connect-entry.mjs";
 import { connectForwarded } from "./suites/connect-forwarded.mjs";
+import { connectLanguages } from "./suites/connect-languages.mjs";
 import { connectPackage } from "./suites/connect-package.mjs";
 import { connectPlaces } from "./suites/connect-places.mjs";
 import { connectReadme } from "./suites/connect-readme.mjs";
@@ -30,6 +31,7 @@ describe("the connect window", () => {
   connectTabs(world);
   connectVariables(world);
   connectTrouble(world);
+  connectLanguages(world);
   connectPackage(world);
   connectReadme(world);
 

@@ -41,6 +41,8 @@ export interface NewConnectAttempt {
   fields?: Readonly<Record<string, string>> | undefined;
   /** Values that the user can't change, no secrets. */
   fixedFields?: Readonly<Record<string, string>> | undefined;
+  /** The language of the pages that the user sees, as a tag of BCP 47. Default: that of the token, or of the browser. */
+  lang?: string | undefined;
   /** The scopes to ask the platform for. Default: those of the OAuth client. */
   scopes?: readonly string[] | undefined;
   /** Where the browser returns to afterwards, with `connect=<id>` in the query. Its origin must be allowed. */

@@ -46,6 +46,8 @@ export interface Whoami {
   fields?: Record<string, string> | null;
   /** Values that the user can't change; null for none. */
   fixedFields?: Record<string, string> | null;
+  /** The language of the connect window, as a tag of BCP 47; null for that of the browser. */
+  lang?: string | null;
 }
 
 /** A short-lived token for a browser. `JSON.stringify` includes the token, because you send it to the page. */
@@ -78,6 +80,8 @@ export interface Session {
   fields: Record<string, string> | null;
   /** Values that the user can't change; null for none. */
   fixedFields: Record<string, string> | null;
+  /** The language of the connect window, as a tag of BCP 47; null for that of the browser. */
+  lang: string | null;
   /** Only with the scope `connections:connect`: the window in which the token's user connects accounts. It works once. */
   connectUrl?: string;
 }
@@ -115,6 +119,11 @@ export interface NewSession {
   fields?: Readonly<Record<string, string>> | undefined;
   /** Like `fields`, but the user can't change them: the token connects accounts with these values only. */
   fixedFields?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The language of the connect window and of the pages around it, as a tag of BCP 47: English, German, French, Spanish or
+   * Japanese, and English for any other. Default: that of the browser.
+   */
+  lang?: string | undefined;
   /** The lifetime of the token in seconds: 60–3600, default 900. It never outlives the API key. */
   ttlSeconds?: number | undefined;
 }

@@ -651,6 +651,7 @@ class AsyncConnectAttempts:
         tags: Iterable[str] | None = None,
         fields: Mapping[str, str] | None = None,
         fixed_fields: Mapping[str, str] | None = None,
+        lang: str | None = None,
         scopes: Iterable[str] | None = None,
         return_url: str | None = None,
         allow_other_account: bool | None = None,
@@ -661,7 +662,8 @@ class AsyncConnectAttempts:
         Returns the connection if the user's credentials are in `fields`. If the user must go to the platform, it returns an
         attempt: give its `authorization_url` to the user, then `wait` for the connection. With `link`, it does so in each
         case: the user enters a key, or chooses a method, on the page of the link. `client` is the name of the OAuth client,
-        if the platform has several. On the page, the user can change `fields`, but not `fixed_fields`. Never retried.
+        if the platform has several. On the page, the user can change `fields`, but not `fixed_fields`. `lang`
+        is the language of the pages that the user sees (BCP 47), by default that of the browser. Never retried.
         """
         body = json_body(
             dict(
@@ -676,6 +678,7 @@ class AsyncConnectAttempts:
                 tags=OMITTED if tags is None else [*tags],
                 fields=or_omitted(fields),
                 fixed_fields=or_omitted(fixed_fields),
+                lang=or_omitted(lang),
                 scopes=OMITTED if scopes is None else [*scopes],
                 return_url=or_omitted(return_url),
                 allow_other_account=or_omitted(allow_other_account),
@@ -1151,6 +1154,7 @@ class AsyncSessions:
         origins: Iterable[str] | None = None,
         fields: Mapping[str, str] | None = None,
         fixed_fields: Mapping[str, str] | None = None,
+        lang: str | None = None,
         ttl_seconds: int | None = None,
     ) -> Session:
         """Creates a token that has access to the connections of one identity, for 15 minutes by default.
@@ -1158,7 +1162,7 @@ class AsyncSessions:
         `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit it further.
         `client` is the name of the OAuth client with which it connects accounts.
         `fields` are values that the user can change in the connect window, `fixed_fields` ones that the user can't; both need
-        `platforms` with one platform.
+        `platforms` with one platform. `lang` is the language of the window (BCP 47), by default that of the browser.
         """
         body = json_body(
             dict(
@@ -1173,6 +1177,7 @@ class AsyncSessions:
                 origins=OMITTED if origins is None else [*origins],
                 fields=or_omitted(fields),
                 fixed_fields=or_omitted(fixed_fields),
+                lang=or_omitted(lang),
                 ttl_seconds=or_omitted(ttl_seconds),
             )
         )

@@ -2533,6 +2533,10 @@ class Whoami(Model):
     """
     Values that the user can't change; null for none.
     """
+    lang: str | None = None
+    """
+    The language of the connect window, as a tag of BCP 47; null for that of the browser.
+    """
     person: str | None = None
     """
     The person who is signed in to the console.
@@ -2601,6 +2605,10 @@ class Session(Model):
     fixed_fields: dict[str, str] | None = Field(None, alias='fixedFields')
     """
     Values that the user can't change; null for none.
+    """
+    lang: str | None = None
+    """
+    The language of the connect window, as a tag of BCP 47; null for that of the browser.
     """
     connect_url: str | None = Field(None, alias='connectUrl')
     """

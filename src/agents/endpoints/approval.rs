@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::callback::head_response;
+use super::consent::description_list;
 use super::{AgentContext, browser, form};
 use crate::agents::approval::{
     self, Account, Approval, MAX_RESPONSE_BYTES, State, encode_response,
@@ -29,6 +30,7 @@ use crate::http::problem::Problem;
 use crate::platform_calls::endpoints::download;
 use crate::platform_calls::headers::SOURCE;
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, first_row};
+use crate::texts::agents as texts;
 use crate::util::invisible::visible;
 use crate::util::percent::encode;
 
@@ -100,7 +102,8 @@ impl<P: Ports> AgentContext<'_, P> {
     pub(super) async fn approval_page(&self, waiting: &Approval) -> Result<Response, Problem> {
         if waiting.state == State::Download {
             let call = (&waiting.place(), &waiting.sealed);
-            return download::repeat(self.service, self.ports, self.base, call).await;
+            return download::repeat(self.service, self.ports, self.base, call, &self.wording)
+                .await;
         }
         let (account, grant) = self.account_and_grant(waiting).await?;
         let (Some(account), Some(grant)) = (account, grant) else {
@@ -108,41 +111,42 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         let keys = &self.service.config().vault_keys;
         let plain = keys.open(&waiting.place(), &waiting.sealed).map_err(decrypt_error)?;
-        let agent = grant.client_name.as_deref().unwrap_or("an unnamed program");
+        let unnamed = self.wording.say(&texts::AN_UNNAMED_PROGRAM, &[]);
+        let agent = grant.client_name.as_deref().unwrap_or(&unnamed);
         let shown = account.platform_account_name.as_ref().or(account.name.as_ref());
         let own = shown.map_or_else(
             || account.identity.clone(),
-            |name| format!("{name} (connected by {})", account.identity),
+            |name| {
+                let values = [("name", name.as_str()), ("identity", &account.identity)];
+                self.wording.say(&texts::CONNECTED_BY, &values)
+            },
         );
         let rows = [
-            ("Agent", format!("“{agent}” (this name is not verified)")),
-            ("Platform", account.platform.clone()),
-            ("Account", own),
-            ("Action", format!("{} ({})", waiting.title, waiting.action)),
-            ("Request", waiting.method.as_str().to_owned()),
-            ("You are signed in as", waiting.identity.clone()),
+            (&texts::AGENT, self.wording.say(&texts::NAME_NOT_VERIFIED, &[("name", agent)])),
+            (&texts::PLATFORM, account.platform.clone()),
+            (&texts::ACCOUNT, own),
+            (&texts::ACTION, format!("{} ({})", waiting.title, waiting.action)),
+            (&texts::REQUEST, waiting.method.as_str().to_owned()),
+            (&texts::SIGNED_IN_AS, waiting.identity.clone()),
         ];
-        let mut html = String::from("<dl>\n");
-        for (name, value) in &rows {
-            let _ = writeln!(html, "<dt>{name}</dt><dd>{}</dd>", escape(value));
-        }
-        let _ = writeln!(html, "</dl>\n<h2>Input</h2>\n<pre>{}</pre>", escape(&readable(&plain)));
+        let say = |text| escape(&self.wording.say(text, &[]));
+        let mut html = description_list(&self.wording, &rows);
+        let (input, shown) = (say(&texts::INPUT), escape(&readable(&plain)));
+        let _ = writeln!(html, "<h2>{input}</h2>\n<pre>{shown}</pre>");
         for (name, value) in [("approval", &waiting.id), ("shown", &fingerprint(&plain, &account))]
         {
             let value = escape(value);
             let _ = writeln!(html, "<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
         }
-        html.push_str("<p><button type=\"submit\" name=\"decision\" value=\"approve\">Approve</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">Decline</button></p>\n");
+        let (approve, decline) = (say(&texts::APPROVE), say(&texts::DECLINE));
+        let _ = writeln!(
+            html,
+            "<p><button type=\"submit\" name=\"decision\" value=\"approve\">{approve}</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">{decline}</button></p>"
+        );
+        let paragraphs = [&texts::APPROVAL_WHAT, &texts::APPROVAL_DECLINE];
         let page = Page {
-            heading: format!("Let “{agent}” do this?"),
-            paragraphs: vec![
-                "An agent that has access to your accounts wants to make a change, and needs your approval. It runs once, exactly as shown here.".to_owned(),
-                "If you did not ask for this, decline.".to_owned(),
-            ],
             form: Some((format!("/mcp/{}/approval", self.id), html)),
-            app: self.service.config().app_name.clone(),
-            status: 200,
-            ..Page::default()
+            ..self.page(200, &texts::APPROVAL_TITLE, &paragraphs, &[("agent", agent)])
         };
         Ok(page.response())
     }
@@ -151,11 +155,8 @@ impl<P: Ports> AgentContext<'_, P> {
     pub(super) async fn decide(&self, request: &Request) -> Result<Response, Problem> {
         // A form on another site must not decide for the user.
         if !is_own_page(request) {
-            return Ok(self.page(
-                403,
-                "Decide on the page itself",
-                &["Another site sent this request, so nothing was approved. Open the agent's link again."],
-            ));
+            let paragraphs = [&texts::NOT_APPROVED_WHY];
+            return Ok(self.page(403, &texts::DECIDE_ON_THE_PAGE, &paragraphs, &[]).response());
         }
         let form = match form(request, &[]) {
             Ok(form) => form,
@@ -204,16 +205,15 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(self.nothing_to_approve_page());
         };
         if !approves {
-            return Ok(self.page(
-                200,
-                "Declined",
-                &["Nothing was changed. You can close this page."],
-            ));
+            let paragraphs = [&texts::DECLINED_NEXT];
+            return Ok(self.page(200, &texts::DECLINED, &paragraphs, &[]).response());
         }
         let grant = first_row::<Grant>(&sets, 2)?;
         let Some(grant) = grant else { return Ok(self.nothing_to_approve_page()) };
         let did = self.run(&decided, &grant).await?;
-        Ok(self.page(200, "Approved", &[&did, "Go back to your agent. You can close this page."]))
+        let mut page = self.page(200, &texts::APPROVED, &[&texts::APPROVED_NEXT], &[]);
+        page.paragraphs.insert(0, did);
+        Ok(page.response())
     }
 
     /// Runs an approved call with a token of the grant, so that everything is checked again, and stores the response for the
@@ -244,16 +244,17 @@ impl<P: Ports> AgentContext<'_, P> {
         let did = if response.header(SOURCE) == Some("platform") {
             let answered: Value = serde_json::from_slice(&response.body).unwrap_or_default();
             match answered.get("status").and_then(Value::as_u64) {
-                Some(status @ 200..=399) => {
-                    format!("Done: the platform responded with status {status}.")
+                Some(status) => {
+                    let is_done = (200..=399).contains(&status);
+                    let text = if is_done { texts::DID_DONE } else { texts::DID_REFUSED };
+                    self.wording.say(&text, &[("status", &status.to_string())])
                 }
-                Some(status) => format!("The platform refused the call with status {status}."),
-                None => "It was sent.".to_owned(),
+                None => self.wording.say(&texts::DID_SENT, &[]),
             }
         } else if matches!(status, 502 | 504) {
-            "The platform did not respond. The call may have been made: check before you ask for it again.".to_owned()
+            self.wording.say(&texts::DID_NO_RESPONSE, &[])
         } else {
-            "The call was not made. Your agent can tell you why.".to_owned()
+            self.wording.say(&texts::DID_NOT, &[])
         };
         let sealed = config.vault_keys.seal(
             &decided.place(),
@@ -271,21 +272,15 @@ impl<P: Ports> AgentContext<'_, P> {
         );
         // The call was made, even if its response can't be stored.
         if self.ports.batch(vec![finish]).await.is_err() {
-            return Ok(format!("{did} Your agent will not receive the result."));
+            return Ok(format!("{did} {}", self.wording.say(&texts::RESULT_LOST, &[])));
         }
         Ok(did)
     }
 
     /// The page if there is no pending call for this user.
     pub(super) fn nothing_to_approve_page(&self) -> Response {
-        self.page(
-            410,
-            "There is nothing to approve here",
-            &[
-                "The call was already decided or has expired, the agent no longer has access, or you signed in as a different user than the agent's.",
-                "If you have just asked your agent for something, ask again.",
-            ],
-        )
+        let paragraphs = [&texts::NOTHING_TO_APPROVE_WHY, &texts::NOTHING_TO_APPROVE_NEXT];
+        self.page(410, &texts::NOTHING_TO_APPROVE, &paragraphs, &[]).response()
     }
 }
 

@@ -14,6 +14,7 @@ use crate::oidc::documents::DocumentError;
 use crate::oidc::provider::AuthorizationRequest;
 use crate::oidc::{challenge, is_challenge, verifier_and_nonce};
 use crate::ports::{Ports, Random as _};
+use crate::texts::agents as texts;
 
 /// The maximum length of a signed request, in characters: it is a parameter of URLs.
 const MAX_REQUEST: usize = 4096;
@@ -31,11 +32,9 @@ impl<P: Ports> AgentContext<'_, P> {
     /// Starts a sign-in.
     pub(super) async fn authorize(&self, request: &Request) -> Result<Response, Problem> {
         let refuse = |invalid: InvalidClient| {
-            self.page(
-                invalid.status,
-                "This agent can't be connected",
-                &[&invalid.what, "Contact the developers of the agent. It got no access."],
-            )
+            let paragraphs = [&texts::CONTACT_DEVELOPERS];
+            let page = self.page(invalid.status, &texts::CAN_NOT_CONNECT, &paragraphs, &[]);
+            Page { detail: Some(invalid.what), ..page }.response()
         };
         let query = match Form::parse(&request.query, &[RESOURCE]) {
             Ok(query) => query,
@@ -85,21 +84,17 @@ impl<P: Ports> AgentContext<'_, P> {
                 return self.redirect_with_error(uri, state, error, Some(description));
             }
             Destination::Site(host) => host,
-            Destination::Scheme(scheme) => format!("the program that opens {scheme}: links"),
+            Destination::Scheme(scheme) => {
+                self.wording.say(&texts::OPENING_PROGRAM, &[("scheme", &scheme)])
+            }
         };
         let url = self.error_url(uri, state, error, Some(description));
+        let (paragraphs, values) =
+            ([&texts::REQUEST_INCORRECT, &texts::CONTINUE_ONLY], [("place", where_to.as_str())]);
         let page = Page {
-            heading: "This agent can't be connected".to_owned(),
-            paragraphs: vec![
-                format!("The agent's request is not correct: {description} It got no access."),
-                format!(
-                    "Continue to {where_to} only if you have just started to connect an agent there."
-                ),
-            ],
-            links: vec![(url, format!("Continue to {where_to}"))],
-            app: self.service.config().app_name.clone(),
-            status: 400,
-            ..Page::default()
+            detail: Some(description.to_owned()),
+            links: vec![(url, self.wording.say(&texts::CONTINUE_TO, &values))],
+            ..self.page(400, &texts::CAN_NOT_CONNECT, &paragraphs, &values)
         };
         page.response()
     }
@@ -251,13 +246,7 @@ impl<P: Ports> AgentContext<'_, P> {
 
     /// The page if the sign-in is not available.
     pub(super) fn sign_in_unavailable_page(&self) -> Response {
-        self.page(
-            503,
-            "You can't sign in at the moment",
-            &[
-                "The app's sign-in does not work at the moment. Your agent got no access.",
-                "Try again later. If that does not help, contact the people who run the app.",
-            ],
-        )
+        let paragraphs = [&texts::SIGN_IN_UNAVAILABLE_WHY, &texts::SIGN_IN_UNAVAILABLE_NEXT];
+        self.page(503, &texts::SIGN_IN_UNAVAILABLE, &paragraphs, &[]).response()
     }
 }

@@ -10,6 +10,7 @@ use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
 use crate::agents::statements::{self, NewGrant, Step};
 use crate::audit::statements::by_person;
 use crate::connect::endpoints::decrypt_error;
+use crate::connect::endpoints::pages::Page;
 use crate::connections::rules;
 use crate::http::form::Form;
 use crate::http::message::{NO_STORE, Request, Response};
@@ -19,6 +20,7 @@ use crate::oidc::provider::Credentials;
 use crate::oidc::relying_party::{CallbackParameters, Registration};
 use crate::oidc::verifier_and_nonce;
 use crate::ports::{Db as _, Ports, Random as _, first_row};
+use crate::texts::connect::INCOMPLETE;
 
 /// The response to `HEAD`, which link scanners send. It must not consume anything.
 pub(super) fn head_response() -> Response {
@@ -41,7 +43,8 @@ impl<P: Ports> AgentContext<'_, P> {
         let query = match Form::parse(&request.query, &[]) {
             Ok(query) => query,
             Err(error) => {
-                return Ok(self.page(400, "This address is incomplete", &[&describe(&error)]));
+                let page = self.page(400, &INCOMPLETE, &[], &[]);
+                return Ok(Page { detail: Some(describe(&error)), ..page }.response());
             }
         };
         let state = query.get("state").unwrap_or_default();

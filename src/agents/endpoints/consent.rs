@@ -18,6 +18,8 @@ use crate::http::form::Form;
 use crate::http::message::{Request, Response};
 use crate::http::problem::Problem;
 use crate::ports::{Db as _, Ports, Random as _, all_rows, first_row};
+use crate::texts::agents as texts;
+use crate::texts::{Text, Wording};
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
 
@@ -42,68 +44,57 @@ impl<P: Ports> AgentContext<'_, P> {
             all_rows::<Connected>(&sets, 0)?.into_iter().map(|row| row.platform).collect()
         };
         let earlier = all_rows::<Grant>(&sets, 1)?;
-        let app = self.service.config().app_name.as_deref().unwrap_or("this app");
-        let client = client_host(grant);
+        let wording = &self.wording;
+        let client = client_host(grant, wording);
         let name = grant.client_name.clone().unwrap_or_else(|| client.clone());
-        let identity_type = grant.identity_type.map_or("", |kind| kind.as_str());
-        let who = format!("{identity_type} “{}”", grant.identity);
-        let mut paragraphs = vec![format!(
-            "A program that calls itself “{name}” asks to use the accounts that {} has connected to {app}.",
-            who.trim_start()
-        )];
+        let values = [("name", name.as_str()), ("identity", &grant.identity)];
+        let mut paragraphs = vec![&texts::CONSENT_WHAT];
         let destination = Destination::from_redirect_uri(&grant.redirect_uri);
         // The program's name is quoted. It can't contain quotation marks.
-        let mut rows = vec![("Program", format!("“{name}” (this name is not verified)"))];
+        let mut rows = vec![(&texts::PROGRAM, wording.say(&texts::NAME_NOT_VERIFIED, &values))];
         if grant.client_url.is_some() {
-            rows.push(("Published by", client));
+            rows.push((&texts::PUBLISHED_BY, client.clone()));
         }
         rows.extend([
             (
-                "Access is sent to",
+                &texts::SENT_TO,
                 match &destination {
                     Destination::Site(host) => host.clone(),
-                    Destination::Machine => "a program on this computer (localhost)".to_owned(),
+                    Destination::Machine => wording.say(&texts::THIS_COMPUTER, &[]),
                     Destination::Scheme(scheme) => {
-                        format!("the program on this computer that opens {scheme}: links")
+                        wording.say(&texts::SCHEME, &[("scheme", scheme.as_str())])
                     }
                 },
             ),
-            ("You are signed in as", grant.identity.clone()),
+            (&texts::SIGNED_IN_AS, grant.identity.clone()),
         ]);
         if let Some(actions) = grant.actions() {
-            rows.push(("It can run only", actions.all().join(", ")));
+            rows.push((&texts::ONLY_ACTIONS, actions.all().join(", ")));
         }
         if let Some(connections) = grant.connections() {
             let ids = connections.all();
-            let what = if ids.len() == 1 { "one connection" } else { "some connections" };
-            rows.push(("It can use only", format!("{what}: {}", ids.join(", "))));
+            let is_one = ids.len() == 1;
+            let text = if is_one { texts::ONE_CONNECTION } else { texts::SOME_CONNECTIONS };
+            let what = wording.say(&text, &[("ids", &ids.join(", "))]);
+            rows.push((&texts::ONLY_CONNECTIONS, what));
         }
         if let Some(confirm) = grant.confirm {
             let what = match confirm {
-                Confirm::Write => "each change",
-                Confirm::Destructive => "anything is deleted",
+                Confirm::Write => texts::EACH_CHANGE,
+                Confirm::Destructive => texts::DELETIONS,
             };
-            rows.push(("You are asked before", what.to_owned()));
+            rows.push((&texts::ASKED_BEFORE, wording.say(&what, &[])));
         }
         if !matches!(destination, Destination::Site(_)) {
-            paragraphs.push(
-                "Warning: any program on this computer can receive this access. Continue only if you have just started to connect an agent yourself.".to_owned(),
-            );
+            paragraphs.push(&texts::CONSENT_WARNING);
         }
-        paragraphs.push(
-            "If someone sent you this link, or you did not start this yourself, or don't know the program, decline."
-                .to_owned(),
-        );
+        paragraphs.push(&texts::CONSENT_DECLINE);
         let page = Page {
-            heading: format!("Let “{name}” use your accounts?"),
-            paragraphs,
             form: Some((
                 format!("/mcp/{}/consent", self.id),
-                controls(grant, &platforms, &rows, &earlier),
+                controls(wording, grant, &platforms, &rows, &earlier),
             )),
-            app: self.service.config().app_name.clone(),
-            status: 200,
-            ..Page::default()
+            ..self.page(200, &texts::CONSENT_TITLE, &paragraphs, &values)
         };
         Ok(page.response())
     }
@@ -112,11 +103,8 @@ impl<P: Ports> AgentContext<'_, P> {
     pub(super) async fn consent(&self, request: &Request) -> Result<Response, Problem> {
         // A form on another site must not decide for the user.
         if !is_own_page(request) {
-            return Ok(self.page(
-                403,
-                "Decide on the page itself",
-                &["Another site sent this request, so nothing was granted. Go back to your agent and connect it again."],
-            ));
+            let paragraphs = [&texts::NOT_GRANTED_WHY];
+            return Ok(self.page(403, &texts::DECIDE_ON_THE_PAGE, &paragraphs, &[]).response());
         }
         let form = match form(request, &["platform", "end"]) {
             Ok(form) => form,
@@ -155,7 +143,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let platforms = match selected_platforms(&form, &grant) {
             Ok(platforms) => platforms,
             Err(what) => {
-                return Ok(self.page(400, "Choose at least one platform", &[what]));
+                return Ok(self.page(400, &texts::CHOOSE_PLATFORM, &[what], &[]).response());
             }
         };
         let shard = Shard::new(self.ports.number()).unwrap_or_default();
@@ -188,14 +176,14 @@ impl<P: Ports> AgentContext<'_, P> {
 }
 
 /// The host of a client's metadata document, or a description of a client without one.
-fn client_host(grant: &Grant) -> String {
+fn client_host(grant: &Grant, wording: &Wording<'_>) -> String {
     let rest = grant.client_url.as_deref().and_then(|url| url.strip_prefix("https://"));
     let host = rest.and_then(|rest| rest.split('/').next());
-    host.map_or_else(|| "an unnamed program".to_owned(), str::to_ascii_lowercase)
+    host.map_or_else(|| wording.say(&texts::AN_UNNAMED_PROGRAM, &[]), str::to_ascii_lowercase)
 }
 
 /// The platforms to which the user restricts a grant. Returns `None` if the grant stays as it is.
-fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'static str> {
+fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'static Text> {
     if form.get("accounts") == Some("all") {
         return Ok(None);
     }
@@ -208,52 +196,58 @@ fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'sta
         }
     }
     if names.is_empty() {
-        return Err("Go back and choose which accounts the agent may use, or decline.");
+        return Err(&texts::CHOOSE_ONE);
     }
     let names = Names::new(&names);
     if names.as_str().len() > MAX_PLATFORMS {
-        return Err("Go back and choose fewer platforms, or all of them.");
+        return Err(&texts::CHOOSE_FEWER);
     }
     Ok(Some(names))
 }
 
 /// The content of the form: facts, choices and two buttons.
 fn controls(
+    wording: &Wording<'_>,
     grant: &Grant,
     platforms: &[String],
-    rows: &[(&str, String)],
+    rows: &[(&Text, String)],
     earlier: &[Grant],
 ) -> String {
-    let mut html = String::new();
-    html.push_str("<dl>\n");
-    for (name, value) in rows {
-        let _ = writeln!(html, "<dt>{name}</dt><dd>{}</dd>", escape(value));
-    }
-    html.push_str("</dl>\n");
+    let say = |text| escape(&wording.say(text, &[]));
+    let radio = |(name, value, is_checked), text| {
+        let checked = if is_checked { " checked" } else { "" };
+        let text = say(text);
+        format!(
+            "<label><input type=\"radio\" name=\"{name}\" value=\"{value}\"{checked}> {text}</label>\n"
+        )
+    };
+    let mut html = description_list(wording, rows);
     let _ =
         writeln!(html, "<input type=\"hidden\" name=\"grant\" value=\"{}\">", escape(&grant.id));
-    html.push_str("<fieldset><legend>What it may do</legend>\n");
-    if grant.access == Access::Write {
-        html.push_str("<label><input type=\"radio\" name=\"access\" value=\"write\" checked> Read and change data at the platforms, and connect accounts</label>\n");
-        html.push_str("<label><input type=\"radio\" name=\"access\" value=\"read\"> Only read data at the platforms</label>\n");
-    } else {
-        html.push_str("<label><input type=\"radio\" name=\"access\" value=\"read\" checked> Only read data at the platforms</label>\n");
+    let _ = writeln!(html, "<fieldset><legend>{}</legend>", say(&texts::WHAT_IT_MAY_DO));
+    let may_write = grant.access == Access::Write;
+    if may_write {
+        html.push_str(&radio(("access", "write", true), &texts::MAY_WRITE));
     }
-    if grant.access == Access::Write && grant.confirm != Some(Confirm::Write) {
-        html.push_str("<label><input type=\"checkbox\" name=\"confirm\" value=\"write\"> Ask me before each change</label>\n");
+    html.push_str(&radio(("access", "read", !may_write), &texts::MAY_READ));
+    if may_write && grant.confirm != Some(Confirm::Write) {
+        let text = say(&texts::ASK_ME);
+        let _ = writeln!(
+            html,
+            "<label><input type=\"checkbox\" name=\"confirm\" value=\"write\"> {text}</label>"
+        );
     }
-    html.push_str("</fieldset>\n<fieldset><legend>Which accounts it may use</legend>\n");
+    let legend = say(&texts::WHICH_ACCOUNTS);
+    let _ = writeln!(html, "</fieldset>\n<fieldset><legend>{legend}</legend>");
     let all = match (&grant.platforms, platforms) {
-        (Some(_), _) => "All of these platforms",
-        (None, []) => "All that you connect later (there are none yet)",
-        (None, _) => "All that you have connected, and those that you connect later",
+        (Some(_), _) => &texts::ALL_OF_THESE,
+        (None, []) => &texts::ALL_LATER,
+        (None, _) => &texts::ALL_AND_LATER,
     };
-    let _ = writeln!(
-        html,
-        "<label><input type=\"radio\" name=\"accounts\" value=\"all\" checked> {all}</label>"
-    );
+    html.push_str(&radio(("accounts", "all", true), all));
     if !platforms.is_empty() {
-        html.push_str("<label><input type=\"radio\" name=\"accounts\" value=\"some\"> Only those chosen here:</label>\n<ul>\n");
+        html.push_str(&radio(("accounts", "some", false), &texts::ONLY_CHOSEN));
+        html.push_str("<ul>\n");
         for platform in platforms {
             let name = escape(platform);
             let _ = writeln!(
@@ -264,29 +258,47 @@ fn controls(
         html.push_str("</ul>\n");
     }
     html.push_str("</fieldset>\n");
-    html.push_str(&earlier_grants(earlier));
-    html.push_str("<p><button type=\"submit\" name=\"decision\" value=\"allow\">Allow</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">Decline</button></p>\n");
+    html.push_str(&earlier_grants(wording, earlier));
+    let (allow, decline) = (say(&texts::ALLOW), say(&texts::DECLINE));
+    let _ = writeln!(
+        html,
+        "<p><button type=\"submit\" name=\"decision\" value=\"allow\">{allow}</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">{decline}</button></p>"
+    );
+    html
+}
+
+/// Facts, each with its name.
+pub(super) fn description_list(wording: &Wording<'_>, rows: &[(&Text, String)]) -> String {
+    let mut html = String::from("<dl>\n");
+    for (name, value) in rows {
+        let name = escape(&wording.say(name, &[]));
+        let _ = writeln!(html, "<dt>{name}</dt><dd>{}</dd>", escape(value));
+    }
+    html.push_str("</dl>\n");
     html
 }
 
 /// The user's earlier grants, each with a checkbox that revokes it.
-fn earlier_grants(earlier: &[Grant]) -> String {
+fn earlier_grants(wording: &Wording<'_>, earlier: &[Grant]) -> String {
     let mut html = String::new();
     if earlier.is_empty() {
         return html;
     }
-    html.push_str("<fieldset><legend>Agents with access to your accounts</legend>\n<p>Select those whose access should end now, whatever you decide about this one.</p>\n<ul>\n");
+    let [legend, next] =
+        [texts::EARLIER, texts::EARLIER_NEXT].map(|text| escape(&wording.say(&text, &[])));
+    let _ = writeln!(html, "<fieldset><legend>{legend}</legend>\n<p>{next}</p>\n<ul>");
     for grant in earlier {
-        let name = grant.client_name.clone().unwrap_or_else(|| client_host(grant));
+        let name = grant.client_name.clone().unwrap_or_else(|| client_host(grant, wording));
         let day =
             rfc3339(grant.created_at).and_then(|text| Some(text.split_once('T')?.0.to_owned()));
-        let access = if grant.access == Access::Read { "only reads" } else { "reads and changes" };
+        let reads = grant.access == Access::Read;
+        let text = if reads { texts::END_READING } else { texts::END_WRITING };
+        let values = [("name", name.as_str()), ("day", day.as_deref().unwrap_or_default())];
         let _ = writeln!(
             html,
-            "<li><label><input type=\"checkbox\" name=\"end\" value=\"{}\"> <span>End “{}”: {access}, since {}</span></label></li>",
+            "<li><label><input type=\"checkbox\" name=\"end\" value=\"{}\"> <span>{}</span></label></li>",
             escape(&grant.id),
-            escape(&name),
-            day.unwrap_or_default()
+            escape(&wording.say(&text, &values)),
         );
     }
     html.push_str("</ul>\n</fieldset>\n");

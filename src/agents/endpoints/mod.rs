@@ -36,6 +36,8 @@ use crate::oidc::relying_party::RelyingParty;
 use crate::oidc::{browser_cookie, is_secret};
 use crate::ports::{Db as _, Param, Ports, RateLimit as _, ResultSet, Statement, first_row};
 use crate::storage::metering::Metered;
+use crate::texts::language::Language;
+use crate::texts::{Text, Values, Wording, agents as texts};
 
 /// Identifies a browser during a sign-in. With the prefix `__Host-`, only this host can set it.
 const COOKIE: &str = "__Host-agent";
@@ -102,6 +104,8 @@ pub(super) struct AgentContext<'a, P> {
     id: &'a str,
     now: u64,
     request_id: &'a str,
+    /// In the language of the browser.
+    wording: Wording<'a>,
 }
 
 /// Handles a request to one of these endpoints.
@@ -114,7 +118,8 @@ pub(crate) async fn respond<P: Ports>(
 ) -> Result<Response, Problem> {
     let base = service.config().base_url.as_deref().ok_or_else(Problem::no_route)?;
     let now = crate::ports::Clock::now(ports);
-    let agents = AgentContext { service, ports, base, id, now, request_id };
+    let wording = Wording::new(service.config(), Language::of_user(None, request));
+    let agents = AgentContext { service, ports, base, id, now, request_id, wording };
     match open {
         Open::AgentResource => agents.resource().await,
         Open::AgentServer => agents.server().await,
@@ -195,27 +200,18 @@ impl<P: Ports> AgentContext<'_, P> {
         self.endpoint().await?.ok_or_else(Problem::no_route)
     }
 
-    fn page(&self, status: u16, heading: &str, paragraphs: &[&str]) -> Response {
-        let page = Page {
-            heading: heading.to_owned(),
-            paragraphs: paragraphs.iter().map(|text| (*text).to_owned()).collect(),
+    /// A page with texts in the user's language.
+    fn page(&self, status: u16, heading: &Text, paragraphs: &[&Text], values: Values<'_>) -> Page {
+        Page {
             app: self.service.config().app_name.clone(),
-            status,
-            ..Page::default()
-        };
-        page.response()
+            ..Page::new(&self.wording, status, heading, paragraphs, values)
+        }
     }
 
     /// The page of a sign-in that can't continue.
     fn sign_in_expired_page(&self) -> Response {
-        self.page(
-            410,
-            "This sign-in is no longer valid",
-            &[
-                "It was already completed, has expired, or was started in another browser. Your agent got no access.",
-                "Go back to your agent and connect it again.",
-            ],
-        )
+        let paragraphs = [&texts::SIGN_IN_EXPIRED_WHY, &texts::SIGN_IN_EXPIRED_NEXT];
+        self.page(410, &texts::SIGN_IN_EXPIRED, &paragraphs, &[]).response()
     }
 }
 

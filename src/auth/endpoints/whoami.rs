@@ -44,6 +44,7 @@ struct RestrictionView<'a> {
     origins: Option<&'a Names>,
     fields: Option<&'a BTreeMap<String, String>>,
     fixed_fields: Option<&'a BTreeMap<String, String>>,
+    lang: Option<&'a str>,
 }
 
 pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
@@ -59,6 +60,7 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
         origins: token.origins.as_ref(),
         fields: some(&token.presets.fields),
         fixed_fields: some(&token.presets.fixed),
+        lang: token.presets.lang.as_deref(),
     });
     let person = context.caller.person();
     Ok(Handler::render(Statements::default(), move |_, principal| {

@@ -2,9 +2,10 @@
 
 use super::failure::{
     AttemptFailure, account_mismatch, authorization_failure, exchange_failure,
-    missing_platform_value, next_step, nothing_written, platform_error_suffix, unexpected_account,
+    missing_platform_value, next_step, nothing_written, platform_error_suffix, reason,
+    unexpected_account,
 };
-use super::link::{BrowserContext, ensure_not_moved, final_return_url, with_return_link};
+use super::link::{BrowserContext, ensure_not_moved, final_return_url};
 use super::pages::{Notification, Page};
 use super::previous_credentials::PreviousCredentials;
 use super::revoke::revoke_unused;
@@ -32,10 +33,9 @@ use crate::oauth::{Client, TokenError, Tokens};
 use crate::ports::{Clock, Db, Ports, all_rows, first_row};
 use crate::targets::Targets;
 use crate::targets::fill::{FillError, unfill};
+use crate::texts::connect;
+use crate::texts::language::Language;
 use crate::util::percent::decode_form;
-
-/// The heading for a callback without a usable query.
-pub(super) const INCOMPLETE: &str = "This address is incomplete";
 
 impl<P: Ports> BrowserContext<'_, P> {
     /// Handles the redirect from a platform:
@@ -93,14 +93,15 @@ impl<P: Ports> BrowserContext<'_, P> {
         let Some(attempt) = first_row::<Attempt>(&sets, 1)? else {
             return Ok(self.invalid_link_page().response());
         };
+        let pages = self.in_language_of(&attempt);
         if attempt.browser_hash.is_none() || attempt.browser_hash != own {
-            return Ok(with_return_link(self.other_browser_page(), &attempt).response());
+            return Ok(pages.with_return_link(pages.other_browser_page(), &attempt).response());
         }
         let connector = self.connector(&attempt).await?;
         let name =
             connector.as_ref().map_or(&attempt.platform, |connector| &connector.name).clone();
         if attempt.claimed_by.as_deref() != Some(self.request_id) {
-            return Ok(self.repeated_callback_page(request, &attempt, &name));
+            return Ok(pages.repeated_callback_page(request, &attempt, &name));
         }
 
         // Steps 3 to 6.
@@ -117,14 +118,14 @@ impl<P: Ports> BrowserContext<'_, P> {
                 let finish =
                     self.finish(request, &attempt, &callback, &connector, client, previous);
                 match finish.await? {
-                    Ok(()) => return Ok(self.succeeded_page(request, &attempt, &name)),
+                    Ok(()) => return Ok(pages.succeeded_page(request, &attempt, &name)),
                     Err(failed) => failed,
                 }
             }
         };
         let code = failed.code.as_str();
         end(self.ports, &attempt.id, self.request_id, code, &failed.detail).await?;
-        Ok(self.failed_page(request, &attempt, &name, &failed))
+        Ok(pages.failed_page(request, &attempt, &name, &failed))
     }
 
     /// The hash of the state of this browser's last attempt, from its cookie.
@@ -166,11 +167,8 @@ impl<P: Ports> BrowserContext<'_, P> {
     }
 
     fn invalid_callback_page(&self) -> Page {
-        let paragraphs = [
-            "The platform sent you back with information that is missing or can't be read. Nothing was connected.",
-            "Go back to the app and start again.",
-        ];
-        self.page(400, INCOMPLETE, &paragraphs)
+        let paragraphs = [&connect::UNREADABLE_WHY, &connect::START_AGAIN];
+        self.page(400, &connect::INCOMPLETE, &paragraphs, &[])
     }
 
     /// Steps 3 to 6 of [`Self::callback`].
@@ -383,22 +381,20 @@ impl<P: Ports> BrowserContext<'_, P> {
                 self.failed_page(request, attempt, name, &AttemptFailure { code, detail })
             }
             Status::Pending if attempt.status == StoredStatus::Exchanging => {
-                let paragraphs =
-                    ["Your account is being connected in another tab. You can close this page."];
-                with_return_link(self.page(409, "One moment", &paragraphs), attempt).response()
+                let page = self.page(409, &connect::ONE_MOMENT, &[&connect::IN_ANOTHER_TAB], &[]);
+                self.with_return_link(page, attempt).response()
             }
             Status::Pending | Status::Expired => {
-                with_return_link(self.link_expired_page(), attempt).response()
+                self.with_return_link(self.link_expired_page(), attempt).response()
             }
         }
     }
 
     fn succeeded_page(&self, request: &Request, attempt: &Attempt, name: &str) -> Response {
-        let heading = format!("{name} is connected");
-        let mut page =
-            self.page(200, &heading, &["You can close this page and go back to the app."]);
+        let (paragraphs, values) = ([&connect::CONNECTED_NEXT], [("platform", name)]);
+        let mut page = self.page(200, &connect::CONNECTED, &paragraphs, &values);
         page.notification = Some(notification(request, attempt, "succeeded"));
-        with_return_link(page, attempt).response()
+        self.with_return_link(page, attempt).response()
     }
 
     fn failed_page(
@@ -409,12 +405,18 @@ impl<P: Ports> BrowserContext<'_, P> {
         failed: &AttemptFailure,
     ) -> Response {
         let heading = match failed.code {
-            AttemptErrorCode::Denied => format!("{name} was not connected"),
-            _ => format!("{name} could not be connected"),
+            AttemptErrorCode::Denied => &connect::NOT_CONNECTED,
+            _ => &connect::COULD_NOT_CONNECT,
         };
-        let mut page = self.page(200, &heading, &[&failed.detail, next_step(failed.code)]);
+        let paragraphs = [reason(failed.code), next_step(failed.code)];
+        let mut page = self.page(200, heading, &paragraphs, &[("platform", name)]);
+        // The detail is in English, and more precise than the text for its code.
+        match page.paragraphs.first_mut() {
+            Some(reason) if page.language == Language::English => failed.detail.clone_into(reason),
+            _ => page.detail = Some(failed.detail.clone()),
+        }
         page.notification = Some(notification(request, attempt, "failed"));
-        with_return_link(page, attempt).response()
+        self.with_return_link(page, attempt).response()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::connect::attempt::{Attempt, AttemptErrorCode};
 use crate::oauth::{TokenError, TokenErrorKind};
+use crate::texts::{Text, connect};
 
 /// Why an attempt failed: a code, and a message for the user.
 pub(super) struct AttemptFailure {
@@ -107,26 +108,41 @@ pub(super) fn platform_error_suffix(error: &TokenError) -> String {
     format!("{code}{description}")
 }
 
-/// The next step, as a sentence for the user.
-pub(super) const fn next_step(code: AttemptErrorCode) -> &'static str {
+/// Why an attempt failed, in a text for the user.
+pub(super) const fn reason(code: AttemptErrorCode) -> &'static Text {
+    match code {
+        AttemptErrorCode::Denied => &connect::DENIED,
+        AttemptErrorCode::AccountMismatch => &connect::ACCOUNT_MISMATCH,
+        AttemptErrorCode::ConnectionExists => &connect::CONNECTION_EXISTS,
+        AttemptErrorCode::ConnectionNotFound => &connect::CONNECTION_NOT_FOUND,
+        AttemptErrorCode::ConnectionLimit => &connect::CONNECTION_LIMIT,
+        AttemptErrorCode::ClientRejected => &connect::CLIENT_REJECTED,
+        AttemptErrorCode::RequestRejected => &connect::REQUEST_REJECTED,
+        AttemptErrorCode::CodeRejected => &connect::CODE_REJECTED,
+        AttemptErrorCode::PlatformUnavailable => &connect::PLATFORM_UNAVAILABLE,
+        AttemptErrorCode::InvalidResponse => &connect::INVALID_RESPONSE,
+        AttemptErrorCode::IssuerMismatch => &connect::ISSUER_MISMATCH,
+        AttemptErrorCode::Changed => &connect::CHANGED,
+        AttemptErrorCode::Interrupted => &connect::INTERRUPTED,
+    }
+}
+
+/// The next step for the user.
+pub(super) const fn next_step(code: AttemptErrorCode) -> &'static Text {
     match code {
         AttemptErrorCode::Denied
         | AttemptErrorCode::CodeRejected
         | AttemptErrorCode::Interrupted
-        | AttemptErrorCode::Changed => {
-            "If you still want to connect, go back to the app and start again."
-        }
+        | AttemptErrorCode::Changed => &connect::NEXT_START_AGAIN,
         AttemptErrorCode::AccountMismatch
         | AttemptErrorCode::ConnectionExists
-        | AttemptErrorCode::ConnectionNotFound => "Go back to the app. Nothing else was changed.",
+        | AttemptErrorCode::ConnectionNotFound => &connect::NEXT_GO_BACK,
         AttemptErrorCode::ClientRejected
         | AttemptErrorCode::RequestRejected
         | AttemptErrorCode::ConnectionLimit
-        | AttemptErrorCode::IssuerMismatch => {
-            "You can't fix this yourself. Contact the people who run the app."
-        }
+        | AttemptErrorCode::IssuerMismatch => &connect::NEXT_CONTACT,
         AttemptErrorCode::PlatformUnavailable | AttemptErrorCode::InvalidResponse => {
-            "Nothing is wrong with your account. Go back to the app and try again later."
+            &connect::NEXT_LATER
         }
     }
 }

@@ -38,7 +38,9 @@ use crate::oauth::callback::read;
 use crate::oauth::pkce::Verifier;
 use crate::ports::{Db, Param, Ports, RateLimit, ResultSet, first_row};
 use crate::storage::metering::Metered;
-use crate::terms::Scope;
+use crate::terms::{IdentityType, Scope};
+use crate::texts::language::Language;
+use crate::texts::{Text, Values, Wording, connect};
 use crate::util::name_set::Names;
 use crate::util::percent::encode;
 
@@ -68,9 +70,18 @@ pub struct BrowserContext<'a, P> {
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
     pub request_id: &'a str,
+    /// In the language of the browser, or of the attempt once it is known.
+    pub wording: Wording<'a>,
 }
 
-impl<P: Ports> BrowserContext<'_, P> {
+impl<'a, P: Ports> BrowserContext<'a, P> {
+    /// The same context in the language that the app has chosen for the attempt's user.
+    pub(super) fn in_language_of(&self, attempt: &Attempt) -> BrowserContext<'a, P> {
+        let chosen = attempt.lang().map(|tag| Language::of_tag(&tag).unwrap_or_default());
+        let language = chosen.unwrap_or(self.wording.language);
+        BrowserContext { wording: Wording::new(self.config, language), ..*self }
+    }
+
     /// Shows the page of a link. A browser to which the attempt is already bound is redirected to the platform immediately.
     pub async fn show_link(&self, request: &Request, link: &str) -> Result<Response, Problem> {
         let hash_of_link = hash(link);
@@ -93,35 +104,30 @@ impl<P: Ports> BrowserContext<'_, P> {
         if attempt.is_in_window() {
             return self.redirect_to_window(&attempt);
         }
+        let context = self.in_language_of(&attempt);
         if let Some(bound) = &attempt.browser_hash {
             let Some(cookie) = browser(request).filter(|cookie| hash(cookie) == *bound) else {
-                return Ok(with_return_link(self.other_browser_page(), &attempt).response());
+                return Ok(context
+                    .with_return_link(context.other_browser_page(), &attempt)
+                    .response());
             };
-            return self.redirect_to_platform(request, &attempt, client, cookie).await;
+            return context.redirect_to_platform(request, &attempt, client, cookie).await;
         }
         let connector = self.connector(&attempt).await?;
         let name = connector.as_ref().map_or(&attempt.platform, |connector| &connector.name);
-        let app = self.config.app_name.as_deref().unwrap_or("this app");
-        let heading = format!("Connect {name} to {app}?");
-        let what = format!(
-            "This link connects an account at {name} to {app}, for the {} “{}”.",
-            attempt.identity_type.as_str(),
-            attempt.identity
-        );
-        let when = format!(
-            "Did you start this in {app}, or did you ask its support or an AI assistant for this link? Then continue: {app} will be able to use your {name} account."
-        );
-        let otherwise = format!(
-            "If you did not expect this link, close this page. The person who sent it could use your {name} account through {app}."
-        );
+        let wording = &context.wording;
+        let owner = wording.say(owner_of(attempt.identity_type), &[]);
+        let values =
+            [("platform", name.as_str()), ("identity", &attempt.identity), ("owner", &owner)];
+        let paragraphs = [&connect::LINK_WHAT, &connect::LINK_WHEN, &connect::LINK_OTHERWISE];
         let page = Page {
-            button: Some((request.path.clone(), format!("Yes, continue to {name}"))),
+            button: Some((request.path.clone(), wording.say(&connect::LINK_YES, &values))),
             // Only logos of this service: the host of another one would learn who connects what.
             platform_logo: connector
                 .as_ref()
                 .map(|connector| connector.image.clone())
                 .filter(|image| image.starts_with(FOLDER) || image.starts_with("data:")),
-            ..self.page(200, &heading, &[&what, &when, &otherwise])
+            ..context.page(200, &connect::LINK_TITLE, &paragraphs, &values)
         };
         Ok(page.response())
     }
@@ -157,10 +163,11 @@ impl<P: Ports> BrowserContext<'_, P> {
         if attempt.is_in_window() {
             return self.redirect_to_window(&attempt);
         }
+        let context = self.in_language_of(&attempt);
         if attempt.browser_hash.as_ref() != Some(&own) {
-            return Ok(with_return_link(self.other_browser_page(), &attempt).response());
+            return Ok(context.with_return_link(context.other_browser_page(), &attempt).response());
         }
-        self.redirect_to_platform(request, &attempt, client, &cookie).await
+        context.redirect_to_platform(request, &attempt, client, &cookie).await
     }
 
     /// Redirects to the connect window, which asks the user to confirm the identity before it exchanges its code. The code is
@@ -242,23 +249,19 @@ impl<P: Ports> BrowserContext<'_, P> {
         }
         let connector = self.connector(&attempt).await?;
         let name = connector.as_ref().map_or(&attempt.platform, |connector| &connector.name);
+        let (context, values) = (self.in_language_of(&attempt), [("platform", name.as_str())]);
         let page = match status {
-            Status::Succeeded => self.page(
-                410,
-                "This link has been used",
-                &[&format!("{name} is connected. A link works once: there is nothing left to do here.")],
-            ),
-            Status::Failed { .. } => self.page(
-                410,
-                "This link has been used",
-                &[
-                    &format!("{name} was not connected with it. A link works once."),
-                    "Go back to the app and start again, or ask the person who sent you the link for a new one.",
-                ],
-            ),
-            Status::Expired | Status::Pending => self.link_expired_page(),
+            Status::Succeeded => {
+                let paragraphs = [&connect::LINK_USED_CONNECTED];
+                context.page(410, &connect::LINK_USED, &paragraphs, &values)
+            }
+            Status::Failed { .. } => {
+                let paragraphs = [&connect::LINK_USED_NOT_CONNECTED, &connect::START_AGAIN_OR_ASK];
+                context.page(410, &connect::LINK_USED, &paragraphs, &values)
+            }
+            Status::Expired | Status::Pending => context.link_expired_page(),
         };
-        Ok(Err(with_return_link(page, &attempt)))
+        Ok(Err(context.with_return_link(page, &attempt)))
     }
 
     /// Decrypts the secrets of an attempt.
@@ -303,7 +306,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     ) -> Result<Response, Problem> {
         let mut cookie = cookie.to_owned();
         let mut response = match self.platform_url(request, attempt, client).await? {
-            None => with_return_link(self.config_changed_page(), attempt).response(),
+            None => self.with_return_link(self.config_changed_page(), attempt).response(),
             Some((url, state)) => {
                 let shard = Shard::new(self.ports.number()).unwrap_or_default();
                 cookie = cookie_for(&cookie, shard, &state);
@@ -347,77 +350,64 @@ impl<P: Ports> BrowserContext<'_, P> {
         Ok(Some((url, secrets.state)))
     }
 
-    pub(super) fn page(&self, status: u16, heading: &str, paragraphs: &[&str]) -> Page {
+    /// A page with texts in the user's language.
+    pub(super) fn page(
+        &self,
+        status: u16,
+        heading: &Text,
+        paragraphs: &[&Text],
+        values: Values<'_>,
+    ) -> Page {
         Page {
-            heading: heading.to_owned(),
-            paragraphs: paragraphs.iter().map(|text| (*text).to_owned()).collect(),
             app: self.config.app_name.clone(),
             app_logo: self.config.app_logo_url.clone(),
             app_url: self.config.app_url.clone(),
-            status,
-            ..Page::default()
+            ..Page::new(&self.wording, status, heading, paragraphs, values)
         }
     }
 
     /// The page for a link without an attempt.
     pub(super) fn invalid_link_page(&self) -> Page {
-        self.page(
-            410,
-            "This link is no longer valid",
-            &[
-                "It is not complete, or too old.",
-                "Go back to the app and start again, or ask the person who sent you the link for a new one.",
-            ],
-        )
+        let paragraphs = [&connect::LINK_INVALID_WHY, &connect::START_AGAIN_OR_ASK];
+        self.page(410, &connect::LINK_INVALID, &paragraphs, &[])
     }
 
     pub(super) fn link_expired_page(&self) -> Page {
-        self.page(
-            410,
-            "This link has expired",
-            &[
-                "For your safety, a link works for 10 minutes. Nothing was connected.",
-                "Go back to the app and start again, or ask the person who sent you the link for a new one.",
-            ],
-        )
+        let paragraphs = [&connect::LINK_EXPIRED_WHY, &connect::START_AGAIN_OR_ASK];
+        self.page(410, &connect::LINK_EXPIRED, &paragraphs, &[])
     }
 
     pub(super) fn other_browser_page(&self) -> Page {
-        self.page(
-            403,
-            "This was started in another browser",
-            &[
-                "For your safety, an account can be connected only in the browser that opened the link first. Nothing was connected.",
-                "Go back to the app in this browser and start again.",
-            ],
-        )
+        let paragraphs = [&connect::OTHER_BROWSER_WHY, &connect::OTHER_BROWSER_NEXT];
+        self.page(403, &connect::OTHER_BROWSER, &paragraphs, &[])
     }
 
     fn cross_site_page(&self) -> Page {
-        self.page(
-            403,
-            "Open the link itself",
-            &["Another site sent this request, so nothing was started. Open the link again and confirm it there."],
-        )
+        self.page(403, &connect::CROSS_SITE, &[&connect::CROSS_SITE_WHY], &[])
     }
 
     fn config_changed_page(&self) -> Page {
-        self.page(
-            409,
-            "This platform can't be connected at the moment",
-            &[
-                "The app's settings for this platform have changed since you started.",
-                "Go back to the app and start again. If that does not help, contact the people who run it.",
-            ],
-        )
+        let paragraphs = [&connect::CONFIG_CHANGED_WHY, &connect::CONFIG_CHANGED_NEXT];
+        self.page(409, &connect::CONFIG_CHANGED, &paragraphs, &[])
+    }
+
+    /// Adds the link back to the app, if the attempt has a return URL.
+    pub(super) fn with_return_link(&self, mut page: Page, attempt: &Attempt) -> Page {
+        let url = final_return_url(attempt).filter(|url| !is_window(url));
+        page.links
+            .extend(url.map(|url| (url, self.wording.say(&connect::GO_BACK_TO_THE_APP, &[]))));
+        page
     }
 }
 
-/// Adds the link back to the app, if the attempt has a return URL.
-pub(super) fn with_return_link(mut page: Page, attempt: &Attempt) -> Page {
-    let url = final_return_url(attempt).filter(|url| !is_window(url));
-    page.links.extend(url.map(|url| (url, "Go back to the app".to_owned())));
-    page
+/// The owner of a connection, in a sentence.
+const fn owner_of(identity_type: IdentityType) -> &'static Text {
+    match identity_type {
+        IdentityType::User => &connect::USER,
+        IdentityType::Team => &connect::TEAM,
+        IdentityType::Organization => &connect::ORGANIZATION,
+        IdentityType::Project => &connect::PROJECT,
+    }
 }
 
 /// Whether a URL is that of the connect window in a popup. The window does not work without the page that opened it.

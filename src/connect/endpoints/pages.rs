@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use crate::http::message::{NO_STORE, Response};
 use crate::http::page::source_of;
+use crate::texts::language::Language;
+use crate::texts::{Text, Values, Wording, connect};
 
 /// The Content Security Policy of these pages. It has no `form-action`, because browsers also apply it to the redirects that
 /// follow a form, and the hosts of platforms are not known in advance. Nothing on the page can add a form.
@@ -12,8 +14,11 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// A page. All strings are plain text unless stated otherwise.
 #[derive(Debug, Default)]
 pub struct Page {
+    pub language: Language,
     pub heading: String,
     pub paragraphs: Vec<String>,
+    /// A message for the app's team, in English.
+    pub detail: Option<String>,
     /// The path and the label of a form with one button.
     pub button: Option<(String, String)>,
     /// The path and the content of a form. The content is HTML in which all values are escaped.
@@ -26,6 +31,8 @@ pub struct Page {
     pub app_logo: Option<String>,
     /// The app's URL. Pages without another link, button or form link to it.
     pub app_url: Option<String>,
+    /// The label of that link.
+    pub go_back: String,
     /// A path on this site, or a `data:` URL.
     pub platform_logo: Option<String>,
     pub status: u16,
@@ -60,6 +67,24 @@ pub fn escape(text: &str) -> String {
 }
 
 impl Page {
+    /// A page in the user's language.
+    pub fn new(
+        wording: &Wording<'_>,
+        status: u16,
+        heading: &Text,
+        paragraphs: &[&Text],
+        values: Values<'_>,
+    ) -> Self {
+        Self {
+            language: wording.language,
+            heading: wording.say(heading, values),
+            paragraphs: paragraphs.iter().map(|text| wording.say(text, values)).collect(),
+            go_back: wording.say(&connect::GO_BACK, &[]),
+            status,
+            ..Self::default()
+        }
+    }
+
     pub fn response(&self) -> Response {
         let app = self.app.as_deref().unwrap_or("connector-vault");
         let mut body = String::new();
@@ -70,6 +95,9 @@ impl Page {
         let platform_logo = self.platform_logo.as_ref().map(|url| logo(url, 48));
         for paragraph in &self.paragraphs {
             let _ = writeln!(body, "<p>{}</p>", escape(paragraph));
+        }
+        if let Some(detail) = &self.detail {
+            let _ = writeln!(body, "<p lang=\"en\"><small>{}</small></p>", escape(detail));
         }
         if let Some((path, text)) = &self.button {
             let (path, text) = (escape(path), escape(text));
@@ -84,8 +112,7 @@ impl Page {
         }
         let asks = self.button.is_some() || self.form.is_some();
         let home = self.app_url.as_ref().filter(|_| self.links.is_empty() && !asks);
-        let name = self.app.as_deref().unwrap_or("the app");
-        let home = home.map(|url| (url.clone(), format!("Go back to {name}")));
+        let home = home.map(|url| (url.clone(), self.go_back.clone()));
         for (url, text) in self.links.iter().chain(&home) {
             let (url, text) = (escape(url), escape(text));
             let _ = writeln!(body, "<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>");
@@ -107,7 +134,8 @@ impl Page {
             .as_ref()
             .map_or("", |_| "<script src=\"/style/connected.js\" defer></script>\n");
         let html = format!(
-            "<!doctype html>\n<html lang=\"en\"{}>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{} · {}</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/style/palette.css\">\n<link rel=\"stylesheet\" href=\"/style/page.css\">\n<script src=\"/style/theme.js\"></script>\n{script}<header>\n<span class=\"name\">{app_logo}{}</span>\n</header>\n<main>\n{}<h1>{}</h1>\n{body}</main>\n</html>\n",
+            "<!doctype html>\n<html lang=\"{}\"{}>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{} · {}</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/style/palette.css\">\n<link rel=\"stylesheet\" href=\"/style/page.css\">\n<script src=\"/style/theme.js\"></script>\n{script}<header>\n<span class=\"name\">{app_logo}{}</span>\n</header>\n<main>\n{}<h1>{}</h1>\n{body}</main>\n</html>\n",
+            self.language.code(),
             notification.unwrap_or_default(),
             escape(&self.heading),
             escape(app),
@@ -118,6 +146,8 @@ impl Page {
         let mut response = Response { body: html.into_bytes(), ..Response::empty(self.status) };
         response.add("content-type", "text/html; charset=utf-8");
         response.add("cache-control", NO_STORE);
+        response.add("content-language", self.language.code());
+        response.add("vary", "accept-language");
         let source = source_of(self.app_logo.as_deref());
         let policy = POLICY.replace("img-src 'self'", &format!("img-src 'self'{source}"));
         response.add("content-security-policy", policy);
@@ -130,7 +160,7 @@ impl Page {
 
 #[cfg(test)]
 mod tests {
-    use super::{Page, escape};
+    use super::{Language, Page, escape};
 
     #[test]
     fn all_values_are_escaped() {
@@ -146,11 +176,14 @@ mod tests {
             app_url: Some(evil.clone()),
             platform_logo: Some(evil.clone()),
             notification: None,
-            form: Some((evil, String::new())),
+            form: Some((evil.clone(), String::new())),
+            detail: Some(evil.clone()),
+            go_back: evil,
+            language: Language::English,
             status: 200,
         };
         let html = String::from_utf8(page.response().body).unwrap();
         assert!(!html.contains("<script>"), "{html}");
-        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 12, "{html}");
+        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 13, "{html}");
     }
 }

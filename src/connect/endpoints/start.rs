@@ -260,7 +260,7 @@ impl NewConnect<'_> {
         let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
         let mut given = body.text_members("fields").unwrap_or_default();
         let fixed = body.text_members("fixedFields").unwrap_or_default();
-        let sent = Presets { fields: given.clone(), fixed };
+        let sent = Presets { fields: given.clone(), fixed, lang: body.text("lang") };
         let presets = sent.clone().with_those_of(context.caller, &mut body);
         presets.apply(method, &mut given);
         let in_window = wants_link && (is_open || takes_fields(method, &given, &variables));

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::callback::INCOMPLETE;
 use super::link::BrowserContext;
 use crate::connect::statements;
 use crate::http::message::Response;
 use crate::http::problem::Problem;
 use crate::ports::{Db, Ports, all_rows, is_recent};
+use crate::texts::connect;
 
 /// How long an isolate caches start URLs, in milliseconds.
 const START_URLS_TTL_MS: u64 = 60 * 1000;
@@ -33,11 +33,8 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// attacker could connect their own account for another user.
     pub(super) async fn unsolicited_callback_page(&self) -> Result<Response, Problem> {
         let starts = self.starts(self.now).await?;
-        let paragraphs = [
-            "You came here directly from a platform. Nothing was connected.",
-            "Start in the app. It will take you to the platform again.",
-        ];
-        let mut page = self.page(400, INCOMPLETE, &paragraphs);
+        let paragraphs = [&connect::UNSOLICITED_WHY, &connect::UNSOLICITED_NEXT];
+        let mut page = self.page(400, &connect::INCOMPLETE, &paragraphs, &[]);
         // Shows no link if the start URLs belong to several accounts: the visit does not name its app.
         if starts.iter().all(|start| Some(&start.account) == starts.first().map(|it| &it.account)) {
             let mut urls: Vec<&str> = starts.iter().map(|start| start.url.as_str()).collect();
@@ -47,8 +44,10 @@ impl<P: Ports> BrowserContext<'_, P> {
             for url in urls {
                 let platform = starts.iter().find(|start| start.url == url);
                 let text = match platform.filter(|_| !is_one) {
-                    Some(start) => format!("Start with {}", start.platform),
-                    None => "Start in the app".to_owned(),
+                    Some(start) => {
+                        self.wording.say(&connect::START_WITH, &[("platform", &start.platform)])
+                    }
+                    None => self.wording.say(&connect::START_IN_THE_APP, &[]),
                 };
                 page.links.push((url.to_owned(), text));
             }

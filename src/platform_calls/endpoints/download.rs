@@ -27,6 +27,8 @@ use crate::platform_calls::headers::{AGENT, DOWNLOAD, SOURCE, to_caller};
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, RateLimit as _, first_row};
 use crate::storage::metering::Metered;
 use crate::terms::Scope;
+use crate::texts::language::Language;
+use crate::texts::{Text, Values, Wording, download as texts};
 use crate::util::json;
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
@@ -39,7 +41,6 @@ const FILE_HEADERS: [&str; 4] =
 /// The headers of this service in the response.
 const OWN_HEADERS: [&str; 5] =
     ["cache-control", "content-disposition", "content-security-policy", "referrer-policy", SOURCE];
-const CAN_NOT: &str = "The file can't be downloaded";
 /// The maximum length of a file's name, in characters.
 const MAX_NAME: usize = 100;
 
@@ -238,8 +239,9 @@ pub(crate) async fn respond<P: Ports>(
     secret: &str,
 ) -> Result<Response, Problem> {
     let config = service.config();
+    let wording = Wording::new(config, Language::of_user(None, request));
     if !config.vault_keys.has_minted(Purpose::Download, secret) {
-        return Ok(gone(config));
+        return Ok(gone(config, &wording));
     }
     let id = hash(secret);
     let allowed = ports.allow(&format!("download {id}")).await;
@@ -254,9 +256,10 @@ pub(crate) async fn respond<P: Ports>(
             Ok(response)
         }
         Some(found) => {
-            repeat(service, ports, &request.origin, (&found.place(), &found.sealed)).await
+            let call = (&found.place(), &found.sealed);
+            repeat(service, ports, &request.origin, call, &wording).await
         }
-        None => Ok(gone(config)),
+        None => Ok(gone(config, &wording)),
     }
 }
 
@@ -266,6 +269,7 @@ pub(crate) async fn repeat<P: Ports>(
     ports: &Metered<'_, P>,
     origin: &str,
     (place, sealed): (&SealContext<'_>, &Sealed),
+    wording: &Wording<'_>,
 ) -> Result<Response, Problem> {
     let config = service.config();
     let plain = config.vault_keys.open(place, sealed).map_err(decrypt_error)?;
@@ -293,36 +297,35 @@ pub(crate) async fn repeat<P: Ports>(
             Response { headers, proxied: Some(proxied), ..Response::empty(200) }
         }
         (status, Some(_)) => {
-            let what = format!("The platform responded with status {status}.");
-            page(config, 502, CAN_NOT, &what)
+            let (status, paragraphs) = (status.to_string(), [&texts::STATUS]);
+            page(config, wording, 502, &paragraphs, &[("status", &status)])
         }
-        (502 | 504, None) => page(config, 502, CAN_NOT, "The platform did not respond."),
+        (502 | 504, None) => page(config, wording, 502, &[&texts::NO_RESPONSE], &[]),
         // The link still works, but not at the moment.
         (status @ (429 | 500..), None) => {
             let kept = ["content-type", "cache-control", "retry-after"];
             headers.retain(|(name, _)| kept.contains(name));
             Response { headers, body: answered.body, log: answered.log, ..Response::empty(status) }
         }
-        _ => gone(config),
+        _ => gone(config, wording),
     })
 }
 
 /// The page of a link that downloads nothing.
-pub(crate) fn gone(config: &Config) -> Response {
-    let what =
-        "It has expired, or the agent no longer has access. Ask your agent for the file again.";
-    page(config, 410, "This link no longer works", what)
+fn gone(config: &Config, wording: &Wording<'_>) -> Response {
+    page(config, wording, 410, &[&texts::GONE_WHY], &[])
 }
 
-fn page(config: &Config, status: u16, heading: &str, what: &str) -> Response {
-    let page = Page {
-        heading: heading.to_owned(),
-        paragraphs: vec![what.to_owned()],
-        app: config.app_name.clone(),
-        status,
-        ..Page::default()
-    };
-    page.response()
+fn page(
+    config: &Config,
+    wording: &Wording<'_>,
+    status: u16,
+    paragraphs: &[&Text],
+    values: Values<'_>,
+) -> Response {
+    let heading = if status == 410 { texts::GONE } else { texts::CAN_NOT };
+    let page = Page::new(wording, status, &heading, paragraphs, values);
+    Page { app: config.app_name.clone(), ..page }.response()
 }
 
 #[cfg(test)]

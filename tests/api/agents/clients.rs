@@ -213,7 +213,7 @@ fn failed_documents_are_fetched_again() {
 #[test]
 fn client_names_are_escaped_and_visible() {
     let (api, id) = app();
-    let name = "<script>alert(1)</script>\u{202e}\u{200b}Claude\"'&";
+    let name = "<script>alert(1)</script>\u{202e}\u{200b}「Claude\"'&»”」";
     let metadata = json!({"client_name": name, "redirect_uris": [CALLBACK]});
     let request = anonymous("POST", &format!("/mcp/{id}/register"));
     let registered = body(&api.send(&with_body(request, &metadata.to_string())));

@@ -111,7 +111,7 @@ fn the_consent_page_shows_client_access_and_destination() {
     let html = text(&page);
     for shown in [
         "Let “Sample Agent” use your accounts?",
-        "user “ann” has connected to Sample App",
+        "that “ann” has connected to Sample App",
         "a program on this computer (localhost)",
         "name=\"access\" value=\"write\" checked",
         "name=\"platform\" value=\"acme\"",
@@ -120,6 +120,26 @@ fn the_consent_page_shows_client_access_and_destination() {
         assert!(html.contains(shown), "{shown} is not in {html}");
     }
     assert!(!html.contains("plain"), "{html}");
+}
+
+#[test]
+fn the_consent_page_is_in_the_language_of_the_browser() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let browser = Browser::default();
+    let request = sent_to_app(&api, &id, &browser, &client);
+    let url = authenticated(&api, &request, &json!({"confirm": "destructive"}));
+    let request = with_header(browser.request("GET", &url), "accept-language", "de-DE,en;q=0.5");
+    let html = text(&api.send(&request));
+    for shown in [
+        "<html lang=\"de\">",
+        "<h1>„Sample Agent“ Zugriff auf Ihre Konten erlauben?</h1>",
+        "die „ann“ mit Sample App verbunden hat",
+        "<dt>Sie werden gefragt vor</dt><dd>jeder Löschung</dd>",
+        "value=\"decline\">Ablehnen</button>",
+    ] {
+        assert!(html.contains(shown), "{shown} is not in {html}");
+    }
 }
 
 #[test]

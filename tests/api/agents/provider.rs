@@ -203,7 +203,7 @@ fn signs_in_with_rs256_and_es256_tokens() {
         let sent = provide(&api, &token, &[key("other", &Signer::ec()), key("k", &signer)]);
         let page = browser.open(&api, &callback(&id, &query));
         assert_eq!(page.status, 200, "{}", text(&page));
-        assert!(text(&page).contains("user “ann@example.com”"), "{}", text(&page));
+        assert!(text(&page).contains("that “ann@example.com” has connected"), "{}", text(&page));
 
         let exchanged = sent
             .borrow()

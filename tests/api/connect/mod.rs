@@ -13,6 +13,7 @@ mod events;
 mod forged;
 mod histories;
 mod import;
+mod languages;
 mod late_tokens;
 mod limits;
 pub mod maintenance;

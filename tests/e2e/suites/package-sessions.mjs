@@ -78,7 +78,7 @@ export function sessions(world) {
             [account, environment, scopes, expiresAt],
             [maker().row.account, "test", made.scopes, made.expiresAt],
           );
-          const presets = { fields: null, fixedFields: null };
+          const presets = { fields: null, fixedFields: null, lang: null };
           const unlimited = {
             platforms: null,
             access: "write",

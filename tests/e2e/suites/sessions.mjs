@@ -82,7 +82,7 @@ export function sessions(world) {
       const before = Date.now();
       const { token: text, expiresAt, ...rest } = expectJson(await ask(asked), 201);
       const { ttlSeconds, ...expected } = asked;
-      const unset = { actions: null, connections: null, client: null, fields: null, fixedFields: null };
+      const unset = { actions: null, connections: null, client: null, fields: null, fixedFields: null, lang: null };
       assert.deepEqual(rest, { environment: "test", access: "write", ...unset, ...expected });
       assert.ok(Math.abs(Date.parse(expiresAt) - before - ttlSeconds * 1000) < 5000, expiresAt);
       assert.match(text, /^st_test_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);

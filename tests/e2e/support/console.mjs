@@ -174,7 +174,7 @@ export class Console {
    * @param {string} path
    * @param {(page: import("playwright-core").Page) => Promise<void>} use
    * @param {{
-   *   as?: object, width?: number, height?: number, theme?: "light" | "dark", expects?: (string | number)[],
+   *   as?: object, width?: number, height?: number, theme?: "light" | "dark", locale?: string, expects?: (string | number)[],
    *   browser?: import("playwright-core").Browser, isolated?: boolean,
    * }} [options]
    *   `as`: the key to sign in with, null for none; `expects`: response statuses and network errors that the test causes and
@@ -228,14 +228,24 @@ export class Console {
   /** The contexts that no test uses, by their options. A page in a new one takes half a second more of processor time. */
   #contexts = new Map();
 
-  async #context({ as = this.keys.full, width = 1280, height = 900, theme = "light", browser, isolated = false }) {
-    const kind = JSON.stringify([as?.secret, width, height, theme]);
+  async #context(options) {
+    const {
+      as = this.keys.full,
+      width = 1280,
+      height = 900,
+      theme = "light",
+      locale,
+      browser,
+      isolated = false,
+    } = options;
+    const kind = JSON.stringify([as?.secret, width, height, theme, locale]);
     const isShared = !isolated && !browser;
     const free = isShared && this.#contexts.get(kind)?.pop();
     if (free) return free;
     const context = await (browser ?? this.browser).newContext({
       viewport: { width, height },
       colorScheme: theme,
+      locale,
       permissions: ["clipboard-read", "clipboard-write"],
       reducedMotion: "reduce",
     });

@@ -11,6 +11,7 @@ import type {
   PendingAttempt,
   Whoami,
 } from "connector-vault/slim";
+import { language } from "./texts";
 
 /** How long the service may hold a request for an attempt, in seconds. */
 const WAIT_SECONDS = 25;
@@ -97,7 +98,7 @@ export class ApiClient {
     const [all, ...first] = await Promise.all([list({}), list({ hasOauthClient: "true" }), list({ authkit: "true" })]);
     const byPlatform = new Map(first.flatMap(({ rows }) => rows).map((row) => [row.platform, row]));
     if (byPlatform.size === 0) return all;
-    const rows = [...byPlatform.values()].sort((one, other) => one.name.localeCompare(other.name, "en"));
+    const rows = [...byPlatform.values()].sort((one, other) => one.name.localeCompare(other.name, language));
     return { rows, total: all.total };
   }
 

@@ -1,25 +1,24 @@
 import type { AuthField } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { Field, TextField } from "../components/field";
+import { fieldLabel, sayOfField as say } from "./say";
 
 interface Props {
   field: AuthField;
   value: string;
   fault: string | undefined;
-  /** The app that fixed the value; the user can't change it. */
-  fixedBy?: string | undefined;
+  /** Whether the app has set the value, so that the user can't change it. */
+  isFixed?: boolean;
   onInput: (value: string) => void;
   onBlur?: (() => void) | undefined;
 }
 
 /** An input for one field of an auth method. */
-export function AuthFieldInput({ field, value, fault, fixedBy, onInput, onBlur }: Props) {
-  const { label, description, required, secret, name } = field;
-  if (fixedBy !== undefined) {
-    const hint = `Set by ${fixedBy}. You can't change it.`;
-    return <TextField {...{ label, hint, fault, name, value, onInput }} readOnly />;
-  }
-  const common = { label: required ? label : `${label} (optional)`, hint: description ?? undefined, fault };
+export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, onBlur }: Props) {
+  const { description, required, secret, name } = field;
+  const label = fieldLabel(field.label);
+  if (isFixed) return <TextField {...{ label, hint: say("field.fixed"), fault, name, value, onInput }} readOnly />;
+  const common = { label: required ? label : say("field.optional", { label }), hint: description ?? undefined, fault };
   if (field.enum)
     return (
       <Field {...common}>
@@ -32,7 +31,7 @@ export function AuthFieldInput({ field, value, fault, fixedBy, onInput, onBlur }
             onChange={({ currentTarget }) => onInput(currentTarget.value)}
             onBlur={onBlur}
           >
-            <option value="">{required ? "Choose…" : "None"}</option>
+            <option value="">{say(required ? "field.choose" : "field.none")}</option>
             {field.enum?.map((one) => (
               <option key={one} value={one} selected={one === value}>
                 {one}
@@ -47,7 +46,7 @@ export function AuthFieldInput({ field, value, fault, fixedBy, onInput, onBlur }
   return <TextField {...common} name={name} required={required} value={value} onInput={onInput} onBlur={onBlur} />;
 }
 
-interface SecretProps extends Omit<Props, "field" | "fixedBy"> {
+interface SecretProps extends Omit<Props, "field" | "isFixed"> {
   label: string;
   hint: string | undefined;
   name: string;
@@ -72,8 +71,13 @@ function SecretField({ label, hint, fault, name, isRequired, value, onInput, onB
             onInput={({ currentTarget }) => onInput(currentTarget.value)}
             onBlur={onBlur}
           />
-          <button type="button" aria-pressed={isShown} aria-label={`Show ${label}`} onClick={() => setShown(!isShown)}>
-            {isShown ? "Hide" : "Show"}
+          <button
+            type="button"
+            aria-pressed={isShown}
+            aria-label={say("field.showLabel", { label })}
+            onClick={() => setShown(!isShown)}
+          >
+            {say(isShown ? "field.hide" : "field.show")}
           </button>
         </div>
       )}
@@ -81,11 +85,11 @@ function SecretField({ label, hint, fault, name, isRequired, value, onInput, onB
   );
 }
 
-/** The validation error of a value, worded as the service does. */
+/** The validation error of a value. In English, it is worded as the service does. */
 export function validateField({ required, pattern, enum: allowed, default: fallback }: AuthField, value: string) {
-  if (value === "") return required && fallback === null ? "This is required." : undefined;
-  if (allowed && !allowed.includes(value)) return `Must be one of ${allowed.join(", ")}.`;
-  return pattern !== null && !matches(pattern, value) ? `Must match the pattern ${pattern}.` : undefined;
+  if (value === "") return required && fallback === null ? say("field.required") : undefined;
+  if (allowed && !allowed.includes(value)) return say("field.oneOf", { values: allowed.join(", ") });
+  return pattern !== null && !matches(pattern, value) ? say("field.pattern", { pattern }) : undefined;
 }
 
 function matches(pattern: string, value: string): boolean {

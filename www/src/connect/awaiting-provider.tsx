@@ -2,6 +2,7 @@ import type { ConnectAttempt } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import type { Session } from "./session";
 import { Step } from "./step";
+import { say } from "./texts";
 
 /** How often to check whether the platform's page was closed, in milliseconds. */
 const POLL_MS = 500;
@@ -78,18 +79,14 @@ export function AwaitingProvider({
     };
   }, [id]);
   return (
-    <Step title={isOpened ? `Continue at ${name}` : `Go to ${name}`}>
-      <p>
-        {isOpened
-          ? `Sign in and allow access on the ${name} page that has opened. This window continues on its own.`
-          : `Your browser did not open the ${name} page. Open it yourself.`}
-      </p>
+    <Step title={say(isOpened ? "awaiting.title" : "awaiting.goTitle", { platform: name })}>
+      <p>{say(isOpened ? "awaiting.text" : "awaiting.blocked", { platform: name })}</p>
       <p class="wait" role="status">
-        {isClosed ? `If you closed the ${name} page, start again.` : isOpened ? `Waiting for ${name}…` : ""}
+        {(isClosed || isOpened) && say(isClosed ? "awaiting.closed" : "awaiting.waiting", { platform: name })}
       </p>
       <div class="buttons">
         <button type="button" class={isClosed ? "primary" : ""} onClick={onRestart}>
-          Start again
+          {say("startAgain")}
         </button>
         {!isOpened && (
           <a
@@ -99,7 +96,7 @@ export function AwaitingProvider({
             rel="noopener opener"
             onClick={() => setOpened(true)}
           >
-            Open the sign-in page
+            {say("awaiting.open")}
           </a>
         )}
       </div>

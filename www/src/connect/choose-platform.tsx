@@ -2,25 +2,21 @@ import type { Connector } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import { accountName } from "../components/account-name";
 import { Logo } from "../components/logo";
-import { pluralize } from "../components/pluralize";
 import { SearchField } from "../components/search-field";
 import type { FailedConnection, ConnectorPage } from "./api-client";
-import { capitalize } from "./messages";
 import type { Session } from "./session";
 import { Step } from "./step";
+import { capitalize, formatNumber, say, sayCount } from "./texts";
 
 interface Props {
   session: Session;
-  app: string;
   announce: (text: string) => void;
   onChoose: (platform: string, connection?: string) => void;
   onError: (error: unknown) => void;
 }
 
-const TITLE = "What do you want to connect?";
-
 /** Lets the user choose a platform, or a failed connection to reconnect. */
-export function ChoosePlatform({ session: { service, may, who }, app, announce, onChoose, onError }: Props) {
+export function ChoosePlatform({ session: { service, may, who }, announce, onChoose, onError }: Props) {
   const [q, setQ] = useState("");
   const [failed, setFailed] = useState<FailedConnection[] | undefined>(may("connections:read") ? undefined : []);
   const [page, setPage] = useState<ConnectorPage>();
@@ -33,7 +29,7 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
       // If the token names platforms, the app has already chosen them.
       const next = await service.findPlatforms(q, (who.platforms ?? null) !== null, controller.signal);
       setPage(next);
-      if (q !== "") announce(`${pluralize(next.total, "platform")} found`);
+      if (q !== "") announce(sayCount("choose.found", next.total));
     };
     search().catch((error) => !controller.signal.aborted && onError(error));
     return () => controller.abort();
@@ -41,24 +37,26 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
   // Render everything in one go: content must not move under a user who is about to press it.
   if (failed === undefined || page === undefined)
     return (
-      <Step title={TITLE}>
+      <Step title={say("choose.title")}>
         <p class="wait" role="status">
-          Loading…
+          {say("loading")}
         </p>
       </Step>
     );
   return (
-    <Step title={TITLE}>
+    <Step title={say("choose.title")}>
       {failed.length > 0 && (
         <section aria-labelledby="failed">
-          <h2 id="failed">Connections that stopped working</h2>
+          <h2 id="failed">{say("choose.failed")}</h2>
           <ul class="choices">
             {failed.map(({ connection: { id, platform, name, identity, account }, connector }) => (
               <li key={id}>
                 <button type="button" class="choice" onClick={() => onChoose(platform, id)}>
                   <PlatformLogo connector={connector} platform={platform} />
                   <span class="choice-text">
-                    <span class="choice-name">Reconnect {connector?.name ?? capitalize(platform)}</span>
+                    <span class="choice-name">
+                      {say("choose.reconnect", { platform: connector?.name ?? capitalize(platform) })}
+                    </span>
                     <span class="muted small">
                       {[name ?? (account ? undefined : identity), account && accountName(account)]
                         .filter(Boolean)
@@ -71,18 +69,20 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
           </ul>
         </section>
       )}
-      <SearchField label="Search" placeholder="Name of a platform" value={q} onChange={setQ} />
+      <SearchField label={say("choose.search")} placeholder={say("choose.placeholder")} value={q} onChange={setQ} />
       {page.rows.length === 0 ? (
-        <p class="muted">{q === "" ? `${capitalize(app)} has nothing to connect yet.` : `Nothing matches “${q}”.`}</p>
+        <p class="muted">{q === "" ? say("choose.empty") : say("choose.noMatch", { query: q })}</p>
       ) : (
-        <ul class="choices" aria-label="Platforms">
+        <ul class="choices" aria-label={say("choose.platforms")}>
           {page.rows.map((connector) => (
             <li key={connector.platform}>
               <button type="button" class="choice" onClick={() => onChoose(connector.platform)}>
                 <PlatformLogo connector={connector} platform={connector.platform} />
                 <span class="choice-text">
                   <span class="choice-name">{connector.name}</span>
-                  <span class="muted small">{connector.category}</span>
+                  <span class="muted small" lang="en">
+                    {connector.category}
+                  </span>
                 </span>
               </button>
             </li>
@@ -91,7 +91,7 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
       )}
       {page.total > page.rows.length && (
         <p class="muted small">
-          {page.rows.length} of {page.total.toLocaleString("en")}. Search to find others.
+          {say("choose.more", { shown: formatNumber(page.rows.length), total: formatNumber(page.total) })}
         </p>
       )}
     </Step>

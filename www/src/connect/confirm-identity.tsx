@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { displayMode } from "./embedder";
 import { Step } from "./step";
+import { Say, say } from "./texts";
 
 /** How long the page must be visible before its button works, in milliseconds. */
 const VISIBLE_MS = 700;
@@ -35,44 +36,36 @@ function useVisibleForAWhile(): boolean {
 
 interface Props {
   identity: string;
-  app: string;
   onConfirm: () => void;
 }
 
-export function ConfirmIdentity({ identity, app, onConfirm }: Props) {
+export function ConfirmIdentity({ identity, onConfirm }: Props) {
   const isSeen = useVisibleForAWhile();
   return (
-    <Step title={`Are you ${identity}?`}>
+    <Step title={say("confirm.title", { identity })}>
       <p>
-        This connects your account to <strong>{identity}</strong> at {app}. Continue only if that is you.
+        <Say text="confirm.text" values={{ identity: <strong>{identity}</strong> }} />
       </p>
-      <p>If someone else sent you this link, close this page. Continuing could give them access to your account.</p>
+      <p>{say("confirm.warning")}</p>
       <div class="buttons">
         {displayMode === "popup" && (
           <button type="button" onClick={() => window.close()}>
-            Cancel
+            {say("cancel")}
           </button>
         )}
         <button type="button" class="primary" disabled={!isSeen} onClick={onConfirm}>
-          {displayMode === "frame" ? "Continue in a new window" : `Continue as ${identity}`}
+          {displayMode === "frame" ? say("confirm.inNewWindow") : say("confirm.continueAs", { identity })}
         </button>
       </div>
     </Step>
   );
 }
 
-const SEPARATE_WINDOW_TEXTS = {
-  open: ["Continue in the new window", "You can connect your account there."],
-  blocked: ["Your browser blocked the new window", "Allow pop-ups for this page, reload it, and try again."],
-  done: ["Your account is connected", "You can continue here."],
-} as const;
-
 /** Shown in a frame while the user continues in a separate window. */
-export function SeparateWindow({ state }: { state: keyof typeof SEPARATE_WINDOW_TEXTS }) {
-  const [title, text] = SEPARATE_WINDOW_TEXTS[state];
+export function SeparateWindow({ state }: { state: "open" | "blocked" | "done" }) {
   return (
-    <Step title={title} key={state}>
-      <p>{text}</p>
+    <Step title={say(`separate.${state}.title`)} key={state}>
+      <p>{say(`separate.${state}.text`)}</p>
     </Step>
   );
 }

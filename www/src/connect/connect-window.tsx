@@ -12,17 +12,11 @@ import { SeparateWindow, ConfirmIdentity } from "./confirm-identity";
 import { type FormState, CredentialsForm, type Rejection, type Values } from "./credentials-form";
 import { requestFromEmbedder, openInPopup, displayMode, notifyEmbedder } from "./embedder";
 import { type LaunchParams, popupReturnUrl } from "./launch-params";
-import {
-  DEFAULT_APP_NAME,
-  type Names,
-  type FailureText,
-  capitalize,
-  requestFailureText,
-  attemptFailureText,
-} from "./messages";
+import { type FailureText, requestFailureText, attemptFailureText } from "./messages";
 import { type EndReason, EndedStep, FailedStep, StatusIcon } from "./outcome";
-import { type Invitation, type Session, readInvitation } from "./session";
+import { type Invitation, type Session, languageOf, readInvitation } from "./session";
 import { Step } from "./step";
+import { Say, capitalize, chooseLanguage, language, nameApp, say, loadLanguage } from "./texts";
 
 /** What to connect: a platform, or an existing connection. */
 interface Target {
@@ -47,11 +41,8 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const [view, setView] = useState<View>({ kind: "opening" });
   const [announcement, announce] = useState("");
   const isMounted = useRef(true);
-  const app = branding?.name ?? DEFAULT_APP_NAME;
-  // For callbacks that started before the name was loaded.
-  const appName = useRef(app);
-  appName.current = app;
-  const namesFor = (platform: string): Names => ({ platform, app: appName.current });
+  // For callbacks that started before the name was loaded, too.
+  nameApp(branding?.name ?? undefined);
 
   useEffect(() => {
     fetchBranding().then((loaded) => {
@@ -76,7 +67,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   /** Shows a failure. An expired token ends the session. */
   const showFailure = (error: unknown, onRetry: () => void, target?: Target, platform = target?.connector.name) => {
     if (isExpired(error)) return end("expired");
-    const failure = requestFailureText(error, namesFor(platform ?? "The platform"));
+    const failure = requestFailureText(error, platform ?? say("thePlatform"));
     showView({ kind: "failed", failure, target, onRetry });
   };
 
@@ -86,6 +77,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     showView({ kind: "opening" });
     try {
       const reply = await requestFromEmbedder(launchParams);
+      await loadLanguage(chooseLanguage(languageOf(reply?.token ?? launchParams.token ?? launchParams.code)));
       const invitation = await readInvitation(launchParams, reply);
       if (launchParams.resumed && invitation) return await resume(invitation, launchParams.resumed);
       if (invitation === undefined) return end(launchParams.resumed ? "returned" : "missing");
@@ -213,7 +205,8 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     const faults: Values = {};
     for (const fault of faultsOf(error)) {
       const [, field] = /^\/fields\/(.+)$/.exec(fault.pointer ?? "") ?? [];
-      if (field !== undefined) faults[field] = faultMessage(fault);
+      // The service describes it in English.
+      if (field !== undefined) faults[field] = language === "en" ? faultMessage(fault) : say("fieldInvalid");
     }
     const { method } = lastSubmission.current ?? {};
     const isAppsFault = method?.fields.some(
@@ -221,7 +214,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     );
     if (!isAppsFault && Object.keys(faults).length > 0) return { faults };
     if (error instanceof ApiError && error.code === "credentials_rejected")
-      return { faults, failure: requestFailureText(error, namesFor(target.connector.name)) };
+      return { faults, failure: requestFailureText(error, target.connector.name) };
     if (error instanceof ApiError) notify({ status: "failed", code: error.code });
     showFailure(error, () => showView({ kind: "form", target }), target);
     return undefined;
@@ -242,7 +235,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     if (status === "succeeded" && connection) return succeed(target, connection, id, listener);
     const failure = error ?? { code: "expired", detail: "" };
     notifyEmbedder(listener, { status: "failed", attempt: id, code: failure.code });
-    const failureText = attemptFailureText(failure, namesFor(target.connector.name));
+    const failureText = attemptFailureText(failure, target.connector.name);
     showView({ kind: "failed", failure: failureText, target, onRetry: () => retry(target) });
   }
 
@@ -259,22 +252,22 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const canChoose =
     launchParams.platform === undefined && launchParams.connection === undefined && unconfirmed.current === undefined;
   const homeUrl = branding?.url ?? undefined;
-  const leave = (
-    <LeaveButton session={session} app={app} homeUrl={homeUrl} onCancel={() => notify({ status: "closed" })} />
-  );
+  const leave = <LeaveButton session={session} homeUrl={homeUrl} onCancel={() => notify({ status: "closed" })} />;
   return (
     <main class="window">
       <header class="app">
-        {branding?.logoUrl && <Logo name={app} image={branding.logoUrl} size={32} isAppLogo />}
+        {branding?.logoUrl && (
+          <Logo name={branding.name ?? say("thisApp")} image={branding.logoUrl} size={32} isAppLogo />
+        )}
         <div>
-          <p class="app-name">{branding?.name ?? "Connect an account"}</p>
+          <p class="app-name">{branding?.name ?? say("title")}</p>
           {session?.who.identity !== undefined && (
             <p class="muted small">
-              for <strong>{session.who.identity}</strong>
+              <Say text="forIdentity" values={{ identity: <strong>{session.who.identity}</strong> }} />
               {session.who.environment === "test" && (
                 <>
                   {" "}
-                  <span class="badge">test</span>
+                  <span class="badge">{say("testBadge")}</span>
                 </>
               )}
             </p>
@@ -294,21 +287,16 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       case "opening":
         return (
           <p class="wait" role="status">
-            Loading…
+            {say("loading")}
           </p>
         );
       case "ended":
-        return (
-          <EndedStep reason={view.end} app={app}>
-            {leave}
-          </EndedStep>
-        );
+        return <EndedStep reason={view.end}>{leave}</EndedStep>;
       case "confirm": {
         const { invitation } = view;
         return (
           <ConfirmIdentity
             identity={invitation.identity}
-            app={app}
             onConfirm={() => (displayMode === "frame" ? continueInPopup(invitation) : void enter(invitation))}
           />
         );
@@ -320,7 +308,6 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
           session && (
             <ChoosePlatform
               session={session}
-              app={app}
               announce={announce}
               onChoose={(platform, connection) => void openPlatform(session, platform, connection)}
               onError={(error) => showFailure(error, () => showView({ kind: "choose" }))}
@@ -332,7 +319,6 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
           <CredentialsForm
             connector={view.target.connector}
             isReconnect={view.target.connection !== undefined}
-            app={app}
             presets={{ fields: session?.who.fields ?? {}, fixed: session?.who.fixedFields ?? {} }}
             entered={view.entered}
             onSubmit={(method, values) => connect(view.target, method, values)}
@@ -360,17 +346,17 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       case "done": {
         const { name, image } = view.target.connector;
         return (
-          <Step title={`${name} is connected`} icon={<Logo name={name} image={image} />}>
+          <Step title={say("done.title", { platform: name })} icon={<Logo name={name} image={image} />}>
             <p class="note" data-tone="good">
-              <StatusIcon tone="good">✓</StatusIcon> {capitalize(app)} can use it from now on.
+              <StatusIcon tone="good">✓</StatusIcon> {say("done.text")}
             </p>
             <div class="buttons">
               {canChoose && (
                 <button type="button" onClick={() => showView({ kind: "choose" })}>
-                  Connect something else
+                  {say("done.more")}
                 </button>
               )}
-              <LeaveButton session={session} app={app} homeUrl={homeUrl} isPrimary />
+              <LeaveButton session={session} homeUrl={homeUrl} isPrimary />
             </div>
           </Step>
         );
@@ -379,10 +365,10 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
         const { failure, target, onRetry } = view;
         const { connectionId } = failure;
         return (
-          <FailedStep failure={failure} app={app}>
+          <FailedStep failure={failure}>
             {canChoose && target && (
               <button type="button" onClick={() => showView({ kind: "choose" })}>
-                Choose something else
+                {say("failed.choose")}
               </button>
             )}
             {connectionId !== undefined && target ? (
@@ -391,11 +377,11 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
                 class="primary"
                 onClick={() => showView({ kind: "form", target: { ...target, connection: connectionId } })}
               >
-                Reconnect it
+                {say("failed.reconnect")}
               </button>
             ) : (
               <button type="button" class={failure.actor === "app" ? "" : "primary"} onClick={onRetry}>
-                Try again
+                {say("tryAgain")}
               </button>
             )}
           </FailedStep>
@@ -419,7 +405,6 @@ function openPopup(): Window | undefined {
 
 interface LeaveButtonProps {
   session: Session | undefined;
-  app: string;
   /** The app's own address, for links without a return URL. */
   homeUrl: string | undefined;
   /** Reports that the user cancelled. */
@@ -428,13 +413,13 @@ interface LeaveButtonProps {
 }
 
 /** Closes the window or returns to the app, if possible. */
-function LeaveButton({ session, app, homeUrl, onCancel, isPrimary = false }: LeaveButtonProps) {
+function LeaveButton({ session, homeUrl, onCancel, isPrimary = false }: LeaveButtonProps) {
   const kind = isPrimary ? "primary" : "";
   if (displayMode === "page") {
     const url = session?.returnUrl ?? homeUrl;
     return url === undefined ? null : (
       <a class={`button ${kind}`} href={url}>
-        {isPrimary || !session ? `Back to ${app}` : "Cancel"}
+        {say(isPrimary || !session ? "backTo" : "cancel")}
       </a>
     );
   }
@@ -445,7 +430,7 @@ function LeaveButton({ session, app, homeUrl, onCancel, isPrimary = false }: Lea
   };
   return (
     <button type="button" class={kind} onClick={leave}>
-      {isPrimary ? "Close this window" : "Cancel"}
+      {say(isPrimary ? "closeWindow" : "cancel")}
     </button>
   );
 }

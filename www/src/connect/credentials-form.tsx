@@ -6,6 +6,7 @@ import { AuthFieldInput, validateField } from "./auth-field-input";
 import { isRedirectMethod, isSetByApp, isReportedByPlatform } from "./auth-methods";
 import { type FailureText, methodTitle } from "./messages";
 import { Step } from "./step";
+import { say } from "./texts";
 
 export type Values = Record<string, string>;
 
@@ -30,7 +31,6 @@ export interface Rejection {
 interface Props {
   connector: ConnectorDetail;
   isReconnect: boolean;
-  app: string;
   /** Values from the app. */
   presets: Presets;
   /** Initial values, after returning from the platform. */
@@ -40,7 +40,7 @@ interface Props {
   onBack: (() => void) | undefined;
 }
 
-export function CredentialsForm({ connector, isReconnect, app, presets, entered: initial, onSubmit, onBack }: Props) {
+export function CredentialsForm({ connector, isReconnect, presets, entered: initial, onSubmit, onBack }: Props) {
   const { authMethods, name, image } = connector;
   const [method, setMethod] = useState(initial?.method ?? (authMethods[0] as AuthMethod));
   const [values, setValues] = useState<Values>(() => ({
@@ -88,8 +88,8 @@ export function CredentialsForm({ connector, isReconnect, app, presets, entered:
   };
   const touch = (field: string) => values[field] && setTouched(new Set([...touched, field]));
 
-  const busyText = isRedirect ? `Opening ${name}…` : `${name} is checking your input…`;
-  const prompt = `To continue to ${name}, fill this in:`;
+  const busyText = say(isRedirect ? "form.opening" : "form.checking", { platform: name });
+  const prompt = say("form.prompt", { platform: name });
 
   const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -115,7 +115,10 @@ export function CredentialsForm({ connector, isReconnect, app, presets, entered:
   };
 
   return (
-    <Step title={`${isReconnect ? "Reconnect" : "Connect"} ${name}`} icon={<Logo name={name} image={image} />}>
+    <Step
+      title={say(isReconnect ? "form.reconnectTitle" : "form.connectTitle", { platform: name })}
+      icon={<Logo name={name} image={image} />}
+    >
       <form ref={form} onSubmit={submit} noValidate autocomplete="off">
         {rejection?.failure && (
           <div class="note" data-tone="bad" role="alert" tabIndex={-1} ref={alert}>
@@ -124,7 +127,7 @@ export function CredentialsForm({ connector, isReconnect, app, presets, entered:
         )}
         {authMethods.length > 1 && (
           <fieldset class="methods">
-            <legend>How do you want to connect?</legend>
+            <legend>{say("form.method")}</legend>
             {authMethods.map((one) => (
               <label key={one.id} class="method">
                 <input
@@ -151,25 +154,23 @@ export function CredentialsForm({ connector, isReconnect, app, presets, entered:
               field={field}
               value={values[field.name] ?? ""}
               fault={faultFor(field)}
-              fixedBy={presets.fixed[field.name] === undefined ? undefined : app}
+              isFixed={presets.fixed[field.name] !== undefined}
               onInput={(value) => change(field.name, value)}
               onBlur={() => touch(field.name)}
             />
           </Fragment>
         ))}
-        <p class="muted small">
-          {isRedirect
-            ? `You sign in at ${name} itself and see there what ${app} asks for.`
-            : `What you enter is stored encrypted, so that ${app} can use ${name} on your behalf.`}
-        </p>
+        <p class="muted small">{say(isRedirect ? "form.signInNote" : "form.storeNote", { platform: name })}</p>
         <div class="buttons">
           {onBack && (
             <button type="button" onClick={onBack}>
-              Back
+              {say("back")}
             </button>
           )}
           <button type="submit" class="primary" aria-disabled={isBusy}>
-            {isRedirect ? `Continue to ${name}` : isBusy ? "Connecting…" : isReconnect ? "Reconnect" : "Connect"}
+            {isRedirect
+              ? say("form.continueTo", { platform: name })
+              : say(isBusy ? "form.connecting" : isReconnect ? "form.reconnect" : "form.connect")}
           </button>
         </div>
         <p class="visually-hidden" role="status">

@@ -2,16 +2,21 @@
 import { render } from "preact";
 import { ConnectWindow } from "./connect-window";
 import { takeLaunchParams } from "./launch-params";
+import { languageOf } from "./session";
+import { chooseLanguage, loadLanguage } from "./texts";
 import "../style/base.css";
 import "../style/shared.css";
 import "./connect.css";
 
 const root = document.getElementById("window");
 let renderCount = 0;
-function renderWindow() {
+async function renderWindow() {
   renderCount += 1;
-  if (root) render(<ConnectWindow key={renderCount} launchParams={takeLaunchParams()} />, root);
+  const current = renderCount;
+  const launchParams = takeLaunchParams();
+  await loadLanguage(chooseLanguage(languageOf(launchParams.token ?? launchParams.code)));
+  if (root && current === renderCount) render(<ConnectWindow key={current} launchParams={launchParams} />, root);
 }
-renderWindow();
+void renderWindow();
 // Another link was opened in the same page.
-addEventListener("hashchange", renderWindow);
+addEventListener("hashchange", () => void renderWindow());

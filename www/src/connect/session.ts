@@ -70,9 +70,16 @@ export async function readInvitation(opening: LaunchParams, reply: Reply | undef
 const allowedOrigin = (reply: Reply | undefined, origins: readonly string[] | null | undefined) =>
   reply && (origins?.includes(reply.origin) ?? true) ? reply.origin : undefined;
 
-/** The claims of a code: identity, and comma-separated origins. The service verifies them during the exchange. */
-function decodeClaims(code: string): { i?: string; o?: string } {
-  const claims = code.replace(/^cc_(?:test|live)_/, "").split(".")[0] ?? "";
+/** The language that the app has chosen for the user, from the claims of a code or a token. */
+export const languageOf = (secret: string | undefined): string | undefined =>
+  secret === undefined ? undefined : decodeClaims(secret).w?.l;
+
+/**
+ * The claims of a code or a token: identity, comma-separated origins, and settings of the window. The service verifies
+ * them during the exchange.
+ */
+function decodeClaims(secret: string): { i?: string; o?: string; w?: { l?: string } } {
+  const claims = secret.replace(/^(?:cc|st)_(?:test|live)_/, "").split(".")[0] ?? "";
   try {
     const bytes = Uint8Array.from(atob(claims.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
     return JSON.parse(new TextDecoder().decode(bytes)) ?? {};

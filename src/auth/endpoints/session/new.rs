@@ -45,6 +45,7 @@ struct Session<'a> {
     origins: Option<&'a Names>,
     fields: Option<&'a BTreeMap<String, String>>,
     fixed_fields: Option<&'a BTreeMap<String, String>>,
+    lang: Option<&'a str>,
     /// Opens the connect window, once; only if the token has the scope `connections:connect`.
     #[serde(skip_serializing_if = "Option::is_none")]
     connect_url: Option<String>,
@@ -113,6 +114,7 @@ pub(super) async fn create<P: Ports>(
         origins: token.origins.as_ref(),
         fields: some(&token.presets.fields),
         fixed_fields: some(&token.presets.fixed),
+        lang: token.presets.lang.as_deref(),
         connect_url: connect_code
             .map(|code| format!("{}/connect#code={code}", context.request.origin)),
     };
@@ -167,7 +169,7 @@ async fn reach<P: Ports>(
     Ok((Some(Names::new(&platforms)), actions))
 }
 
-/// Reads `fields` and `fixedFields`, which belong to the only platform of the token.
+/// Reads `lang`, and `fields` and `fixedFields`, which belong to the only platform of the token.
 async fn presets<P: Ports>(
     body: &mut BodyReader,
     context: &Context<'_>,
@@ -179,6 +181,7 @@ async fn presets<P: Ports>(
     let presets = Presets {
         fields: body.text_members("fields").unwrap_or_default(),
         fixed: body.text_members("fixedFields").unwrap_or_default(),
+        lang: body.text("lang"),
     };
     if sent.is_empty() {
         return Ok(presets);

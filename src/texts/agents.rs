@@ -1,0 +1,470 @@
+//! The texts of the pages on which users sign agents in and approve their calls.
+
+use super::{Text, texts};
+
+texts! {
+    AN_UNNAMED_PROGRAM:
+        "an unnamed program",
+        "ein unbenanntes Programm",
+        "un programme sans nom",
+        "un programa sin nombre",
+        "名前のないプログラム";
+
+    // The page on which a user decides about an agent's access.
+    CONSENT_TITLE:
+        "Let “{name}” use your accounts?",
+        "„{name}“ Zugriff auf Ihre Konten erlauben?",
+        "Autoriser «\u{a0}{name}\u{a0}» à utiliser vos comptes\u{a0}?",
+        "¿Permitir que «{name}» use sus cuentas?",
+        "「{name}」にアカウントの利用を許可しますか？";
+    CONSENT_WHAT:
+        "A program that calls itself “{name}” asks to use the accounts that “{identity}” has connected to {app}.",
+        "Ein Programm, das sich „{name}“ nennt, möchte die Konten verwenden, die „{identity}“ mit {appDative} verbunden hat.",
+        "Un programme qui se présente comme «\u{a0}{name}\u{a0}» demande à utiliser les comptes que «\u{a0}{identity}\u{a0}» a connectés à {app}.",
+        "Un programa que se presenta como «{name}» solicita usar las cuentas que «{identity}» ha conectado a {app}.",
+        "「{name}」と名乗るプログラムが、「{identity}」が{app}と連携したアカウントの利用を求めています。";
+    CONSENT_WARNING:
+        "Warning: any program on this computer can receive this access. Continue only if you have just started to connect an agent yourself.",
+        "Achtung: Jedes Programm auf diesem Computer kann diesen Zugriff erhalten. Fahren Sie nur fort, wenn Sie gerade selbst einen Agenten verbinden.",
+        "Attention\u{a0}: tout programme de cet ordinateur peut recevoir cet accès. Ne continuez que si vous venez vous-même de commencer à connecter un agent.",
+        "Advertencia: cualquier programa de este equipo puede recibir este acceso. Continúe solo si acaba de empezar usted mismo a conectar un agente.",
+        "警告：このコンピューター上のどのプログラムも、このアクセス権を受け取る可能性があります。ご自身でエージェントの接続を始めた場合にのみ続けてください。";
+    CONSENT_DECLINE:
+        "If someone sent you this link, or you did not start this yourself, or don't know the program, decline.",
+        "Wenn Ihnen jemand diesen Link gesendet hat, Sie dies nicht selbst begonnen haben oder das Programm nicht kennen, lehnen Sie ab.",
+        "Si quelqu’un vous a envoyé ce lien, si vous n’êtes pas à l’origine de cette demande ou si vous ne connaissez pas ce programme, refusez.",
+        "Si alguien le ha enviado este enlace, si no ha iniciado esto usted mismo o si no conoce el programa, rechácelo.",
+        "このリンクがほかの人から送られてきた場合、ご自身で始めた操作ではない場合、またはプログラムに心当たりがない場合は、拒否してください。";
+    PROGRAM:
+        "Program",
+        "Programm",
+        "Programme",
+        "Programa",
+        "プログラム";
+    NAME_NOT_VERIFIED:
+        "“{name}” (this name is not verified)",
+        "„{name}“ (dieser Name ist nicht bestätigt)",
+        "«\u{a0}{name}\u{a0}» (ce nom n’est pas vérifié)",
+        "«{name}» (este nombre no está verificado)",
+        "「{name}」（この名前は確認されていません）";
+    PUBLISHED_BY:
+        "Published by",
+        "Herausgeber",
+        "Éditeur",
+        "Publicado por",
+        "発行元";
+    SENT_TO:
+        "Access is sent to",
+        "Der Zugriff geht an",
+        "L’accès est envoyé à",
+        "El acceso se envía a",
+        "アクセス権の送信先";
+    THIS_COMPUTER:
+        "a program on this computer (localhost)",
+        "ein Programm auf diesem Computer (localhost)",
+        "un programme de cet ordinateur (localhost)",
+        "un programa de este equipo (localhost)",
+        "このコンピューター上のプログラム（localhost）";
+    SCHEME:
+        "the program on this computer that opens {scheme}: links",
+        "das Programm auf diesem Computer, das Links mit {scheme}: öffnet",
+        "le programme de cet ordinateur qui ouvre les liens {scheme}:",
+        "el programa de este equipo que abre los enlaces {scheme}:",
+        "このコンピューターで{scheme}:のリンクを開くプログラム";
+    SIGNED_IN_AS:
+        "You are signed in as",
+        "Angemeldet als",
+        "Vous êtes connecté en tant que",
+        "Ha iniciado sesión como",
+        "ログイン中のユーザー";
+    ONLY_ACTIONS:
+        "It can run only",
+        "Es kann nur ausführen",
+        "Il peut exécuter uniquement",
+        "Solo puede ejecutar",
+        "実行できる操作";
+    ONLY_CONNECTIONS:
+        "It can use only",
+        "Es kann nur verwenden",
+        "Il peut utiliser uniquement",
+        "Solo puede usar",
+        "利用できる連携";
+    ONE_CONNECTION:
+        "one connection: {ids}",
+        "eine Verbindung: {ids}",
+        "une connexion\u{a0}: {ids}",
+        "una conexión: {ids}",
+        "1件の連携：{ids}";
+    SOME_CONNECTIONS:
+        "some connections: {ids}",
+        "einige Verbindungen: {ids}",
+        "certaines connexions\u{a0}: {ids}",
+        "algunas conexiones: {ids}",
+        "一部の連携：{ids}";
+    ASKED_BEFORE:
+        "You are asked before",
+        "Sie werden gefragt vor",
+        "Votre accord est demandé avant",
+        "Se le pregunta antes de",
+        "確認が必要な操作";
+    EACH_CHANGE:
+        "each change",
+        "jeder Änderung",
+        "chaque modification",
+        "cada cambio",
+        "すべての変更";
+    DELETIONS:
+        "anything is deleted",
+        "jeder Löschung",
+        "toute suppression",
+        "cualquier eliminación",
+        "すべての削除";
+    WHAT_IT_MAY_DO:
+        "What it may do",
+        "Was es tun darf",
+        "Ce qu’il peut faire",
+        "Qué puede hacer",
+        "許可する操作";
+    MAY_WRITE:
+        "Read and change data at the platforms, and connect accounts",
+        "Daten auf den Plattformen lesen und ändern sowie Konten verbinden",
+        "Lire et modifier des données sur les plateformes, et connecter des comptes",
+        "Leer y modificar datos en las plataformas y conectar cuentas",
+        "プラットフォームのデータの読み取りと変更、アカウントの連携";
+    MAY_READ:
+        "Only read data at the platforms",
+        "Nur Daten auf den Plattformen lesen",
+        "Lire uniquement des données sur les plateformes",
+        "Solo leer datos en las plataformas",
+        "プラットフォームのデータの読み取りのみ";
+    ASK_ME:
+        "Ask me before each change",
+        "Vor jeder Änderung nachfragen",
+        "Me demander avant chaque modification",
+        "Preguntarme antes de cada cambio",
+        "変更のたびに確認する";
+    WHICH_ACCOUNTS:
+        "Which accounts it may use",
+        "Welche Konten es verwenden darf",
+        "Les comptes qu’il peut utiliser",
+        "Qué cuentas puede usar",
+        "利用を許可するアカウント";
+    ALL_OF_THESE:
+        "All of these platforms",
+        "Alle diese Plattformen",
+        "Toutes ces plateformes",
+        "Todas estas plataformas",
+        "これらのプラットフォームすべて";
+    ALL_LATER:
+        "All that you connect later (there are none yet)",
+        "Alle, die Sie später verbinden (bisher gibt es keine)",
+        "Tous ceux que vous connecterez plus tard (il n’y en a pas encore)",
+        "Todas las que conecte más adelante (aún no hay ninguna)",
+        "今後連携するすべてのアカウント（現在はありません）";
+    ALL_AND_LATER:
+        "All that you have connected, and those that you connect later",
+        "Alle, die Sie verbunden haben oder später verbinden",
+        "Tous ceux que vous avez connectés, et ceux que vous connecterez plus tard",
+        "Todas las que ha conectado y las que conecte más adelante",
+        "連携済みのアカウントと、今後連携するアカウントすべて";
+    ONLY_CHOSEN:
+        "Only those chosen here:",
+        "Nur die hier ausgewählten:",
+        "Uniquement ceux choisis ici\u{a0}:",
+        "Solo las que elija aquí:",
+        "ここで選択したもののみ：";
+    EARLIER:
+        "Agents with access to your accounts",
+        "Agenten mit Zugriff auf Ihre Konten",
+        "Agents ayant accès à vos comptes",
+        "Agentes con acceso a sus cuentas",
+        "アカウントにアクセスできるエージェント";
+    EARLIER_NEXT:
+        "Select those whose access should end now, whatever you decide about this one.",
+        "Wählen Sie diejenigen aus, deren Zugriff jetzt enden soll, unabhängig von Ihrer Entscheidung über diesen.",
+        "Sélectionnez ceux dont l’accès doit prendre fin maintenant, quelle que soit votre décision pour celui-ci.",
+        "Seleccione aquellos cuyo acceso deba terminar ahora, sea cual sea su decisión sobre este.",
+        "今回の判断にかかわらず、今すぐアクセスを終了するものを選択してください。";
+    END_READING:
+        "End “{name}”: only reads, since {day}",
+        "„{name}“ beenden: nur Lesezugriff, seit {day}",
+        "Mettre fin à «\u{a0}{name}\u{a0}»\u{a0}: lecture seule, depuis le {day}",
+        "Terminar «{name}»: solo lectura, desde el {day}",
+        "「{name}」を終了：読み取りのみ、{day}から";
+    END_WRITING:
+        "End “{name}”: reads and changes, since {day}",
+        "„{name}“ beenden: Lese- und Schreibzugriff, seit {day}",
+        "Mettre fin à «\u{a0}{name}\u{a0}»\u{a0}: lecture et modification, depuis le {day}",
+        "Terminar «{name}»: lectura y modificación, desde el {day}",
+        "「{name}」を終了：読み取りと変更、{day}から";
+    ALLOW:
+        "Allow",
+        "Erlauben",
+        "Autoriser",
+        "Permitir",
+        "許可する";
+    DECLINE:
+        "Decline",
+        "Ablehnen",
+        "Refuser",
+        "Rechazar",
+        "拒否する";
+    CHOOSE_PLATFORM:
+        "Choose at least one platform",
+        "Wählen Sie mindestens eine Plattform aus",
+        "Choisissez au moins une plateforme",
+        "Elija al menos una plataforma",
+        "プラットフォームを1つ以上選択してください";
+    CHOOSE_ONE:
+        "Go back and choose which accounts the agent may use, or decline.",
+        "Gehen Sie zurück und wählen Sie aus, welche Konten der Agent verwenden darf, oder lehnen Sie ab.",
+        "Revenez en arrière et choisissez les comptes que l’agent peut utiliser, ou refusez.",
+        "Vuelva atrás y elija qué cuentas puede usar el agente, o rechácelo.",
+        "前のページに戻り、エージェントが利用できるアカウントを選択するか、拒否してください。";
+    CHOOSE_FEWER:
+        "Go back and choose fewer platforms, or all of them.",
+        "Gehen Sie zurück und wählen Sie weniger Plattformen aus, oder alle.",
+        "Revenez en arrière et choisissez moins de plateformes, ou toutes.",
+        "Vuelva atrás y elija menos plataformas, o todas.",
+        "前のページに戻り、選択するプラットフォームを減らすか、すべてを選択してください。";
+
+    // The page on which a user decides about a call.
+    APPROVAL_TITLE:
+        "Let “{agent}” do this?",
+        "„{agent}“ diese Aktion erlauben?",
+        "Autoriser «\u{a0}{agent}\u{a0}» à faire cela\u{a0}?",
+        "¿Permitir que «{agent}» haga esto?",
+        "「{agent}」にこの操作を許可しますか？";
+    APPROVAL_WHAT:
+        "An agent that has access to your accounts wants to make a change, and needs your approval. It runs once, exactly as shown here.",
+        "Ein Agent mit Zugriff auf Ihre Konten möchte eine Änderung vornehmen und benötigt Ihre Zustimmung. Sie wird einmal ausgeführt, genau wie hier gezeigt.",
+        "Un agent ayant accès à vos comptes souhaite effectuer une modification et a besoin de votre accord. Elle sera exécutée une seule fois, exactement comme indiqué ici.",
+        "Un agente con acceso a sus cuentas quiere hacer un cambio y necesita su aprobación. Se ejecutará una sola vez, exactamente como se muestra aquí.",
+        "アカウントにアクセスできるエージェントが変更を行おうとしており、承認が必要です。ここに示すとおりに、一度だけ実行されます。";
+    APPROVAL_DECLINE:
+        "If you did not ask for this, decline.",
+        "Wenn Sie das nicht veranlasst haben, lehnen Sie ab.",
+        "Si vous n’avez pas demandé cela, refusez.",
+        "Si no lo ha pedido usted, rechácelo.",
+        "心当たりがない場合は、拒否してください。";
+    AGENT:
+        "Agent",
+        "Agent",
+        "Agent",
+        "Agente",
+        "エージェント";
+    PLATFORM:
+        "Platform",
+        "Plattform",
+        "Plateforme",
+        "Plataforma",
+        "プラットフォーム";
+    ACCOUNT:
+        "Account",
+        "Konto",
+        "Compte",
+        "Cuenta",
+        "アカウント";
+    CONNECTED_BY:
+        "{name} (connected by {identity})",
+        "{name} (verbunden von {identity})",
+        "{name} (connecté par {identity})",
+        "{name} (conectada por {identity})",
+        "{name}（連携したユーザー：{identity}）";
+    ACTION:
+        "Action",
+        "Aktion",
+        "Action",
+        "Acción",
+        "操作";
+    REQUEST:
+        "Request",
+        "Anfrage",
+        "Requête",
+        "Solicitud",
+        "リクエスト";
+    INPUT:
+        "Input",
+        "Eingabe",
+        "Données envoyées",
+        "Datos de entrada",
+        "入力";
+    APPROVE:
+        "Approve",
+        "Zustimmen",
+        "Approuver",
+        "Aprobar",
+        "承認する";
+    DECIDE_ON_THE_PAGE:
+        "Decide on the page itself",
+        "Entscheiden Sie auf der Seite selbst",
+        "Prenez votre décision sur la page elle-même",
+        "Decida en la propia página",
+        "ページ上で直接判断してください";
+    NOT_APPROVED_WHY:
+        "Another site sent this request, so nothing was approved. Open the agent's link again.",
+        "Diese Anfrage kam von einer anderen Website, daher wurde nichts genehmigt. Öffnen Sie den Link des Agenten noch einmal.",
+        "Cette demande provient d’un autre site, rien n’a donc été approuvé. Ouvrez de nouveau le lien de l’agent.",
+        "Esta solicitud procede de otro sitio, por lo que no se ha aprobado nada. Abra de nuevo el enlace del agente.",
+        "別のサイトから送られたリクエストのため、何も承認されませんでした。エージェントのリンクをもう一度開いてください。";
+    DECLINED:
+        "Declined",
+        "Abgelehnt",
+        "Demande refusée",
+        "Rechazado",
+        "拒否しました";
+    DECLINED_NEXT:
+        "Nothing was changed. You can close this page.",
+        "Es wurde nichts geändert. Sie können diese Seite schließen.",
+        "Rien n’a été modifié. Vous pouvez fermer cette page.",
+        "No se ha cambiado nada. Puede cerrar esta página.",
+        "変更されたものはありません。このページは閉じてかまいません。";
+    APPROVED:
+        "Approved",
+        "Zugestimmt",
+        "Demande approuvée",
+        "Aprobado",
+        "承認しました";
+    APPROVED_NEXT:
+        "Go back to your agent. You can close this page.",
+        "Kehren Sie zu Ihrem Agenten zurück. Sie können diese Seite schließen.",
+        "Revenez à votre agent. Vous pouvez fermer cette page.",
+        "Vuelva a su agente. Puede cerrar esta página.",
+        "エージェントに戻ってください。このページは閉じてかまいません。";
+    DID_DONE:
+        "Done: the platform responded with status {status}.",
+        "Erledigt: Die Plattform hat mit Status {status} geantwortet.",
+        "C’est fait\u{a0}: la plateforme a répondu avec le statut {status}.",
+        "Hecho: la plataforma ha respondido con el estado {status}.",
+        "完了しました。プラットフォームの応答ステータスは{status}です。";
+    DID_REFUSED:
+        "The platform refused the call with status {status}.",
+        "Die Plattform hat den Aufruf mit Status {status} abgelehnt.",
+        "La plateforme a refusé l’appel avec le statut {status}.",
+        "La plataforma ha rechazado la llamada con el estado {status}.",
+        "プラットフォームがステータス{status}で呼び出しを拒否しました。";
+    DID_SENT:
+        "It was sent.",
+        "Die Anfrage wurde gesendet.",
+        "La requête a été envoyée.",
+        "La solicitud se ha enviado.",
+        "送信しました。";
+    DID_NO_RESPONSE:
+        "The platform did not respond. The call may have been made: check before you ask for it again.",
+        "Die Plattform hat nicht geantwortet. Der Aufruf wurde möglicherweise ausgeführt: Prüfen Sie das, bevor Sie ihn noch einmal veranlassen.",
+        "La plateforme n’a pas répondu. L’appel a peut-être été effectué\u{a0}: vérifiez avant de le redemander.",
+        "La plataforma no ha respondido. Es posible que la llamada se haya realizado: compruébelo antes de volver a pedirla.",
+        "プラットフォームから応答がありませんでした。呼び出しが実行された可能性があります。もう一度依頼する前に確認してください。";
+    DID_NOT:
+        "The call was not made. Your agent can tell you why.",
+        "Der Aufruf wurde nicht ausgeführt. Ihr Agent kann Ihnen den Grund nennen.",
+        "L’appel n’a pas été effectué. Votre agent peut vous en donner la raison.",
+        "La llamada no se ha realizado. Su agente puede indicarle el motivo.",
+        "呼び出しは実行されませんでした。理由はエージェントに確認してください。";
+    RESULT_LOST:
+        "Your agent will not receive the result.",
+        "Ihr Agent erhält das Ergebnis nicht.",
+        "Votre agent ne recevra pas le résultat.",
+        "Su agente no recibirá el resultado.",
+        "エージェントは結果を受け取れません。";
+    NOTHING_TO_APPROVE:
+        "There is nothing to approve here",
+        "Hier gibt es nichts zu genehmigen",
+        "Il n’y a rien à approuver ici",
+        "Aquí no hay nada que aprobar",
+        "承認するものはありません";
+    NOTHING_TO_APPROVE_WHY:
+        "The call was already decided or has expired, the agent no longer has access, or you signed in as a different user than the agent's.",
+        "Über den Aufruf wurde bereits entschieden, er ist abgelaufen, der Agent hat keinen Zugriff mehr, oder Sie haben sich als anderer Benutzer als der des Agenten angemeldet.",
+        "La décision a déjà été prise, l’appel a expiré, l’agent n’a plus accès, ou vous vous êtes connecté avec un autre utilisateur que celui de l’agent.",
+        "Ya se ha decidido sobre la llamada o ha caducado, el agente ya no tiene acceso, o ha iniciado sesión con un usuario distinto del que usa el agente.",
+        "すでに判断済みであるか、有効期限が切れています。または、エージェントのアクセス権がなくなったか、エージェントのユーザーとは別のユーザーでログインしています。";
+    NOTHING_TO_APPROVE_NEXT:
+        "If you have just asked your agent for something, ask again.",
+        "Wenn Sie Ihren Agenten gerade um etwas gebeten haben, bitten Sie ihn noch einmal darum.",
+        "Si vous venez de demander quelque chose à votre agent, demandez-le de nouveau.",
+        "Si acaba de pedirle algo a su agente, pídaselo de nuevo.",
+        "エージェントに何かを依頼したばかりの場合は、もう一度依頼してください。";
+
+    // Sign-ins that can't continue.
+    SIGN_IN_EXPIRED:
+        "This sign-in is no longer valid",
+        "Diese Anmeldung ist nicht mehr gültig",
+        "Cette connexion n’est plus valable",
+        "Este inicio de sesión ya no es válido",
+        "このログインは無効になりました";
+    SIGN_IN_EXPIRED_WHY:
+        "It was already completed, has expired, or was started in another browser. Your agent got no access.",
+        "Sie wurde bereits abgeschlossen, ist abgelaufen oder wurde in einem anderen Browser begonnen. Ihr Agent hat keinen Zugriff erhalten.",
+        "Elle est déjà terminée, a expiré ou a été commencée dans un autre navigateur. Votre agent n’a pas obtenu d’accès.",
+        "Ya se ha completado, ha caducado o se ha iniciado en otro navegador. Su agente no ha obtenido acceso.",
+        "すでに完了しているか、有効期限が切れているか、別のブラウザーで始められたものです。エージェントにアクセス権は与えられていません。";
+    SIGN_IN_EXPIRED_NEXT:
+        "Go back to your agent and connect it again.",
+        "Kehren Sie zu Ihrem Agenten zurück und verbinden Sie ihn noch einmal.",
+        "Revenez à votre agent et connectez-le de nouveau.",
+        "Vuelva a su agente y conéctelo de nuevo.",
+        "エージェントに戻り、もう一度接続してください。";
+    SIGN_IN_UNAVAILABLE:
+        "You can't sign in at the moment",
+        "Sie können sich derzeit nicht anmelden",
+        "Vous ne pouvez pas vous connecter pour le moment",
+        "Ahora mismo no puede iniciar sesión",
+        "現在ログインできません";
+    SIGN_IN_UNAVAILABLE_WHY:
+        "The app's sign-in does not work at the moment. Your agent got no access.",
+        "Die Anmeldung der App funktioniert derzeit nicht. Ihr Agent hat keinen Zugriff erhalten.",
+        "La connexion à l’application ne fonctionne pas pour le moment. Votre agent n’a pas obtenu d’accès.",
+        "El inicio de sesión de la aplicación no funciona por ahora. Su agente no ha obtenido acceso.",
+        "現在、アプリのログインが機能していません。エージェントにアクセス権は与えられていません。";
+    SIGN_IN_UNAVAILABLE_NEXT:
+        "Try again later. If that does not help, contact the people who run the app.",
+        "Versuchen Sie es später noch einmal. Wenn das nicht hilft, wenden Sie sich an die Betreiber der App.",
+        "Réessayez plus tard. Si cela ne suffit pas, contactez les responsables de l’application.",
+        "Inténtelo más tarde. Si no funciona, póngase en contacto con los responsables de la aplicación.",
+        "しばらくしてからもう一度お試しください。解決しない場合は、アプリの運営者にお問い合わせください。";
+
+    // Requests of an agent that are not correct. The page shows what is wrong in English, for the agent's developers.
+    CAN_NOT_CONNECT:
+        "This agent can't be connected",
+        "Dieser Agent kann nicht verbunden werden",
+        "Cet agent ne peut pas être connecté",
+        "Este agente no se puede conectar",
+        "このエージェントは接続できません";
+    REQUEST_INCORRECT:
+        "The agent's request is not correct. It got no access.",
+        "Die Anfrage des Agenten ist fehlerhaft. Er hat keinen Zugriff erhalten.",
+        "La demande de l’agent est incorrecte. Il n’a pas obtenu d’accès.",
+        "La solicitud del agente no es correcta. No ha obtenido acceso.",
+        "エージェントのリクエストに誤りがあります。アクセス権は与えられていません。";
+    CONTACT_DEVELOPERS:
+        "Contact the developers of the agent. It got no access.",
+        "Wenden Sie sich an die Entwickler des Agenten. Er hat keinen Zugriff erhalten.",
+        "Contactez les développeurs de l’agent. Il n’a pas obtenu d’accès.",
+        "Póngase en contacto con los desarrolladores del agente. No ha obtenido acceso.",
+        "エージェントの開発者にお問い合わせください。アクセス権は与えられていません。";
+    CONTINUE_ONLY:
+        "Continue to {place} only if you have just started to connect an agent there.",
+        "Fahren Sie nur fort, wenn Sie gerade dort einen Agenten verbinden: {place}.",
+        "Ne continuez vers {place} que si vous venez d’y commencer la connexion d’un agent.",
+        "Continúe en {place} solo si acaba de empezar a conectar allí un agente.",
+        "{place}でエージェントの接続を始めたばかりの場合にのみ、続けてください。";
+    CONTINUE_TO:
+        "Continue to {place}",
+        "Weiter: {place}",
+        "Continuer vers {place}",
+        "Continuar en {place}",
+        "{place}に進む";
+    OPENING_PROGRAM:
+        "the program that opens {scheme}: links",
+        "Programm, das Links mit {scheme}: öffnet",
+        "le programme qui ouvre les liens {scheme}:",
+        "el programa que abre los enlaces {scheme}:",
+        "{scheme}:のリンクを開くプログラム";
+    NOT_GRANTED_WHY:
+        "Another site sent this request, so nothing was granted. Go back to your agent and connect it again.",
+        "Diese Anfrage kam von einer anderen Website, daher wurde kein Zugriff gewährt. Kehren Sie zu Ihrem Agenten zurück und verbinden Sie ihn noch einmal.",
+        "Cette demande provient d’un autre site, aucun accès n’a donc été accordé. Revenez à votre agent et connectez-le de nouveau.",
+        "Esta solicitud procede de otro sitio, por lo que no se ha concedido ningún acceso. Vuelva a su agente y conéctelo de nuevo.",
+        "別のサイトから送られたリクエストのため、アクセス権は与えられませんでした。エージェントに戻り、もう一度接続してください。";
+}

@@ -1,0 +1,135 @@
+//! The texts of the pages for end users, in five languages. The connect window has its own, in `www/src/connect/texts`.
+
+pub mod agents;
+pub mod connect;
+pub mod download;
+pub mod language;
+
+use std::collections::BTreeSet;
+
+use crate::http::config::Config;
+use language::Language;
+
+/// A text in each language, in the order of [`Language::ALL`]. `{name}` is the place of a value.
+#[derive(Debug, Clone, Copy)]
+pub struct Text(pub [&'static str; Language::ALL.len()]);
+
+/// Declares texts, and the list of them for tests.
+macro_rules! texts {
+    ($($name:ident: $($text:literal),+;)+) => {
+        $(pub const $name: Text = Text([$($text),+]);)+
+        #[cfg(test)]
+        pub const ALL: &[(&str, Text)] = &[$((stringify!($name), $name)),+];
+    };
+}
+use texts;
+
+/// Values for a text, by name.
+pub type Values<'a> = &'a [(&'a str, &'a str)];
+
+/// Fills texts in for one user: in their language, with the name of the app.
+#[derive(Debug, Clone, Copy)]
+pub struct Wording<'a> {
+    pub language: Language,
+    app: Option<&'a str>,
+}
+
+impl<'a> Wording<'a> {
+    pub fn new(config: &'a Config, language: Language) -> Self {
+        Self { language, app: config.app_name.as_deref() }
+    }
+
+    /// The text with its values. Each text can also contain `{app}`, or `{theApp}` where the user may not have seen the app,
+    /// and the German ones `{appDative}` and `{theAppDative}`.
+    pub fn say(&self, text: &Text, values: Values<'_>) -> String {
+        let mut filled = String::new();
+        let mut rest = text.within(self.language);
+        while let Some((before, place)) = rest.split_once('{') {
+            filled.push_str(before);
+            let (name, after) = place.split_once('}').unwrap_or((place, ""));
+            match values.iter().find(|(known, _)| *known == name) {
+                Some((_, value)) => filled.push_str(value),
+                None => filled.push_str(&self.app(name)),
+            }
+            rest = after;
+        }
+        filled.push_str(rest);
+        filled
+    }
+
+    /// The app, for the place `name`.
+    fn app(&self, name: &str) -> String {
+        let text = match name {
+            "app" | "App" => connect::THIS_APP,
+            "appDative" => connect::THIS_APP_DATIVE,
+            "theApp" => connect::THE_APP,
+            "theAppDative" => connect::THE_APP_DATIVE,
+            _ => return String::new(),
+        };
+        let app = self.app.unwrap_or_else(|| text.within(self.language));
+        let mut letters = app.chars();
+        match letters.next().filter(|_| name == "App") {
+            Some(first) => first.to_uppercase().chain(letters).collect(),
+            None => app.to_owned(),
+        }
+    }
+}
+
+impl Text {
+    pub fn within(&self, language: Language) -> &'static str {
+        let [english, german, french, spanish, japanese] = self.0;
+        match language {
+            Language::English => english,
+            Language::German => german,
+            Language::French => french,
+            Language::Spanish => spanish,
+            Language::Japanese => japanese,
+        }
+    }
+}
+
+/// The names of a text's values. Forms of a name in a grammatical case are the same value.
+pub fn places(text: &str) -> BTreeSet<String> {
+    let names = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    names.map(|(name, _)| name.to_ascii_lowercase().replace("dative", "")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::language::Language;
+    use super::{Text, Wording, agents, connect, download, places};
+
+    #[test]
+    fn a_text_has_the_same_values_in_each_language() {
+        for (name, text) in connect::ALL.iter().chain(agents::ALL).chain(download::ALL) {
+            let expected = places(text.within(Language::English));
+            for language in Language::ALL {
+                let translated = text.within(language);
+                assert_eq!(places(translated), expected, "{name} in {language:?}");
+                assert!(!translated.is_empty() && translated.trim() == translated, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_contain_the_name_of_the_app_or_words_for_it() {
+        let text = Text([
+            "{App} and {platform}",
+            "zu {appDative}",
+            "de {theApp}",
+            "{App} y {platform}",
+            "{app}の{platform}",
+        ]);
+        for (language, named, unnamed) in [
+            (Language::English, "acme and {x}", "This app and {x}"),
+            (Language::German, "zu acme", "zu dieser App"),
+            (Language::French, "de acme", "de l’application"),
+            (Language::Spanish, "acme y {x}", "Esta aplicación y {x}"),
+            (Language::Japanese, "acmeの{x}", "このアプリの{x}"),
+        ] {
+            let say = |app| Wording { language, app }.say(&text, &[("platform", "{x}")]);
+            assert_eq!(say(Some("acme")).replace("Acme", "acme"), named);
+            assert_eq!(say(None), unnamed);
+        }
+    }
+}

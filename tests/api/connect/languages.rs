@@ -1,0 +1,174 @@
+//! The language of pages: that of the session or of the request, else that of the browser, else English.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use connector_vault::texts::language::Language;
+use connector_vault::texts::places;
+
+use super::*;
+
+/// Opens an address in a browser with this `Accept-Language`.
+fn page_in(api: &Api, browser: &Browser, accept: &str, url: &str) -> Response {
+    api.send(&with_header(browser.request("GET", url), "accept-language", accept))
+}
+
+fn assert_language(page: &Response, code: &str) {
+    assert_eq!(page.header("content-language"), Some(code), "{}", text(page));
+    assert!(text(page).contains(&format!("<html lang=\"{code}\"")), "{}", text(page));
+    // Once, because the Worker sends each header once.
+    let varies = page.headers.iter().filter(|(name, _)| *name == "vary").map(|(_, value)| value);
+    assert_eq!(varies.collect::<Vec<_>>(), ["accept-language, x-service-secret, origin"]);
+    assert_eq!(page.header("cache-control"), Some("private, no-store"));
+}
+
+#[test]
+fn a_page_is_in_the_language_of_the_app_or_else_of_the_browser() {
+    struct Case {
+        lang: Option<&'static str>,
+        accept: &'static str,
+        code: &'static str,
+        heading: &'static str,
+    }
+    let api = api();
+    set_client(&api, "acme");
+    for Case { lang, accept, code, heading } in [
+        Case { lang: None, accept: "", code: "en", heading: "Connect The acme to Sample App?" },
+        Case { lang: None, accept: "pt", code: "en", heading: "Connect The acme to Sample App?" },
+        Case {
+            lang: None,
+            accept: "de-AT,de;q=0.9,en;q=0.8",
+            code: "de",
+            heading: "The acme mit Sample App verbinden?",
+        },
+        Case {
+            lang: Some("fr-CA"),
+            accept: "de",
+            code: "fr",
+            heading: "Connecter The acme à Sample App\u{a0}?",
+        },
+        Case {
+            lang: Some("ES"),
+            accept: "de",
+            code: "es",
+            heading: "¿Conectar The acme a Sample App?",
+        },
+        Case {
+            lang: Some("ja"),
+            accept: "",
+            code: "ja",
+            heading: "The acmeをSample Appと連携しますか？",
+        },
+        Case {
+            lang: Some("pt-BR"),
+            accept: "de",
+            code: "en",
+            heading: "Connect The acme to Sample App?",
+        },
+    ] {
+        let mut sent = of_ann("acme");
+        sent["lang"] = json!(lang);
+        if lang.is_none() {
+            sent.as_object_mut().unwrap().remove("lang");
+        }
+        let (_, link) = begin(&api, &sent);
+        let page = page_in(&api, &Browser::default(), accept, &link);
+        assert_language(&page, code);
+        assert!(text(&page).contains(&format!("<h1>{heading}</h1>")), "{lang:?}: {}", text(&page));
+    }
+}
+
+#[test]
+fn the_language_of_a_session_is_that_of_its_attempts_until_their_end() {
+    let api = api();
+    set_client(&api, "acme");
+    let sent = json!({"identity": "ann", "scopes": ["connections:connect"], "lang": "de-CH"});
+    let session = body(&send(&api, "POST", "/v1/sessions", &sent));
+    assert_eq!(session["lang"], "de-CH");
+    let token = session["token"].as_str().unwrap();
+    assert_eq!(body(&api.send(&as_secret(token, "GET", "/v1/whoami")))["lang"], "de-CH");
+    let request = as_token(token, "POST", "/v1/vault/connect", &json!({"platform": "acme"}));
+    let begun = body(&api.send(&request));
+    let link = begun["authorizationUrl"].as_str().unwrap();
+    let (browser, state) = follow(&api, link);
+    // Another browser gets no result, but is answered in the language of the app as well.
+    let elsewhere = page_in(
+        &api,
+        &Browser::default(),
+        "fr",
+        &format!("/connect/callback?code=c&state={state}"),
+    );
+    assert_language(&elsewhere, "de");
+    let url = format!("/connect/callback?error=access_denied&error_description=No&state={state}");
+    let page = page_in(&api, &browser, "fr", &url);
+    assert_language(&page, "de");
+    for part in [
+        "<h1>The acme wurde nicht verbunden</h1>",
+        "<p>The acme hat den Zugriff nicht gewährt.</p>",
+        "kehren Sie zur App zurück",
+        // The platform's own message is for the app's support.
+        "<p lang=\"en\"><small>The acme did not grant access (access_denied): No.</small></p>",
+    ] {
+        assert!(text(&page).contains(part), "{part}: {}", text(&page));
+    }
+    // The link of an ended attempt, too.
+    assert_language(&page_in(&api, &browser, "fr", link), "de");
+    // An attempt is unknown without its link.
+    assert_language(&page_in(&api, &browser, "fr", "/connect/go/nothing"), "fr");
+}
+
+#[test]
+fn a_link_hands_its_language_to_the_window() {
+    let api = api();
+    let mut sent = of_ann("keyed");
+    sent["link"] = json!(true);
+    sent["lang"] = json!("ja");
+    let (_, link) = begin(&api, &sent);
+    let response = Browser::default().get(&api, &link);
+    let location = response.header("location").unwrap();
+    let code = location.strip_prefix("/connect#code=").unwrap().split('&').next().unwrap();
+    let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
+    let exchanged = body(&api.send(&with_header(request, "origin", ORIGIN)));
+    let token = exchanged["token"].as_str().unwrap();
+    assert_eq!(body(&api.send(&as_secret(token, "GET", "/v1/whoami")))["lang"], "ja");
+}
+
+#[test]
+fn a_malformed_language_is_refused() {
+    let api = api();
+    for lang in [json!("de_DE"), json!(""), json!("d"), json!(5), json!("a".repeat(36))] {
+        let session = json!({"identity": "ann", "lang": lang});
+        let mut attempt = of_ann("acme");
+        attempt["lang"] = lang.clone();
+        for (path, sent) in [("/v1/sessions", &session), ("/v1/vault/connect", &attempt)] {
+            let response = send(&api, "POST", path, sent);
+            assert_eq!(response.status, 400, "{lang}");
+            assert_eq!(body(&response)["errors"][0]["pointer"], "/lang", "{}", body(&response));
+        }
+    }
+}
+
+#[test]
+fn the_window_has_the_same_texts_and_values_in_each_language() {
+    let read_file = |name: &str| -> BTreeMap<String, String> {
+        let path = format!("www/src/connect/texts/{name}.json");
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
+    };
+    let read = |language: &Language| read_file(language.code());
+    let mut english = read(&Language::English);
+    // The console shows fields as well, in English only.
+    english.extend(read_file("en-fields"));
+    let mut labels: Option<BTreeSet<String>> = None;
+    for language in &Language::ALL[1..] {
+        // The catalog's labels are English.
+        let (own, texts): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            read(language).into_iter().partition(|(key, _)| key.starts_with("label."));
+        let own: BTreeSet<String> = own.into_keys().collect();
+        assert_eq!(labels.get_or_insert_with(|| own.clone()), &own, "labels in {language:?}");
+        let keys = |texts: &BTreeMap<String, String>| texts.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&texts), keys(&english), "{language:?}");
+        for (key, translated) in &texts {
+            assert_eq!(places(translated), places(&english[key]), "{key} in {language:?}");
+            assert!(!translated.is_empty(), "{key} in {language:?}");
+        }
+    }
+}

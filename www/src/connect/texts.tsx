@@ -1,0 +1,96 @@
+// The window's texts, in the language of the session or of the browser. English is part of the bundle; another language is
+// loaded before the window shows a step.
+import { type ComponentChildren, Fragment } from "preact";
+import {
+  type FieldTextKey,
+  type Values,
+  commonValue,
+  fill,
+  language,
+  setCommonValues,
+  setTexts,
+  template,
+} from "./say";
+import english from "./texts/en.json";
+import fields from "./texts/en-fields.json";
+
+export { fieldLabel, language } from "./say";
+
+export type TextKey = keyof typeof english | FieldTextKey;
+
+/** Each file is a chunk of its own. `src/texts/language.rs` has the same languages. */
+const LOADERS: Record<string, () => Promise<{ default: Record<TextKey, string> }>> = {
+  de: () => import("./texts/de.json"),
+  fr: () => import("./texts/fr.json"),
+  es: () => import("./texts/es.json"),
+  ja: () => import("./texts/ja.json"),
+};
+
+const ENGLISH: Record<TextKey, string> = { ...english, ...fields };
+setTexts("en", ENGLISH);
+setCommonValues(valuesFor(undefined));
+
+/**
+ * The language for a tag of BCP 47, by its primary subtag; English if the window is not available in it. Without a tag,
+ * the first of the browser's languages that is available.
+ */
+export function chooseLanguage(tag: string | undefined): string {
+  const tags = tag === undefined ? navigator.languages : [tag];
+  const subtags = tags.map((one) => one.split("-")[0]?.toLowerCase() ?? "");
+  return subtags.find((subtag) => subtag === "en" || Object.hasOwn(LOADERS, subtag)) ?? "en";
+}
+
+/** Loads the texts of a language. Stays with the current language if they can't be loaded. */
+export async function loadLanguage(chosen: string): Promise<void> {
+  if (chosen === language) return;
+  try {
+    setTexts(chosen, (await LOADERS[chosen]?.())?.default ?? ENGLISH);
+  } catch {
+    return;
+  }
+  document.documentElement.lang = chosen;
+  nameApp(appName);
+}
+
+let appName: string | undefined;
+
+/** Sets the app's name, which all texts can contain. */
+export function nameApp(name: string | undefined): void {
+  appName = name;
+  setCommonValues(valuesFor(name));
+}
+
+/** The app in a sentence: its name, or words for an app without one. German has the dative as well. */
+function valuesFor(name: string | undefined): Values {
+  const app = name ?? template("thisApp");
+  return {
+    app,
+    App: capitalize(app),
+    appDative: name ?? template("thisAppDative"),
+    theApp: name ?? template("theApp"),
+    theAppDative: name ?? template("theAppDative"),
+  };
+}
+
+/** A text with its values. */
+export const say = (key: TextKey, values: Values = {}): string => fill(key, values);
+
+/** As `say`, with elements as values. */
+export function Say({ text, values }: { text: TextKey; values: Record<string, ComponentChildren> }) {
+  const parts = template(text).split(/\{(\w+)\}/);
+  return parts.map((part, index) => (
+    <Fragment key={index}>{index % 2 === 0 ? part : (values[part] ?? commonValue(part))}</Fragment>
+  ));
+}
+
+/** A number of things, by the plural rules of the language. */
+export function sayCount(key: "choose.found", count: number): string {
+  const form = new Intl.PluralRules(language).select(count) === "one" ? "one" : "other";
+  return say(`${key}.${form}`, { count: formatNumber(count) });
+}
+
+export const formatNumber = (count: number): string => count.toLocaleString(language);
+
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
