@@ -55,6 +55,9 @@ const BANNED = [
   [/\bmade[- ]up\b/gi, "generated"],
   [/\bgo(?:es)? on\b/gi, "continue"],
   [/\bheed(?:s|ed|ing)?\b/gi, "honour"],
+  [/(?<!\bthere )\b(?:is|are) no (?!longer\b|more\b|less\b|such\b|other\b)/gi, "is not a"],
+  [/(?<!\bthere )\b(?:is|are) none\b(?! of\b)/gi, "describe it directly"],
+  [/\bwhat (?:it|they) should be\b/gi, "what is wrong, and what was expected"],
 ];
 
 /** Of Markdown, everything but fenced blocks and inline code. */

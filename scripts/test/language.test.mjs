@@ -12,6 +12,8 @@ test("finds banned constructions in comments and messages, with their lines", ()
     ["a.rs", 'const A: &str = "It is\n told so.";', ["2 told"]],
     ["a.ts", "const a = `was told`; // made up", ["1 told", "1 made up"]],
     ["a.sql", "-- As a rule\nSELECT 1;", ["1 as a rule"]],
+    ["a.rs", "/// There is no key: a path that is no key is none.", ["1 is no ", "1 is none"]],
+    ["a.md", "A row is not what it should be. There is none.", ["1 what it should be"]],
   ])
     assert.deepEqual(found(name, text), expected, text);
 });

@@ -534,7 +534,7 @@ impl Standin {
         let more = oauth.iter().flat_map(|oauth| &oauth.more).chain(&api.more);
         let is_more = more.into_iter().any(|more| row::fits(more, address));
         if !is_there && !is_more {
-            let why = format!("{verb} {address} is no documented request below {base}");
+            let why = format!("{verb} {address} is not a documented request below {base}");
             return self.refuse(404, "not_found", why);
         }
         if let Some(what) = lacking(request, &api.headers).filter(|_| !is_more) {

@@ -261,7 +261,7 @@ fn a_refresh_fills_in_a_missing_account() {
     refresh();
     let expected = json!({"id": "s", "name": "ann@acme.example"});
     assert_eq!(account(&api, &path), expected);
-    // A member that the platform omits is kept; and an update with the same values is no change.
+    // A member that the platform omits is kept. An update with the same values keeps the version.
     let version = body(&api.get(&path))["version"].clone();
     script(&api, &[(200, json!({"access_token": "c"}))]);
     refresh();

@@ -99,7 +99,7 @@ export function backupAndRestore(world) {
           "O'Brien; DROP TABLE connections;--",
           'say "hi"',
           "two\nlines\r\n",
-          "\\n is no line",
+          "\\n is not a line",
           "größer 🌍 \u0001",
           "%s ? ?1 :a @b $c",
           "x".repeat(128),

@@ -96,7 +96,7 @@ export async function expectCommand(words) {
   // Every command has --help, and npm has --silent.
   const [first, ...rest] = words.filter((word) => word !== "--help" && word !== "--silent");
   if (first === "npx") return expectWrangler(rest.slice(rest.indexOf("wrangler") + 1));
-  assert.equal(first, "npm", `${first} is no command that is known here`);
+  assert.equal(first, "npm", `${first} is not a known command`);
   if (rest[0] === "pack") return assert.ok(existsSync(join(root, rest[1], "package.json")));
   const script = rest[0] === "run" ? rest[1] : rest[0];
   assert.ok(SCRIPTS[script], `package.json has no script \`${script}\``);

@@ -11,7 +11,7 @@ export async function loaded(bytes: Uint8Array, baseUrl: string, secret: string)
   for (const source of sources) await init(source);
   await init(fetch("https://pages.example/connector-vault.wasm"));
   initSync(bytes);
-  // @ts-expect-error: what a module is made of is no number
+  // @ts-expect-error: a number is not a source of a module
   await init(1);
   // @ts-expect-error: an address can't be loaded at once
   initSync("/connector-vault.wasm");

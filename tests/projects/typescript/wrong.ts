@@ -29,7 +29,7 @@ export async function wrong(vault: ConnectorVault, page: Page<Connection>, conne
   vault.connections.create({ platform: "github", identity: "ann", identityType: "user", platformVersion: "1" });
   // @ts-expect-error: a signal goes into the options
   vault.connections.get(connection.id, new AbortController().signal);
-  // @ts-expect-error: a list is no array
+  // @ts-expect-error: a list is not an array
   vault.connections.list().map((row) => row.id);
   // @ts-expect-error: there may be no next page
   (await page.next()).rows;
