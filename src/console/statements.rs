@@ -57,32 +57,24 @@ pub struct NewSignIn<'a> {
     pub now: u64,
 }
 
-/// Configures the sign-in, and ends the sessions that the former configuration allowed.
-pub fn put_sign_in(principal: &Principal, new: &NewSignIn<'_>) -> [Statement; 2] {
-    let tenant = || [Param::text(&principal.account), Param::text(principal.environment.as_str())];
-    let put = statement(
-        "INSERT INTO console_sign_ins (account, environment, id, type, key_id, issuer, client_id, sealed, claim, roles, scopes, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12) ON CONFLICT (account, environment) DO UPDATE SET type = excluded.type, key_id = excluded.key_id, issuer = excluded.issuer, client_id = excluded.client_id, sealed = excluded.sealed, claim = excluded.claim, roles = excluded.roles, scopes = excluded.scopes, updated_at = excluded.updated_at",
-        tenant()
-            .into_iter()
-            .chain([
-                Param::text(new.id),
-                Param::text(new.kind.as_str()),
-                Param::text(&principal.key_id),
-                Param::text(new.issuer),
-                Param::text(new.client_id),
-                Param::optional_text(new.sealed.map(Sealed::as_str)),
-                Param::text(new.claim),
-                Param::text(new.roles),
-                Param::optional_text(new.scopes),
-                Param::integer(new.now),
-            ])
-            .collect(),
-    );
-    let end = statement(
-        "DELETE FROM console_sessions WHERE account = ?1 AND environment = ?2",
-        tenant().into(),
-    );
-    [put, end]
+/// Configures the sign-in, and ends the sessions that the former configuration allowed. Both do nothing, and no row is returned,
+/// if the caller may no longer do it: the provider has responded since the request was authorized.
+pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
+    let mut put = Sql::new(guard);
+    put.push("INSERT INTO console_sign_ins (account, environment, id, type, key_id, issuer, client_id, sealed, claim, roles, scopes, created_at, updated_at) SELECT k.account, k.environment, ");
+    put.text(new.id).push(", ").text(new.kind.as_str()).push(", k.id, ");
+    put.text(new.issuer).push(", ").text(new.client_id).push(", ");
+    put.bind(Param::optional_text(new.sealed.map(Sealed::as_str))).push(", ");
+    put.text(new.claim).push(", ").text(new.roles).push(", ");
+    put.bind(Param::optional_text(new.scopes)).push(", ");
+    put.integer(new.now).push(", ").integer(new.now);
+    put.push(" FROM api_keys k WHERE ").guard();
+    put.push(" ON CONFLICT (account, environment) DO UPDATE SET type = excluded.type, key_id = excluded.key_id, issuer = excluded.issuer, client_id = excluded.client_id, sealed = excluded.sealed, claim = excluded.claim, roles = excluded.roles, scopes = excluded.scopes, updated_at = excluded.updated_at RETURNING id");
+    let mut end = Sql::new(guard);
+    end.push("DELETE FROM console_sessions WHERE (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
+    end.guard().push(")");
+    // The sessions last: a person's own session is the condition of both.
+    [put.finish(), end.finish()]
 }
 
 /// Deletes the sign-in with all of its sessions.

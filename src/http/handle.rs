@@ -241,7 +241,8 @@ impl<P: Ports> Exchange<'_, P> {
         let has_platform = endpoint.spec().path.contains("/{platform}");
         let in_path = resource.filter(|_| has_platform).and_then(|to| to.arguments().first());
         self.ports.set_counted(Counted {
-            caller: key_name(caller),
+            // The session of a person may have ended when the counts are written; the row of its key stays.
+            caller: caller.person().map_or_else(|| key_name(caller), |it| it.key_id.clone()),
             endpoint: group(endpoint.access()),
             platform_in_path: in_path.cloned(),
             platform: None,

@@ -20,7 +20,7 @@ const FLUSH_TRUST_MS: u64 = 60_000;
 /// What a request is counted as, as far as it is known before the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
-    /// The hash of a key, the id of the key of a token, or the id of a grant or of a session in the console: what finds the caller's key in storage.
+    /// The hash of a key, the id of the key of a token, or the id of a grant: what finds the caller's key in storage.
     pub caller: String,
     pub endpoint: EndpointGroup,
     /// The platform in the path. It is counted only if the request succeeds, so that no caller can make up platforms.

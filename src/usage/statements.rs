@@ -28,8 +28,7 @@ WITH counted AS (
     n.value ->> 4 AS platform, n.value ->> 5 AS identity, sum(n.value ->> 6) AS requests
   FROM json_each(?1) n CROSS JOIN api_keys k ON k.id = coalesce(
     (SELECT h.id FROM api_keys h WHERE h.hash = n.value ->> 0),
-    (SELECT g.key_id FROM agent_grants g WHERE g.id = n.value ->> 0),
-    (SELECT s.key_id FROM console_sessions s WHERE s.id = n.value ->> 0), n.value ->> 0)
+    (SELECT g.key_id FROM agent_grants g WHERE g.id = n.value ->> 0), n.value ->> 0)
   WHERE k.account NOT IN (SELECT account FROM away)
   GROUP BY 1, 2, 3, 4, 5, 6, 7
 ), days AS MATERIALIZED (

@@ -28,32 +28,31 @@ use crate::util::rfc3339::rfc3339;
 /// The header with the signed identity that Cloudflare Access adds to requests.
 pub const ACCESS_HEADER: &str = "cf-access-jwt-assertion";
 
+/// Who opens the pages, for the rate limit: anyone who knows the address. The browsers that have started are limited singly, so that
+/// requests for the page can't lock them out.
+const OF_PAGES: &str = "page";
+
 /// The body of the exchange.
 const EXCHANGE_FIELDS: [Field; 1] =
     [Field { name: "code", check: FieldCheck::Text(|_| None), required: true }];
 
 impl<P: Ports> ConsoleContext<'_, P> {
-    /// Asks whether to sign in to the account. Continues at once if the console, which has asked already, opens it.
+    /// Asks whether to sign in to the account. Also if a page of this host leads here: strangers choose where the consent page of
+    /// agents and the end of an attempt to connect lead to.
     pub(super) async fn show(&self, request: &Request) -> Result<Response, Problem> {
         if request.origin != self.base {
             // The cookie must be that of the host to which the provider redirects.
             return Ok(Response::see_other(address(self.base, self.id)));
         }
-        let sign_in = match self.sign_in().await? {
-            Ok(sign_in) => sign_in,
-            Err(page) => return Ok(page.response()),
-        };
-        let is_own = request.header("sec-fetch-site") == Some("same-origin");
-        if is_own && request.method == "GET" {
-            self.redirect(&sign_in, request).await
-        } else {
-            Ok(self.start_page(&sign_in))
-        }
+        Ok(match self.sign_in(OF_PAGES).await? {
+            Ok(sign_in) => self.start_page(&sign_in),
+            Err(page) => page.response(),
+        })
     }
 
     /// The button of that page.
     pub(super) async fn start(&self, request: &Request) -> Result<Response, Problem> {
-        match self.sign_in().await? {
+        match self.sign_in(OF_PAGES).await? {
             Err(page) => Ok(page.response()),
             Ok(sign_in) if !is_own_page(request) => Ok(self.start_page(&sign_in)),
             Ok(sign_in) => self.redirect(&sign_in, request).await,
@@ -151,7 +150,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         if !of_browser {
             return Ok(self.expired_page().response());
         }
-        let sign_in = match self.sign_in().await? {
+        let sign_in = match self.sign_in(&hash(cookie)).await? {
             Ok(sign_in) if sign_in.r#type == SignInType::Oidc => sign_in,
             Ok(_) => return Ok(self.expired_page().response()),
             Err(page) => return Ok(page.response()),
@@ -230,7 +229,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         if !is_secret(code) || !is_secret(self.id) {
             return Err(refused());
         }
-        self.check_rate().await?;
+        self.check_rate(&hash(cookie)).await?;
         let hashes = (hash(code), hash(cookie));
         let batch =
             statements::exchange(self.id, (id, &hashes.0), &hashes.1, self.request_id, self.now);

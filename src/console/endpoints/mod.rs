@@ -3,8 +3,8 @@
 //!
 //! What a leaked or forwarded secret is worth:
 //!
-//! - A **sign-in link** shows a page that names the account, and continues only when the person agrees, unless the console
-//!   itself opens it. So a link can't sign someone in to another account unnoticed.
+//! - A **sign-in link** shows a page that names the account, and continues only when the person agrees.
+//!   So a link can't sign someone in to another account unnoticed.
 //! - A **redirect** from the provider, in either direction, lacks the cookie of the browser in which the sign-in started, and
 //!   so do the PKCE verifier and the nonce, which are derived from it.
 //! - A **code** needs the same cookie, works once and for 60 seconds.
@@ -84,9 +84,9 @@ impl<P: Ports> ConsoleContext<'_, P> {
         }
     }
 
-    /// Counts a request for the rate limit of this sign-in.
-    async fn check_rate(&self) -> Result<(), Problem> {
-        let name = crate::agents::hash(&format!("console {}", self.id));
+    /// Counts a request of `who` for the rate limit of this sign-in.
+    async fn check_rate(&self, who: &str) -> Result<(), Problem> {
+        let name = crate::agents::hash(&format!("console {} {who}", self.id));
         let allowed = self.ports.allow(&name).await;
         allowed.map_err(|wait| Problem::too_often("sign-in", wait))
     }
@@ -97,12 +97,12 @@ impl<P: Ports> ConsoleContext<'_, P> {
     }
 
     /// The sign-in, if it is configured and its key is valid; otherwise a page that explains why it is not available.
-    async fn sign_in(&self) -> Result<Result<SignIn, Page>, Problem> {
+    async fn sign_in(&self, who: &str) -> Result<Result<SignIn, Page>, Problem> {
         // A malformed id needs no query.
         if !is_secret(self.id) || !self.service.config().sessions.can_sign() {
             return Ok(Err(pages::unknown_page()));
         }
-        self.check_rate().await?;
+        self.check_rate(who).await?;
         let sets = self.batch(vec![statements::select_sign_in(self.id, self.now)]).await?;
         let found: Option<SignIn> = first_row(&sets, 0)?;
         Ok(match found {

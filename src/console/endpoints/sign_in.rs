@@ -225,8 +225,11 @@ async fn store<P: Ports>(
         scopes: scopes.as_deref(),
         now: context.now,
     };
-    let [put, end] = statements::put_sign_in(principal, &new);
+    let [put, end] = statements::put_sign_in(&context.guard(), &new);
     let sets = ports.batch(vec![put, end, statements::select_of(principal)]).await?;
+    if first_row::<Id>(&sets, 0)?.is_none() && !ports.was_repeated() {
+        return Err(context.caller.rejection().into());
+    }
     let missing = || StorageError::new("a sign-in that was stored is not there");
     let sign_in: SignIn = first_row(&sets, 2)?.ok_or_else(missing)?;
     let mut response = Response::json(sign_in.to_json(base), NO_STORE);

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{SIGN_IN, TEAM, access, configure, console, oidc};
+use super::{SIGN_IN, TEAM, access, admin, ask, configure, console, oidc};
 use crate::agents::provider::{ISSUER, serve};
 use crate::agents::settings;
-use crate::connect::{api_with, send, text};
+use crate::connect::{api_with, response as answered, send, text};
 use crate::support::{Api, ORIGIN, body};
 
 /// The pointers of the faults of a configuration.
@@ -96,4 +96,32 @@ fn a_service_without_its_own_address_has_no_sign_in() {
     assert!(text(&response).contains("BASE_URL"));
     let page = api.send(&crate::support::anonymous("GET", &format!("/sign-in/{}", "a".repeat(43))));
     assert_eq!(page.status, 404);
+}
+
+#[test]
+fn a_session_that_ended_while_the_provider_responded_configures_nothing() {
+    let (mut api, id) = console(&json!({}));
+    let token = admin(&api, &id);
+    // In a file, which the provider can open too.
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("console-sign-in.sqlite");
+    std::fs::write(&path, &*api.env.database.serialize("main").unwrap()).unwrap();
+    api.env.database = rusqlite::Connection::open(&path).unwrap();
+    let before = body(&api.get(SIGN_IN));
+    *api.env.platform.borrow_mut() = Box::new(move |request| {
+        assert_eq!(request.url, "https://evil.example/.well-known/openid-configuration");
+        let database = rusqlite::Connection::open(&path).unwrap();
+        database.execute("DELETE FROM console_sessions", []).unwrap();
+        let at = |name: &str| format!("https://evil.example/{name}");
+        let discovery = json!({
+            "issuer": "https://evil.example", "authorization_endpoint": at("a"), "token_endpoint": at("t"),
+            "jwks_uri": at("k"),
+        });
+        answered(200, &discovery)
+    });
+    let sent = oidc(&json!({"issuer": "https://evil.example", "roles": {"x": ["catalog:read"]}}));
+    let refused = ask(&api, &token, "PUT", SIGN_IN, &sent);
+    assert_eq!(refused.status, 401, "{}", text(&refused));
+    assert_eq!(body(&api.get(SIGN_IN)), before);
+    let changes = "SELECT actor_type FROM audit WHERE action = 'console_sign_in.updated'";
+    assert_eq!(api.env.texts(changes), ["key"]);
 }

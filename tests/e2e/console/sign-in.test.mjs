@@ -16,7 +16,7 @@ describe("the console: sign-in of people", () => {
     admin: key({ scopes: `${SCOPES} keys:read audit:read console:read console:write`, account: "signed-in" }),
     reader: key({ scopes: "catalog:read connections:read", account: "signed-in" }),
   };
-  let [world, idp, gate, app, signIn] = [];
+  let [fixture, idp, gate, app, signIn] = [];
 
   before(async () => {
     [idp, gate] = await Promise.all([Idp.start(), front()]);
@@ -26,21 +26,21 @@ describe("the console: sign-in of people", () => {
       variables: { LOCAL_TARGETS: "allow", BASE_URL: base },
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     };
-    world = await Console.start({ name: "console-sign-in", connections: [], keys, server });
-    gate.to = world.server.port;
-    world.baseUrl = base;
-    Object.defineProperty(world, "origins", { value: [base, idp.issuer] });
-    app = new App(() => world.server, keys.admin);
+    fixture = await Console.start({ name: "console-sign-in", connections: [], keys, server });
+    gate.to = fixture.server.port;
+    fixture.baseUrl = base;
+    Object.defineProperty(fixture, "origins", { value: [base, idp.issuer] });
+    app = new App(() => fixture.server, keys.admin);
     idp.open(`${base}/unknown`);
   });
   after(async () => {
     gate?.closeAllConnections();
     gate?.close();
-    await Promise.all([world?.stop(), idp?.stop()]);
+    await Promise.all([fixture?.stop(), idp?.stop()]);
     assert.deepEqual(idp.faults, []);
   });
 
-  const visit = (path, use, options) => world.visit(path, use, { as: null, ...options });
+  const visit = (path, use, options) => fixture.visit(path, use, { as: null, ...options });
 
   /** Signs in at the provider. */
   async function authenticate(page, login) {
@@ -88,16 +88,18 @@ describe("the console: sign-in of people", () => {
       await authenticate(page, PERSON);
       await page.getByText("Signed in as").waitFor();
       assert.equal(new URL(page.url()).hash, "");
-      await page.goto(`${world.baseUrl}/people`);
+      await page.goto(`${fixture.baseUrl}/people`);
       await page.getByText("this session").waitFor();
       await expectAccessibleEverywhere(page, "the people", { widths: [390], others: [390] });
-      await page.goto(`${world.baseUrl}/audit`);
+      await page.goto(`${fixture.baseUrl}/audit`);
       await page.getByRole("list", { name: "Entries" }).getByText("Person signed in").first().waitFor();
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByText("You are signed out in all tabs.").waitFor();
       assert.deepEqual((await app.expect(200, "GET", "/v1/console-sessions")).rows, []);
       // The browser remembers how to sign in, and the provider still knows the person.
       await page.getByRole("link", { name: "Sign in to signed-in (test)" }).click();
+      await heading(page, "Sign in to signed-in");
+      await page.getByRole("button").click();
       await page.getByText("Signed in as").waitFor();
     }));
 
@@ -121,7 +123,7 @@ describe("the console: sign-in of people", () => {
         await page.getByText("Signed in as").waitFor();
         const { rows } = await app.expect(200, "GET", "/v1/console-sessions");
         for (const { id } of rows) await app.expect(204, "DELETE", `/v1/console-sessions/${id}`);
-        await page.goto(`${world.baseUrl}/people`);
+        await page.goto(`${fixture.baseUrl}/people`);
         await page.getByText("Your session has ended.").waitFor();
       },
       { expects: [401] },

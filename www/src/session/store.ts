@@ -273,16 +273,25 @@ export async function openOtherEnvironment(secret?: string): Promise<boolean> {
   return true;
 }
 
+/** Ends the sessions of people that this tab has. A lost response doesn't matter: the browser forgets their tokens. */
+function endAtService() {
+  const secrets = [state.kind === "in" ? state.session.secret : storedSecret(), otherSecret()];
+  for (const secret of new Set(secrets))
+    if (secret !== undefined && isPersonToken(secret))
+      openVault(secret)
+        .then((vault) => vault.consoleSessions.signOut())
+        .catch(() => {});
+}
+
 function endSession() {
+  endAtService();
   memoized = new Map();
   storeOtherSecret(undefined);
   leave(isToken(storedSecret()) ? "link-left" : "signed-out");
 }
 
-/** Signs out in all tabs. A person's session ends at the service, too. */
+/** Signs out in all tabs. The sessions of people end at the service, too. */
 export function signOut(): void {
-  if (state.kind === "in" && isPersonToken(state.session.secret))
-    state.session.vault.consoleSessions.signOut().catch(() => {});
   endSession();
   broadcast("signed-out");
 }

@@ -82,7 +82,11 @@ pub(super) async fn create<P: Ports>(
         limits: Limits { access: access(&mut body), actions, confirm: None },
         presets: presets.into(),
         origins: body.texts("origins").map(|origins| Names::new(&origins)),
-        expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
+        expires_at: principal
+            .expires_at
+            .into_iter()
+            .chain(context.caller.person().map(|person| person.expires_at))
+            .fold(ends, u64::min),
         grant: None,
     };
     let text = context.config().sessions.sign(&token).ok_or_else(no_session_secret)?;
