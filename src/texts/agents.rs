@@ -25,15 +25,15 @@ texts! {
         "「{name}」と名乗るプログラムが、「{identity}」が{app}と連携したアカウントの利用を求めています。";
     CONSENT_WARNING:
         "Warning: any program on this computer can receive this access. Continue only if you have just started to connect an agent yourself.",
-        "Achtung: Jedes Programm auf diesem Computer kann diesen Zugriff erhalten. Fahren Sie nur fort, wenn Sie gerade selbst einen Agenten verbinden.",
+        "Achtung: Jedes Programm auf diesem Computer kann diesen Zugriff erhalten. Fahren Sie nur fort, wenn Sie gerade selbst begonnen haben, einen Agenten zu verbinden.",
         "Attention\u{a0}: tout programme de cet ordinateur peut recevoir cet accès. Ne continuez que si vous venez vous-même de commencer à connecter un agent.",
-        "Advertencia: cualquier programa de este equipo puede recibir este acceso. Continúe solo si acaba de empezar usted mismo a conectar un agente.",
-        "警告：このコンピューター上のどのプログラムも、このアクセス権を受け取る可能性があります。ご自身でエージェントの接続を始めた場合にのみ続けてください。";
+        "Advertencia: cualquier programa de este equipo puede recibir este acceso. Continúe solo si es usted quien acaba de empezar a conectar un agente.",
+        "警告：このコンピューター上のどのプログラムも、このアクセス権を受け取る可能性があります。たった今ご自身でエージェントの接続を始めた場合にのみ続けてください。";
     CONSENT_DECLINE:
         "If someone sent you this link, or you did not start this yourself, or don't know the program, decline.",
         "Wenn Ihnen jemand diesen Link gesendet hat, Sie dies nicht selbst begonnen haben oder das Programm nicht kennen, lehnen Sie ab.",
         "Si quelqu’un vous a envoyé ce lien, si vous n’êtes pas à l’origine de cette demande ou si vous ne connaissez pas ce programme, refusez.",
-        "Si alguien le ha enviado este enlace, si no ha iniciado esto usted mismo o si no conoce el programa, rechácelo.",
+        "Si alguien le ha enviado este enlace, si no ha sido usted quien ha iniciado esta operación o si no conoce el programa, rechace la solicitud.",
         "このリンクがほかの人から送られてきた場合、ご自身で始めた操作ではない場合、またはプログラムに心当たりがない場合は、拒否してください。";
     PROGRAM:
         "Program",
@@ -79,16 +79,16 @@ texts! {
         "ログイン中のユーザー";
     ONLY_ACTIONS:
         "It can run only",
-        "Es kann nur ausführen",
+        "Nur diese Aktionen",
         "Il peut exécuter uniquement",
         "Solo puede ejecutar",
-        "実行できる操作";
+        "実行できる操作（これらのみ）";
     ONLY_CONNECTIONS:
         "It can use only",
-        "Es kann nur verwenden",
+        "Zugriff nur auf",
         "Il peut utiliser uniquement",
         "Solo puede usar",
-        "利用できる連携";
+        "利用できる連携（これらのみ）";
     ONE_CONNECTION:
         "one connection: {ids}",
         "eine Verbindung: {ids}",
@@ -129,13 +129,13 @@ texts! {
         "Read and change data at the platforms, and connect accounts",
         "Daten auf den Plattformen lesen und ändern sowie Konten verbinden",
         "Lire et modifier des données sur les plateformes, et connecter des comptes",
-        "Leer y modificar datos en las plataformas y conectar cuentas",
+        "Leer y modificar datos de las plataformas y conectar cuentas",
         "プラットフォームのデータの読み取りと変更、アカウントの連携";
     MAY_READ:
         "Only read data at the platforms",
-        "Nur Daten auf den Plattformen lesen",
-        "Lire uniquement des données sur les plateformes",
-        "Solo leer datos en las plataformas",
+        "Daten auf den Plattformen nur lesen",
+        "Uniquement lire des données sur les plateformes",
+        "Solo leer datos de las plataformas",
         "プラットフォームのデータの読み取りのみ";
     ASK_ME:
         "Ask me before each change",
@@ -181,22 +181,22 @@ texts! {
         "アカウントにアクセスできるエージェント";
     EARLIER_NEXT:
         "Select those whose access should end now, whatever you decide about this one.",
-        "Wählen Sie diejenigen aus, deren Zugriff jetzt enden soll, unabhängig von Ihrer Entscheidung über diesen.",
+        "Wählen Sie diejenigen aus, deren Zugriff jetzt enden soll, unabhängig von Ihrer Entscheidung über diesen Agenten.",
         "Sélectionnez ceux dont l’accès doit prendre fin maintenant, quelle que soit votre décision pour celui-ci.",
-        "Seleccione aquellos cuyo acceso deba terminar ahora, sea cual sea su decisión sobre este.",
-        "今回の判断にかかわらず、今すぐアクセスを終了するものを選択してください。";
+        "Seleccione aquellos cuyo acceso deba finalizar ahora, sea cual sea su decisión sobre este.",
+        "今回の判断にかかわらず、今すぐアクセスを終了させるエージェントを選択してください。";
     END_READING:
         "End “{name}”: only reads, since {day}",
-        "„{name}“ beenden: nur Lesezugriff, seit {day}",
-        "Mettre fin à «\u{a0}{name}\u{a0}»\u{a0}: lecture seule, depuis le {day}",
-        "Terminar «{name}»: solo lectura, desde el {day}",
-        "「{name}」を終了：読み取りのみ、{day}から";
+        "Zugriff von „{name}“ beenden: nur lesen, seit {day}",
+        "Mettre fin à l’accès de «\u{a0}{name}\u{a0}»\u{a0}: lecture seule, depuis le {day}",
+        "Finalizar el acceso de «{name}»: solo lectura, desde el {day}",
+        "「{name}」のアクセスを終了：読み取りのみ、{day}から";
     END_WRITING:
         "End “{name}”: reads and changes, since {day}",
-        "„{name}“ beenden: Lese- und Schreibzugriff, seit {day}",
-        "Mettre fin à «\u{a0}{name}\u{a0}»\u{a0}: lecture et modification, depuis le {day}",
-        "Terminar «{name}»: lectura y modificación, desde el {day}",
-        "「{name}」を終了：読み取りと変更、{day}から";
+        "Zugriff von „{name}“ beenden: lesen und ändern, seit {day}",
+        "Mettre fin à l’accès de «\u{a0}{name}\u{a0}»\u{a0}: lecture et modification, depuis le {day}",
+        "Finalizar el acceso de «{name}»: lectura y modificación, desde el {day}",
+        "「{name}」のアクセスを終了：読み取りと変更、{day}から";
     ALLOW:
         "Allow",
         "Erlauben",
@@ -219,7 +219,7 @@ texts! {
         "Go back and choose which accounts the agent may use, or decline.",
         "Gehen Sie zurück und wählen Sie aus, welche Konten der Agent verwenden darf, oder lehnen Sie ab.",
         "Revenez en arrière et choisissez les comptes que l’agent peut utiliser, ou refusez.",
-        "Vuelva atrás y elija qué cuentas puede usar el agente, o rechácelo.",
+        "Vuelva atrás y elija qué cuentas puede usar el agente, o rechace la solicitud.",
         "前のページに戻り、エージェントが利用できるアカウントを選択するか、拒否してください。";
     CHOOSE_FEWER:
         "Go back and choose fewer platforms, or all of them.",
@@ -232,21 +232,21 @@ texts! {
     APPROVAL_TITLE:
         "Let “{agent}” do this?",
         "„{agent}“ diese Aktion erlauben?",
-        "Autoriser «\u{a0}{agent}\u{a0}» à faire cela\u{a0}?",
+        "Autoriser «\u{a0}{agent}\u{a0}» à effectuer cette action\u{a0}?",
         "¿Permitir que «{agent}» haga esto?",
         "「{agent}」にこの操作を許可しますか？";
     APPROVAL_WHAT:
         "An agent that has access to your accounts wants to make a change, and needs your approval. It runs once, exactly as shown here.",
-        "Ein Agent mit Zugriff auf Ihre Konten möchte eine Änderung vornehmen und benötigt Ihre Zustimmung. Sie wird einmal ausgeführt, genau wie hier gezeigt.",
+        "Ein Agent mit Zugriff auf Ihre Konten möchte eine Änderung vornehmen und benötigt Ihre Genehmigung. Die Änderung wird einmal ausgeführt, genau wie hier gezeigt.",
         "Un agent ayant accès à vos comptes souhaite effectuer une modification et a besoin de votre accord. Elle sera exécutée une seule fois, exactement comme indiqué ici.",
         "Un agente con acceso a sus cuentas quiere hacer un cambio y necesita su aprobación. Se ejecutará una sola vez, exactamente como se muestra aquí.",
         "アカウントにアクセスできるエージェントが変更を行おうとしており、承認が必要です。ここに示すとおりに、一度だけ実行されます。";
     APPROVAL_DECLINE:
         "If you did not ask for this, decline.",
         "Wenn Sie das nicht veranlasst haben, lehnen Sie ab.",
-        "Si vous n’avez pas demandé cela, refusez.",
-        "Si no lo ha pedido usted, rechácelo.",
-        "心当たりがない場合は、拒否してください。";
+        "Si vous n’êtes pas à l’origine de cette demande, refusez.",
+        "Si no lo ha pedido usted, rechace la solicitud.",
+        "ご自身が依頼したものでない場合は、拒否してください。";
     AGENT:
         "Agent",
         "Agent",
@@ -288,10 +288,10 @@ texts! {
         "Eingabe",
         "Données envoyées",
         "Datos de entrada",
-        "入力";
+        "入力内容";
     APPROVE:
         "Approve",
-        "Zustimmen",
+        "Genehmigen",
         "Approuver",
         "Aprobar",
         "承認する";
@@ -311,7 +311,7 @@ texts! {
         "Declined",
         "Abgelehnt",
         "Demande refusée",
-        "Rechazado",
+        "Solicitud rechazada",
         "拒否しました";
     DECLINED_NEXT:
         "Nothing was changed. You can close this page.",
@@ -321,9 +321,9 @@ texts! {
         "変更されたものはありません。このページは閉じてかまいません。";
     APPROVED:
         "Approved",
-        "Zugestimmt",
+        "Genehmigt",
         "Demande approuvée",
-        "Aprobado",
+        "Solicitud aprobada",
         "承認しました";
     APPROVED_NEXT:
         "Go back to your agent. You can close this page.",
@@ -375,8 +375,8 @@ texts! {
         "承認するものはありません";
     NOTHING_TO_APPROVE_WHY:
         "The call was already decided or has expired, the agent no longer has access, or you signed in as a different user than the agent's.",
-        "Über den Aufruf wurde bereits entschieden, er ist abgelaufen, der Agent hat keinen Zugriff mehr, oder Sie haben sich als anderer Benutzer als der des Agenten angemeldet.",
-        "La décision a déjà été prise, l’appel a expiré, l’agent n’a plus accès, ou vous vous êtes connecté avec un autre utilisateur que celui de l’agent.",
+        "Über den Aufruf wurde bereits entschieden, er ist abgelaufen, der Agent hat keinen Zugriff mehr, oder Sie haben sich mit einem anderen Benutzerkonto angemeldet als dem, zu dem der Agent gehört.",
+        "La décision a déjà été prise, la demande a expiré, l’agent n’a plus accès, ou vous utilisez un autre compte utilisateur que celui de l’agent.",
         "Ya se ha decidido sobre la llamada o ha caducado, el agente ya no tiene acceso, o ha iniciado sesión con un usuario distinto del que usa el agente.",
         "すでに判断済みであるか、有効期限が切れています。または、エージェントのアクセス権がなくなったか、エージェントのユーザーとは別のユーザーでログインしています。";
     NOTHING_TO_APPROVE_NEXT:
@@ -390,7 +390,7 @@ texts! {
     SIGN_IN_EXPIRED:
         "This sign-in is no longer valid",
         "Diese Anmeldung ist nicht mehr gültig",
-        "Cette connexion n’est plus valable",
+        "Cette demande de connexion n’est plus valable",
         "Este inicio de sesión ya no es válido",
         "このログインは無効になりました";
     SIGN_IN_EXPIRED_WHY:
@@ -413,7 +413,7 @@ texts! {
         "現在ログインできません";
     SIGN_IN_UNAVAILABLE_WHY:
         "The app's sign-in does not work at the moment. Your agent got no access.",
-        "Die Anmeldung der App funktioniert derzeit nicht. Ihr Agent hat keinen Zugriff erhalten.",
+        "Die Anmeldung bei der App funktioniert derzeit nicht. Ihr Agent hat keinen Zugriff erhalten.",
         "La connexion à l’application ne fonctionne pas pour le moment. Votre agent n’a pas obtenu d’accès.",
         "El inicio de sesión de la aplicación no funciona por ahora. Su agente no ha obtenido acceso.",
         "現在、アプリのログインが機能していません。エージェントにアクセス権は与えられていません。";
@@ -445,10 +445,10 @@ texts! {
         "エージェントの開発者にお問い合わせください。アクセス権は与えられていません。";
     CONTINUE_ONLY:
         "Continue to {place} only if you have just started to connect an agent there.",
-        "Fahren Sie nur fort, wenn Sie gerade dort einen Agenten verbinden: {place}.",
+        "Fahren Sie nur fort, wenn Sie gerade selbst begonnen haben, dort einen Agenten zu verbinden: {place}.",
         "Ne continuez vers {place} que si vous venez d’y commencer la connexion d’un agent.",
         "Continúe en {place} solo si acaba de empezar a conectar allí un agente.",
-        "{place}でエージェントの接続を始めたばかりの場合にのみ、続けてください。";
+        "たった今ご自身が{place}でエージェントの接続を始めた場合にのみ、続けてください。";
     CONTINUE_TO:
         "Continue to {place}",
         "Weiter: {place}",

@@ -70,16 +70,16 @@ texts! {
         "このリンクでは、{platform}のアカウントを{app}の{owner}「{identity}」と連携します。";
     LINK_WHEN:
         "Did you start this in {app}, or did you ask its support or an AI assistant for this link? Then continue: {app} will be able to use your {platform} account.",
-        "Haben Sie das in {appDative} selbst begonnen, oder haben Sie den Support oder einen KI-Assistenten um diesen Link gebeten? Dann fahren Sie fort: {app} kann danach auf Ihr Konto bei {platform} zugreifen.",
-        "Avez-vous commencé cette opération dans {app}, ou demandé ce lien à son assistance ou à un assistant IA\u{a0}? Dans ce cas, continuez\u{a0}: {app} pourra utiliser votre compte {platform}.",
-        "¿Ha iniciado esta operación en {app}, o ha pedido este enlace a su servicio de asistencia o a un asistente de IA? En ese caso, continúe: {app} podrá usar su cuenta de {platform}.",
-        "{app}でこの操作を始めた場合や、サポート窓口またはAIアシスタントにこのリンクを依頼した場合は、続けてください。{app}が{platform}のアカウントを利用できるようになります。";
+        "Haben Sie das in {appDative} selbst begonnen, oder haben Sie den Support der App oder einen KI-Assistenten um diesen Link gebeten? Dann fahren Sie fort. Danach kann {app} auf Ihr Konto bei {platform} zugreifen.",
+        "Avez-vous vous-même commencé cette opération dans {app}, ou demandé ce lien à l’assistance de l’application ou à un assistant IA\u{a0}? Dans ce cas, continuez\u{a0}: {app} pourra utiliser votre compte {platform}.",
+        "¿Ha iniciado usted esta operación en {app}, o ha pedido este enlace al servicio de asistencia de la aplicación o a un asistente de IA? En ese caso, continúe: {app} podrá usar su cuenta de {platform}.",
+        "ご自身が{app}でこの操作を始めた場合、または{app}のサポート窓口やAIアシスタントにこのリンクを依頼した場合は、続けてください。続けると、{app}が{platform}のアカウントを利用できるようになります。";
     LINK_OTHERWISE:
         "If you did not expect this link, close this page. The person who sent it could use your {platform} account through {app}.",
         "Wenn Sie diesen Link nicht erwartet haben, schließen Sie diese Seite. Die Person, die ihn gesendet hat, könnte Ihr Konto bei {platform} über {app} verwenden.",
         "Si vous n’attendiez pas ce lien, fermez cette page. La personne qui l’a envoyé pourrait utiliser votre compte {platform} par l’intermédiaire de {app}.",
         "Si no esperaba este enlace, cierre esta página. La persona que se lo ha enviado podría usar su cuenta de {platform} a través de {app}.",
-        "心当たりのないリンクの場合は、このページを閉じてください。リンクを送った人が、{app}を通じて{platform}のアカウントを使えるようになるおそれがあります。";
+        "心当たりのないリンクの場合は、このページを閉じてください。リンクを送った人が、{app}を通じてお客様の{platform}アカウントを使えるようになるおそれがあります。";
     LINK_YES:
         "Yes, continue to {platform}",
         "Ja, weiter zu {platform}",
@@ -109,7 +109,7 @@ texts! {
     LINK_EXPIRED_WHY:
         "For your safety, a link works for 10 minutes. Nothing was connected.",
         "Zu Ihrer Sicherheit funktioniert ein Link nur 10 Minuten lang. Es wurde nichts verbunden.",
-        "Pour votre sécurité, un lien fonctionne pendant 10 minutes. Rien n’a été connecté.",
+        "Pour votre sécurité, un lien ne fonctionne que pendant 10 minutes. Aucun compte n’a été connecté.",
         "Por su seguridad, un enlace funciona durante 10 minutos. No se ha conectado nada.",
         "安全のため、リンクは10分間だけ有効です。何も連携されていません。";
     LINK_USED:
@@ -123,7 +123,7 @@ texts! {
         "{platform} ist verbunden. Ein Link funktioniert nur einmal: Hier ist nichts mehr zu tun.",
         "{platform} est connecté. Un lien ne fonctionne qu’une fois\u{a0}: il n’y a plus rien à faire ici.",
         "{platform} está conectado. Un enlace funciona una sola vez: aquí ya no hay nada más que hacer.",
-        "{platform}は連携されています。リンクは一度しか使えません。ここで必要な操作はもうありません。";
+        "{platform}は連携済みです。リンクは一度しか使えません。ここで必要な操作はもうありません。";
     LINK_USED_NOT_CONNECTED:
         "{platform} was not connected with it. A link works once.",
         "{platform} wurde damit nicht verbunden. Ein Link funktioniert nur einmal.",
@@ -138,15 +138,15 @@ texts! {
         "アプリに戻って最初からやり直すか、リンクを送った人に新しいリンクを依頼してください。";
     OTHER_BROWSER:
         "This was started in another browser",
-        "Dies wurde in einem anderen Browser begonnen",
+        "Dieser Vorgang wurde in einem anderen Browser begonnen",
         "Cette opération a été commencée dans un autre navigateur",
         "Esto se ha iniciado en otro navegador",
         "別のブラウザーで始められた操作です";
     OTHER_BROWSER_WHY:
         "For your safety, an account can be connected only in the browser that opened the link first. Nothing was connected.",
         "Zu Ihrer Sicherheit kann ein Konto nur in dem Browser verbunden werden, in dem der Link zuerst geöffnet wurde. Es wurde nichts verbunden.",
-        "Pour votre sécurité, un compte ne peut être connecté que dans le navigateur qui a ouvert le lien en premier. Rien n’a été connecté.",
-        "Por su seguridad, una cuenta solo se puede conectar en el navegador que abrió el enlace por primera vez. No se ha conectado nada.",
+        "Pour votre sécurité, un compte ne peut être connecté que dans le navigateur qui a ouvert le lien en premier. Aucun compte n’a été connecté.",
+        "Por su seguridad, una cuenta solo se puede conectar en el navegador en el que se abrió el enlace por primera vez. No se ha conectado nada.",
         "安全のため、アカウントの連携は、最初にリンクを開いたブラウザーでのみ行えます。何も連携されていません。";
     OTHER_BROWSER_NEXT:
         "Go back to the app in this browser and start again.",
@@ -163,7 +163,7 @@ texts! {
     CROSS_SITE_WHY:
         "Another site sent this request, so nothing was started. Open the link again and confirm it there.",
         "Diese Anfrage kam von einer anderen Website, daher wurde nichts gestartet. Öffnen Sie den Link noch einmal und bestätigen Sie ihn dort.",
-        "Cette demande provient d’un autre site, rien n’a donc été lancé. Ouvrez de nouveau le lien et confirmez-le sur sa page.",
+        "Cette demande provient d’un autre site, rien n’a donc été lancé. Ouvrez de nouveau le lien et confirmez sur la page qui s’affiche.",
         "Esta solicitud procede de otro sitio, por lo que no se ha iniciado nada. Abra el enlace de nuevo y confírmelo allí.",
         "別のサイトから送られたリクエストのため、何も開始されませんでした。リンクをもう一度開き、そのページで確認してください。";
     CONFIG_CHANGED:
@@ -209,7 +209,7 @@ texts! {
     UNREADABLE_WHY:
         "The platform sent you back with information that is missing or can't be read. Nothing was connected.",
         "Die Plattform hat Sie mit unvollständigen oder unlesbaren Angaben zurückgeleitet. Es wurde nichts verbunden.",
-        "La plateforme vous a renvoyé avec des informations manquantes ou illisibles. Rien n’a été connecté.",
+        "Les informations transmises par la plateforme sont incomplètes ou illisibles. Aucun compte n’a été connecté.",
         "La plataforma ha devuelto información incompleta o ilegible. No se ha conectado nada.",
         "プラットフォームから返された情報が不足しているか、読み取れません。何も連携されていません。";
     START_AGAIN:
@@ -221,7 +221,7 @@ texts! {
     UNSOLICITED_WHY:
         "You came here directly from a platform. Nothing was connected.",
         "Sie sind direkt von einer Plattform hierhergekommen. Es wurde nichts verbunden.",
-        "Vous arrivez ici directement depuis une plateforme. Rien n’a été connecté.",
+        "Vous arrivez ici directement depuis une plateforme. Aucun compte n’a été connecté.",
         "Ha llegado aquí directamente desde una plataforma. No se ha conectado nada.",
         "プラットフォームから直接このページが開かれました。何も連携されていません。";
     UNSOLICITED_NEXT:
@@ -241,7 +241,7 @@ texts! {
         "In der App beginnen",
         "Commencer dans l’application",
         "Empezar en la aplicación",
-        "アプリで始める";
+        "アプリから始める";
     ONE_MOMENT:
         "One moment",
         "Einen Moment bitte",
@@ -289,7 +289,7 @@ texts! {
     ACCOUNT_MISMATCH:
         "You signed in to {platform} with a different account than expected. Sign in with the expected account.",
         "Sie haben sich bei {platform} mit einem anderen Konto angemeldet als erwartet. Melden Sie sich mit dem erwarteten Konto an.",
-        "Vous vous êtes connecté à {platform} avec un autre compte que celui attendu. Connectez-vous avec le compte attendu.",
+        "Le compte que vous avez utilisé pour vous connecter à {platform} n’est pas le compte attendu. Connectez-vous avec le compte attendu.",
         "Ha iniciado sesión en {platform} con una cuenta distinta de la esperada. Inicie sesión con la cuenta esperada.",
         "{platform}に、想定とは別のアカウントでログインしました。想定されたアカウントでログインしてください。";
     CONNECTION_EXISTS:
@@ -332,7 +332,7 @@ texts! {
         "{platform} can't be reached, or has a problem.",
         "{platform} ist nicht erreichbar oder hat ein Problem.",
         "{platform} est injoignable ou rencontre un problème.",
-        "No se puede acceder a {platform} o hay un problema.",
+        "No se puede acceder a {platform}, o la plataforma tiene un problema.",
         "{platform}に接続できないか、問題が発生しています。";
     INVALID_RESPONSE:
         "{platform} sent an unusable response.",
@@ -343,7 +343,7 @@ texts! {
     ISSUER_MISMATCH:
         "The response did not come from {platform}, so it was not used.",
         "Die Antwort kam nicht von {platform} und wurde daher nicht verwendet.",
-        "La réponse ne provenait pas de {platform}, elle n’a donc pas été utilisée.",
+        "La réponse ne provenait pas de la plateforme {platform}, elle n’a donc pas été utilisée.",
         "La respuesta no procedía de {platform}, por lo que no se ha utilizado.",
         "{platform}からの応答ではないため、使用されませんでした。";
     CHANGED:
@@ -362,7 +362,7 @@ texts! {
     // What the user can do about it.
     NEXT_START_AGAIN:
         "If you still want to connect, go back to the app and start again.",
-        "Wenn Sie die Verbindung weiterhin wünschen, kehren Sie zur App zurück und beginnen Sie von vorn.",
+        "Wenn Sie das Konto weiterhin verbinden möchten, kehren Sie zur App zurück und beginnen Sie von vorn.",
         "Si vous souhaitez toujours connecter ce compte, revenez à l’application et recommencez.",
         "Si aún desea conectar la cuenta, vuelva a la aplicación y empiece de nuevo.",
         "連携を続ける場合は、アプリに戻り、最初からやり直してください。";
@@ -376,7 +376,7 @@ texts! {
         "You can't fix this yourself. Contact the people who run the app.",
         "Sie können das nicht selbst beheben. Wenden Sie sich an die Betreiber der App.",
         "Vous ne pouvez pas résoudre ce problème vous-même. Contactez les responsables de l’application.",
-        "No puede solucionarlo usted mismo. Póngase en contacto con los responsables de la aplicación.",
+        "No puede solucionarlo por su cuenta. Póngase en contacto con los responsables de la aplicación.",
         "お客様ご自身では解決できません。アプリの運営者にお問い合わせください。";
     NEXT_LATER:
         "Nothing is wrong with your account. Go back to the app and try again later.",

@@ -51,7 +51,8 @@ impl Language {
         for range in header.split(',') {
             let mut parts = range.split(';').map(str::trim);
             let Some(language) = parts.next().and_then(Self::of_tag) else { continue };
-            let weight = parts.find_map(|part| part.strip_prefix("q="));
+            let weight =
+                parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
             let weight = weight.map_or(1000, crate::http::page::weight_of);
             if weight > best.0 {
                 best = (weight, language);

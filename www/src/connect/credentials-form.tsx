@@ -122,7 +122,11 @@ export function CredentialsForm({ connector, isReconnect, presets, entered: init
       <form ref={form} onSubmit={submit} noValidate autocomplete="off">
         {rejection?.failure && (
           <div class="note" data-tone="bad" role="alert" tabIndex={-1} ref={alert}>
-            <strong>{rejection.failure.title}.</strong> {rejection.failure.text}
+            <strong>
+              {rejection.failure.title}
+              {document.documentElement.lang === "ja" ? "。" : "."}
+            </strong>{" "}
+            {rejection.failure.text}
           </div>
         )}
         {authMethods.length > 1 && (

@@ -71,8 +71,11 @@ const allowedOrigin = (reply: Reply | undefined, origins: readonly string[] | nu
   reply && (origins?.includes(reply.origin) ?? true) ? reply.origin : undefined;
 
 /** The language that the app has chosen for the user, from the claims of a code or a token. */
-export const languageOf = (secret: string | undefined): string | undefined =>
-  secret === undefined ? undefined : decodeClaims(secret).w?.l;
+export function languageOf(secret: string | undefined): string | undefined {
+  // The claims are not verified yet.
+  const tag: unknown = secret === undefined ? undefined : decodeClaims(secret).w?.l;
+  return typeof tag === "string" ? tag : undefined;
+}
 
 /**
  * The claims of a code or a token: identity, comma-separated origins, and settings of the window. The service verifies

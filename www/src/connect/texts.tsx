@@ -65,7 +65,7 @@ function valuesFor(name: string | undefined): Values {
   const app = name ?? template("thisApp");
   return {
     app,
-    App: capitalize(app),
+    App: name ?? capitalize(app),
     appDative: name ?? template("thisAppDative"),
     theApp: name ?? template("theApp"),
     theAppDative: name ?? template("theAppDative"),
