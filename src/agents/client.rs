@@ -25,21 +25,41 @@ const MAX_ID: usize = 4096;
 /// The maximum length of the URL of a metadata document, in characters.
 const MAX_DOCUMENT_URL: usize = 512;
 
-/// Schemes that browsers handle themselves, so that no program would receive the code.
-const FORBIDDEN_SCHEMES: [&str; 12] = [
+/// Schemes that browsers or the operating system handle themselves, so that no program of the user would receive the code. Some
+/// start programs of the system with the address as their argument: `ms-msdt:` ran commands (CVE-2022-30190).
+const FORBIDDEN_SCHEMES: [&str; 29] = [
     "about",
     "blob",
     "chrome",
+    "chrome-extension",
     "data",
     "file",
     "filesystem",
     "ftp",
+    "intent",
+    "jar",
     "javascript",
+    "ldap",
     "mailto",
+    "moz-extension",
+    "nfs",
+    "res",
+    "resource",
+    "search-ms",
+    "sftp",
+    "shell",
+    "sms",
+    "smb",
+    "ssh",
+    "tel",
+    "telnet",
     "vbscript",
+    "view-source",
     "ws",
     "wss",
 ];
+/// The beginning of the schemes that Windows handles.
+const WINDOWS_SCHEMES: &str = "ms-";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
@@ -301,6 +321,7 @@ fn redirect_uri(uri: &str) -> Option<&'static str> {
             };
             let is_scheme = scheme.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase())
                 && scheme.bytes().all(letter)
+                && !scheme.starts_with(WINDOWS_SCHEMES)
                 && !FORBIDDEN_SCHEMES.contains(&scheme);
             (!is_scheme || !has_own(rest)).then_some(
                 "A redirect URI must begin with `https://`, with `http://` and a loopback address, or with the scheme of a program, in lower case.",
@@ -360,6 +381,9 @@ mod tests {
             "data:text/html,x",
             "file:///etc/passwd",
             "blob:https://app.example/x",
+            "ms-msdt:/id",
+            "search-ms://x/query",
+            "view-source:/x",
             "cursor:x",
             "1a://x",
             &format!("https://app.example/{}", "a".repeat(512)),
