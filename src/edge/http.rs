@@ -16,7 +16,7 @@ use crate::storage::read_replica::BOOKMARK;
 use crate::traces::context::{TRACEPARENT, TRACESTATE};
 
 /// The headers that the core reads, in addition to those with the secret.
-const READ: [&str; 11] = [
+const READ: &[&str] = &[
     "accept",
     "accept-language",
     "origin",
@@ -186,7 +186,13 @@ pub fn head<N: AsRef<str>>(headers: &[(N, String)]) -> String {
 
 /// The names of the headers that the core reads.
 pub fn names(config: &Config) -> Array {
-    config.secret_headers.iter().map(String::as_str).chain(READ).map(JsValue::from_str).collect()
+    config
+        .secret_headers
+        .iter()
+        .map(String::as_str)
+        .chain(READ.iter().copied())
+        .map(JsValue::from_str)
+        .collect()
 }
 
 /// Parses headers from their lines.
