@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { SAMPLES, benchCold, coldTables } from "./bench/cold.mjs";
 import { aligned } from "./bench/common.mjs";
-import { World } from "./bench/world.mjs";
+import { World } from "./bench/fixture.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 
 await main(async () => {
@@ -15,16 +15,16 @@ await main(async () => {
   const samples = Number(values.samples);
   if (!Number.isInteger(samples) || samples < 1 || samples > 1000)
     throw new Problem("--samples takes a whole number from 1 to 1000.");
-  const world = await World.open();
+  const fixture = await World.open();
   try {
-    const measured = await benchCold(world, samples);
+    const measured = await benchCold(fixture, samples);
     const [cpu, wall] = coldTables(measured).map((lines) => aligned(lines).join("\n"));
     console.log(
       `\nFirst request of a new isolate, milliseconds; medians of ${samples}, with the interquartile range in brackets.`,
     );
     console.log(`\nProcessor time\n\n${cpu}\n\nFrom request to response; processor time of the start\n\n${wall}`);
   } finally {
-    world.close();
+    fixture.close();
   }
   return 0;
 });

@@ -20,7 +20,7 @@ import {
 } from "./bench/page.mjs";
 import { SAMPLES as SEALING_SAMPLES, benchSealing } from "./bench/sealing.mjs";
 import { ROUNDS, benchWarm } from "./bench/warm.mjs";
-import { World } from "./bench/world.mjs";
+import { World } from "./bench/fixture.mjs";
 import { root } from "../scripts/lib/paths.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { run } from "../scripts/lib/run.mjs";
@@ -36,7 +36,7 @@ const printed = (name) =>
   );
 
 let opened;
-/** Opens the world that some benchmarks share. */
+/** Opens the fixture that some benchmarks share. */
 const open = async () => {
   opened ??= await World.open();
   return opened;
@@ -46,8 +46,8 @@ const open = async () => {
 const MAKERS = {
   cold: async () => coldSection(await benchCold(await open(), SAMPLES), SAMPLES),
   warm: async () => {
-    const world = await open();
-    return warmSection(await benchWarm(world, ROUNDS), ROUNDS, world);
+    const fixture = await open();
+    return warmSection(await benchWarm(fixture, ROUNDS), ROUNDS, fixture);
   },
   import: async () => importSection(await benchImport(await open())),
   vault: async () => printedSection("vault", await printed("vault")),

@@ -31,7 +31,7 @@ export async function proveRandom({ platforms: count, each, seed, report = () =>
   const standing = await Standing.start("random-proof", chosen, prism.origin);
   const result = { platforms: 0, valid: 0, accepted: 0, refused: 0, alike: 0, differences: [] };
   try {
-    for await (const { platform, nth: index, document, actions } of standing.platforms()) {
+    for await (const { platform, index, document, actions } of standing.platforms()) {
       if (result.platforms === count) break;
       const api = stood(chosen[index].api, `${prism.origin}/p${index}`);
       if (

@@ -55,7 +55,7 @@ export class Standing {
         const { platform } = connector;
         const [, path] = report.match(new RegExp(`^\\s*(\\S*\\.json): ${platform}$`, "m"));
         const index = Number(basename(path, ".json"));
-        current = { platform, nth: index, document: await Document.read(path), actions: [] };
+        current = { platform, index, document: await Document.read(path), actions: [] };
       }
       if (current) yield current;
     } finally {

@@ -4,7 +4,7 @@ import { Load, encode } from "./load.mjs";
 import { median, quartiles } from "./report.mjs";
 import { Runtime } from "./runtime.mjs";
 import { bare } from "./workers.mjs";
-import { LARGE, MEDIUM } from "./world.mjs";
+import { LARGE, MEDIUM } from "./fixture.mjs";
 
 export const SAMPLES = 15;
 // The processor time in milliseconds that Cloudflare's free plan allows per request.
@@ -72,21 +72,21 @@ async function firstRequest(folder, service, others, request) {
 }
 
 /** Measures all cases, alternating between the Workers: `samples` of each. Returns each case with `ours`, `hono` and `bare`. */
-export async function benchCold(world, samples = SAMPLES) {
-  const measured = cases(world).map((one) => ({ ...one, ours: [], hono: [], bare: [] }));
+export async function benchCold(fixture, samples = SAMPLES) {
+  const measured = cases(fixture).map((one) => ({ ...one, ours: [], hono: [], bare: [] }));
   await task(`Cold: ${measured.length} requests to 3 Workers, ${samples} new processes each`, async (detail) => {
     const ask = ({ path }, { service, others }) =>
-      firstRequest(world.folder, service, others, encode(path, world.headers));
+      firstRequest(fixture.folder, service, others, encode(path, fixture.headers));
     for (const [at, one] of measured.entries()) {
-      const { answer: response } = await ask(one, world.workers.ours);
-      one.worker = { service: bare(world.folder, `bare-cold-${at}`, response, world.date), others: [] };
+      const { answer: response } = await ask(one, fixture.workers.ours);
+      one.worker = { service: bare(fixture.folder, `bare-cold-${at}`, response, fixture.date), others: [] };
     }
     for (let sample = 0; sample < samples; sample += 1) {
       for (const one of measured) {
         detail(`sample ${sample + 1}, ${one.name}`);
         const workers = [
-          ["ours", world.workers.ours],
-          ["hono", world.workers.hono],
+          ["ours", fixture.workers.ours],
+          ["hono", fixture.workers.hono],
           ["bare", one.worker],
         ].filter(([name]) => !(one.alone && name === "hono"));
         // Rotates which Worker comes first.
@@ -123,7 +123,7 @@ export function verdict({ ours, hono, limit, slower }) {
   return missed.length > 0 ? missed.join("; ") : "met";
 }
 
-/** Two tables as rows of cells, with headers: processor time with targets, and wall time with that of the start. */
+/** Two tables as rows of cells, with headers: processor time with targets, and wall time with the time of the start. */
 export function coldTables(measured) {
   const who = ["ours", "hono", "bare"];
   const cpu = measured.map((one) => [one.name, ...who.map((name) => spread(one[name], "cpu")), verdict(one)]);

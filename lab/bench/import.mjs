@@ -5,7 +5,7 @@ import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { Problem } from "../../scripts/lib/problem.mjs";
 import { task } from "../../scripts/lib/status.mjs";
 import { median } from "./report.mjs";
-import { importArgs } from "./world.mjs";
+import { importArgs } from "./fixture.mjs";
 
 const ROUNDS = 3;
 

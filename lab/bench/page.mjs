@@ -5,7 +5,7 @@ import { importRatio, importTable } from "./import.mjs";
 import { markdown, measuredOn, median } from "./report.mjs";
 import { sealingNotes, sealingTable } from "./sealing.mjs";
 import { summary, warmTable } from "./warm.mjs";
-import { LARGE } from "./world.mjs";
+import { LARGE } from "./fixture.mjs";
 
 const NAMES = ["cold", "warm", "import", "vault", "proxy", "console", "sealing"];
 
@@ -150,7 +150,7 @@ them. Medians of ${rounds.length} rounds. ${measuredOn()}
 
 ${markdown(importTable(rounds))}
 
-The import takes ${ratio.toFixed(2)} of the time of the bare parse.${ratio < 0.5 ? "" : " **It should take less than half.**"}`;
+The import takes ${ratio.toFixed(2)} times as long as the bare parse.${ratio < 0.5 ? "" : " **It should take less than half as long.**"}`;
   return { text };
 }
 

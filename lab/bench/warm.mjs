@@ -9,7 +9,7 @@ import { median, quartiles } from "./report.mjs";
 import { Problem } from "../../scripts/lib/problem.mjs";
 import { Runtime } from "./runtime.mjs";
 import { bare } from "./workers.mjs";
-import { LARGE } from "./world.mjs";
+import { LARGE } from "./fixture.mjs";
 
 const CONNECTIONS = 8;
 export const ROUNDS = 21;
@@ -151,23 +151,25 @@ export async function plan(one, loaded, headers) {
 }
 
 /** Measures all cases, alternating between the Workers. Returns each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`. */
-export async function benchWarm(world, rounds = ROUNDS) {
-  const runtimes = [await world.start("ours"), await world.start("hono")];
+export async function benchWarm(fixture, rounds = ROUNDS) {
+  const runtimes = [await fixture.start("ours"), await fixture.start("hono")];
   const loads = [];
   try {
     const ours = await Loaded.start(runtimes[0], "ours");
     const hono = await Loaded.start(runtimes[1], "hono");
-    const measured = cases(world).map((one) => ({ ...one, workers: {}, rounds: [] }));
+    const measured = cases(fixture).map((one) => ({ ...one, workers: {}, rounds: [] }));
     await task("Warm: preparation", async (detail) => {
       for (const one of measured) {
         detail(one.name);
-        one.workers.ours = await plan(one, ours, world.headers);
-        if (!one.alone) one.workers.hono = await plan(one, hono, world.headers);
+        one.workers.ours = await plan(one, ours, fixture.headers);
+        if (!one.alone) one.workers.hono = await plan(one, hono, fixture.headers);
       }
-      const services = measured.map((one, at) => bare(world.folder, `bare${at}`, one.workers.ours.answer, world.date));
+      const services = measured.map((one, at) =>
+        bare(fixture.folder, `bare${at}`, one.workers.ours.answer, fixture.date),
+      );
       runtimes.push(
         await Runtime.start(
-          world.folder,
+          fixture.folder,
           "bare",
           services,
           services.map(({ name }) => name),
@@ -176,7 +178,7 @@ export async function benchWarm(world, rounds = ROUNDS) {
       for (const [at, one] of measured.entries()) {
         const loaded = await Loaded.start(runtimes[2], `bare${at}`);
         loads.push(loaded.load);
-        one.workers.bare = await plan({ ...one, isBare: true }, loaded, world.headers);
+        one.workers.bare = await plan({ ...one, isBare: true }, loaded, fixture.headers);
         if (!loaded.last.body.equals(one.workers.ours.answer.body))
           throw new Problem(`${one.name}: the bare Worker sends a different response.`);
       }

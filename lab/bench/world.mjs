@@ -71,22 +71,22 @@ export class World {
     if (process.platform !== "linux")
       throw new Problem("The benchmark reads processor time from /proc: it needs Linux.");
     await buildWorker(await setup());
-    const world = new World();
-    world.program = await nativeCli();
-    const values = await published(world.program);
-    await world.#add("ours", values, ours);
-    const runtime = await world.start("ours");
+    const fixture = new World();
+    fixture.program = await nativeCli();
+    const values = await published(fixture.program);
+    await fixture.#add("ours", values, ours);
+    const runtime = await fixture.start("ours");
     const load = await Load.to(runtime.ports.ours, 1);
     try {
-      const lists = await honoValues(load, world.headers, [MEDIUM, LARGE]);
-      world.connectors = JSON.parse(lists.get("connectors:1"));
-      world.actions = JSON.parse(lists.get(`actions:1:${LARGE}`));
-      await world.#add("hono", lists, hono);
+      const lists = await honoValues(load, fixture.headers, [MEDIUM, LARGE]);
+      fixture.connectors = JSON.parse(lists.get("connectors:1"));
+      fixture.actions = JSON.parse(lists.get(`actions:1:${LARGE}`));
+      await fixture.#add("hono", lists, hono);
     } finally {
       load.close();
       await runtime.stop();
     }
-    return world;
+    return fixture;
   }
 
   async #add(name, values, make) {

@@ -26,7 +26,7 @@ export class Model {
   /** Active connections by query: "platform=github" → [connection]. */
   #lists = new Map();
 
-  /** Reads all pages of a vault; `platform` is that of the connections to change. */
+  /** Reads all pages of a vault; `platform`: the platform whose connections are changed. */
   static async read(ask, platform) {
     const model = new Model();
     model.#platform = platform;

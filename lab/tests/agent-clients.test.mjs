@@ -53,7 +53,7 @@ async function withKeeper(start, finish, keeper, follow, Refused) {
 /** The clients. Each connects to a URL, makes its user `follow` a link, and calls tools; `keeper` stores its tokens. */
 const clients = {
   "mcp-remote": async ({ address, follow }) => {
-    // Without a browser in its PATH, so that it does not open that of the developer.
+    // Without a browser in its PATH, so that it does not open the developer's.
     const [port, place] = [await freePort(), join(folder, "agent-clients-remote")];
     mkdirSync(place);
     const transport = new StdioClientTransport({
@@ -248,12 +248,12 @@ describe("agents with common MCP clients", () => {
 
   test("the conformance suite's scenarios for authorization servers pass", async () => {
     const [port, out] = [await freePort(), join(folder, "conformance-authorization")];
-    const answer = await fetch(`${endpoint}/register`, {
+    const response = await fetch(`${endpoint}/register`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ client_name: "Suite", redirect_uris: [`http://127.0.0.1:${port}/callback`] }),
     });
-    const { client_id: id } = await answer.json();
+    const { client_id: id } = await response.json();
     const options = ["--url", endpoint, "--client-id", id, "--resource", endpoint, "-p", String(port), "-o", out];
     const child = spawn(process.execPath, [CONFORMANCE, "authorization", ...options], { stdio: ["ignore", "pipe", 2] });
     for await (const line of createInterface({ input: child.stdout }))

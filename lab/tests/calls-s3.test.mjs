@@ -116,8 +116,8 @@ describe("signed calls", () => {
     });
   const run = async (action, path, more) => {
     const input = { path: { bucket: BUCKET, ...path }, ...more };
-    const answer = await app.expect(200, "POST", `/v1/vault/connections/${id}/actions/${action}`, input);
-    return [answer.status, answer.body?.base64 === undefined ? answer.body : atob(answer.body.base64)];
+    const response = await app.expect(200, "POST", `/v1/vault/connections/${id}/actions/${action}`, input);
+    return [response.status, response.body?.base64 === undefined ? response.body : atob(response.body.base64)];
   };
   /** The keys in the XML of a list. */
   const listed = (xml) => [...xml.matchAll(/<Key>(.*?)<\/Key>/gs)].map(([, key]) => unescaped(key));

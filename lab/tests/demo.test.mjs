@@ -32,9 +32,9 @@ class Visit {
       ["content-type", "application/json"],
     ];
     const body = value === undefined ? undefined : JSON.stringify(value);
-    const answer = await send({ port: this.port, method, path, headers, body });
-    assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
-    return answer.body.length > 0 ? answer.json : undefined;
+    const response = await send({ port: this.port, method, path, headers, body });
+    assert.equal(response.status, status, `${method} ${path}: ${response.text}`);
+    return response.body.length > 0 ? response.json : undefined;
   }
 
   session = (scopes = SCOPES) => this.ask(201, "POST", "/v1/sessions", { identity: IDENTITY, scopes });
@@ -42,7 +42,7 @@ class Visit {
   status = (id) => this.ask(200, "GET", `/v1/vault/connections/${id}/status`);
 
   /** Goes through the connect window as the user, up to the consent page of the demo platform, and chooses `answer`. */
-  async connect(browser, { reconnects = false }, answer) {
+  async connect(browser, { reconnects = false }, response) {
     const { connectUrl } = await this.session();
     const page = await browser.newPage();
     try {
@@ -52,7 +52,7 @@ class Visit {
       await button(page, `Continue to ${NAME}`).click();
       await heading(page, "Connector Vault (local) asks for access").waitFor();
       assert.equal(new URL(page.url()).origin, this.demo);
-      await answer(page);
+      await response(page);
     } finally {
       await page.close();
     }

@@ -1,4 +1,4 @@
-// Runs the operator's command line. Its messages go to stderr; stdout is that of the command.
+// Runs the operator's command line. Its messages go to stderr; stdout has only the command's output.
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { work } from "./paths.mjs";

@@ -108,7 +108,7 @@ function serverFolder(folder, { catalog, platforms }) {
 /**
  * Packs the service, which must be built.
  * @param {{ catalog: string, platforms: string[], work: string, destination: string }} parts the folder of the sample catalog, the
- *   packages with command lines, a folder for temporary files, and that of the packed file
+ *   packages with command lines, a folder for temporary files, and the folder for the packed file
  * @returns {Promise<{ file: string, files: { path: string, size: number }[] }>} the packed file, with its contents
  */
 export async function packServer({ catalog, platforms, work: folder, destination }) {

@@ -6,7 +6,7 @@ const BLOCK = 512;
 const trimmed = (bytes) => bytes.toString("utf8").split("\0")[0];
 const octal = (bytes) => Number.parseInt(trimmed(bytes).trim() || "0", 8);
 
-/** The files of a tar archive whose paths, without `prefix`, are in `wanted`. */
+/** The files of a tar archive whose paths, without `prefix`, are in `expected`. */
 export function tarFiles(tar, expected, prefix) {
   const files = new Map();
   let longName;
@@ -32,7 +32,7 @@ export function tarFiles(tar, expected, prefix) {
   return files;
 }
 
-/** The files of a zip archive that are in `wanted`. Fails if one is larger than `maxBytes`. */
+/** The files of a zip archive that are in `expected`. Fails if one is larger than `maxBytes`. */
 export function zipFiles(zip, expected, maxBytes) {
   const end = zip.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
   if (end < 0) throw new Error("the archive is damaged");

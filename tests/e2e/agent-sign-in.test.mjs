@@ -79,9 +79,9 @@ describe("agents that sign in", () => {
     const { page, grant } = await toConsent(visitor, url, login);
     assert.match(page.text, new RegExp(`that “${login}” has connected`));
     assert.match(page.text, /Sample Agent/);
-    const answer = await visitor.submit(`${endpoint}/consent`, { grant, decision: "allow", ...choice });
-    assert.equal(answer.status, 303, answer.text);
-    const at = new URL(answer.header("location"));
+    const response = await visitor.submit(`${endpoint}/consent`, { grant, decision: "allow", ...choice });
+    assert.equal(response.status, 303, response.text);
+    const at = new URL(response.header("location"));
     assert.deepEqual([at.origin + at.pathname, at.searchParams.get("iss")], [CALLBACK, endpoint]);
     assert.equal(at.searchParams.get("state"), "a state");
     return at.searchParams.get("code");

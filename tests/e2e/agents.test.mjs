@@ -117,8 +117,8 @@ describe("agents", () => {
         const { rows } = await use(client, "list_connections", { platform: "called" });
         assert.equal(rows.length, seen);
         const arguments_ = { connection: id, key: found.key, input: { path: { owner: "o" }, body: { name: "n" } } };
-        const answer = await use(client, "run_action", arguments_);
-        assert.deepEqual([answer.status, answer.body.url], [200, "/api/owners/o/things"]);
+        const response = await use(client, "run_action", arguments_);
+        assert.deepEqual([response.status, response.body.url], [200, "/api/owners/o/things"]);
         const refused = await client.callTool({ name: "run_action", arguments: { connection: id, key: found.key } });
         assert.deepEqual([refused.isError, refused.structuredContent.code], [true, "invalid_body"]);
         await client.close();
@@ -145,13 +145,13 @@ describe("agents", () => {
   test("the list of tools is short", async () => {
     const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
     const headers = [["content-type", "application/json"]];
-    const answer = await server.send("/mcp", {
+    const response = await server.send("/mcp", {
       method: "POST",
       secret: token,
       headers,
       body: JSON.stringify(message),
     });
-    const tokens = JSON.stringify(answer.json.result.tools).length / 4;
+    const tokens = JSON.stringify(response.json.result.tools).length / 4;
     assert.ok(tokens <= MOST_TOKENS, `${tokens} tokens`);
   });
 

@@ -71,19 +71,19 @@ describe("calls to platforms", () => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
       const body = method === "GET" ? undefined : `body of ${method}`;
       const headers = { cookie: "mine=1", "x-own": "2", "x-forwarded-for": "1.2.3.4", authorization: "Bearer mine" };
-      const answer = await call("users/a%2Fb?x=%20&y", { method, body, headers });
-      const seen = await answer.json();
-      assert.equal(answer.status, 200);
+      const response = await call("users/a%2Fb?x=%20&y", { method, body, headers });
+      const seen = await response.json();
+      assert.equal(response.status, 200);
       assert.deepEqual([seen.method, seen.url, seen.body], [method, "/api/users/a%2Fb?x=%20&y", body ?? ""]);
       assert.deepEqual([seen.headers.authorization, seen.headers["x-own"]], ["Bearer good", "2"]);
       // The runtime adds a header that identifies Workers.
       for (const name of Object.keys(seen.headers))
         assert.doesNotMatch(name, /^(x-service-secret|cookie|cf-(?!worker$)|x-forwarded|x-vault|sec-|x-real-ip)/);
-      assert.equal(answer.headers.get("x-vault-source"), "platform");
-      assert.equal(answer.headers.get("set-cookie"), null);
-      assert.equal(answer.headers.get("cache-control"), "private, no-store");
-      assert.equal(answer.headers.get("x-platform-request-id"), "theirs");
-      assert.match(answer.headers.get("server-timing"), /calls=1 /);
+      assert.equal(response.headers.get("x-vault-source"), "platform");
+      assert.equal(response.headers.get("set-cookie"), null);
+      assert.equal(response.headers.get("cache-control"), "private, no-store");
+      assert.equal(response.headers.get("x-platform-request-id"), "theirs");
+      assert.match(response.headers.get("server-timing"), /calls=1 /);
     }
   });
 
@@ -122,9 +122,9 @@ describe("calls to platforms", () => {
     assert.equal((await other.json()).url, "/other/x");
     const before = platform.requests.length;
     for (const server of ["https://example.com", platform.origin, `${platform.origin}/api/..`]) {
-      const answer = await call("x", { headers: { "x-vault-server": server } });
-      assert.deepEqual([answer.status, (await answer.json()).code], [400, "invalid_parameter"], server);
-      assert.equal(answer.headers.get("x-vault-source"), "vault");
+      const response = await call("x", { headers: { "x-vault-server": server } });
+      assert.deepEqual([response.status, (await response.json()).code], [400, "invalid_parameter"], server);
+      assert.equal(response.headers.get("x-vault-source"), "vault");
     }
     for (const path of ["..%2fx", "a%2f..%2f..%2fx", "%252e%252e%252fx"])
       assert.equal((await call(path)).status, 400, path);
@@ -135,8 +135,8 @@ describe("calls to platforms", () => {
   });
 
   test("server-sent events are streamed", { timeout: TIMEOUT_MS }, async () => {
-    const answer = await call("events");
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    const response = await call("events");
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     assert.equal((await reader.read()).value, "data: first\n\n");
     platform.last.next("second");
     assert.equal((await reader.read()).value, "data: second\n\n");
@@ -146,7 +146,7 @@ describe("calls to platforms", () => {
 
   test("hostile requests do not disturb ten calls in progress", { timeout: TIMEOUT_MS }, async () => {
     const open = [];
-    for (let nth = 0; nth < 10; nth += 1) {
+    for (let index = 0; index < 10; index += 1) {
       const reader = (await call("events")).body.pipeThrough(new TextDecoderStream()).getReader();
       assert.equal((await reader.read()).value, "data: first\n\n");
       open.push({ reader, at: platform.last });
@@ -182,8 +182,8 @@ describe("calls to platforms", () => {
 
   test("an abort reaches the platform during its response", { timeout: TIMEOUT_MS }, async () => {
     const abort = new AbortController();
-    const answer = await call(`large?bytes=${LARGE}`, { signal: abort.signal });
-    await answer.body.getReader().read();
+    const response = await call(`large?bytes=${LARGE}`, { signal: abort.signal });
+    await response.body.getReader().read();
     abort.abort();
     assert.equal(await platform.last.ended.promise, "aborted");
   });
@@ -192,9 +192,9 @@ describe("calls to platforms", () => {
 
   test("a download of 256 MB is not buffered", async () => {
     const before = await held();
-    const answer = await call(`large?bytes=${LARGE}`);
+    const response = await call(`large?bytes=${LARGE}`);
     let [received, most, next] = [0, 0, LARGE / 4];
-    for await (const chunk of answer.body) {
+    for await (const chunk of response.body) {
       received += chunk.length;
       if (received > next) {
         most = Math.max(most, await held());
@@ -225,10 +225,10 @@ describe("calls to platforms", () => {
     new Promise((done, fail) => {
       const headers = { "x-service-secret": made.secret, ...own };
       const where = { port: server.port, host: "127.0.0.1", path: `/v1/vault/connections/${id}/proxy/${path}` };
-      const sent = httpRequest({ ...where, method: "POST", headers }, async (answer) => {
+      const sent = httpRequest({ ...where, method: "POST", headers }, async (response) => {
         let text = "";
-        for await (const chunk of answer) text += chunk;
-        done({ status: answer.statusCode, headers: answer.headers, trailers: answer.trailers, text });
+        for await (const chunk of response) text += chunk;
+        done({ status: response.statusCode, headers: response.headers, trailers: response.trailers, text });
         sent.destroy();
       });
       sent.on("error", fail);
@@ -300,17 +300,20 @@ describe("calls to platforms", () => {
     // The upload never ends, so do not wait for it.
     const endless = new Readable({ read() {} });
     endless.push(Buffer.alloc(MEGABYTE * 2, "x"));
-    const answer = await upload("impatient", {}, endless);
-    assert.deepEqual([answer.status, answer.text, answer.headers["x-vault-source"]], [401, "too late", "platform"]);
-    assert.equal(answer.headers["x-platform-www-authenticate"], "Bearer");
+    const response = await upload("impatient", {}, endless);
+    assert.deepEqual(
+      [response.status, response.text, response.headers["x-vault-source"]],
+      [401, "too late", "platform"],
+    );
+    assert.equal(response.headers["x-platform-www-authenticate"], "Bearer");
     assert.equal(platform.requests.length, before + 1);
   });
 
   test("an action runs with validated input", async () => {
     const run = (input) => app.call("POST", `/v1/vault/connections/${id}/actions/createThing`, input);
-    const answer = await run({ path: { owner: "a b" }, query: { tags: ["x", "y"] }, body: { name: "é", size: 3 } });
-    assert.equal(answer.status, 200, answer.text);
-    const { status, headers, body } = answer.json;
+    const response = await run({ path: { owner: "a b" }, query: { tags: ["x", "y"] }, body: { name: "é", size: 3 } });
+    assert.equal(response.status, 200, response.text);
+    const { status, headers, body } = response.json;
     assert.deepEqual([status, headers["content-type"]], [200, "application/json"]);
     assert.deepEqual([body.method, body.url], ["POST", "/api/owners/a%20b/things?tags=x&tags=y"]);
     assert.deepEqual(JSON.parse(body.body), { name: "é", size: 3 });
@@ -363,8 +366,8 @@ describe("calls to platforms", () => {
       const path = `${origin}/v1/vault/connections/${id}/proxy/traced?secret=1`;
       const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
       for (let count = 0; count < 2; count += 1) {
-        const answer = await fetch(path, { headers: { ...headers, traceparent, tracestate: "a=1" } });
-        const seen = await answer.json();
+        const response = await fetch(path, { headers: { ...headers, traceparent, tracestate: "a=1" } });
+        const seen = await response.json();
         while (received.length <= count) await new Promise((resolve) => setTimeout(resolve, 20));
         const { url, headers: sent, body } = received[count];
         assert.deepEqual(
@@ -396,7 +399,7 @@ describe("calls to platforms", () => {
     assert.equal((await call("x")).status, 401);
     platform.token = "good";
     await platform.stop();
-    const answer = await call("x");
-    assert.deepEqual([answer.status, (await answer.json()).code], [502, "platform_unreachable"]);
+    const response = await call("x");
+    assert.deepEqual([response.status, (await response.json()).code], [502, "platform_unreachable"]);
   });
 });

@@ -17,30 +17,30 @@ import { connectTabs } from "./suites/connect-tabs.mjs";
 import { connectTrouble } from "./suites/connect-trouble.mjs";
 import { connectVariables } from "./suites/connect-variables.mjs";
 
-const world = {};
+const fixture = {};
 
 describe("the connect window", () => {
   before(async () => {
-    world.connect = await Connecting.start("connect-window");
+    fixture.connect = await Connecting.start("connect-window");
   });
-  after(() => world.connect?.stop());
+  after(() => fixture.connect?.stop());
 
-  connectEntry(world);
-  connectForwarded(world);
-  connectPlaces(world);
-  connectTabs(world);
-  connectVariables(world);
-  connectTrouble(world);
-  connectLanguages(world);
-  connectPackage(world);
-  connectReadme(world);
+  connectEntry(fixture);
+  connectForwarded(fixture);
+  connectPlaces(fixture);
+  connectTabs(fixture);
+  connectVariables(fixture);
+  connectTrouble(fixture);
+  connectLanguages(fixture);
+  connectPackage(fixture);
+  connectReadme(fixture);
 
   test("logs, storage and addresses contain no secret", async () => {
-    await world.connect.server.stop();
-    const [log, stored] = [outputs.join("\n"), bytesBelow(world.connect.state.path)];
+    await fixture.connect.server.stop();
+    const [log, stored] = [outputs.join("\n"), bytesBelow(fixture.connect.state.path)];
     assert.ok(log.includes("/v1/vault/connect"), "the log is the service's");
     assert.ok(stored.includes("connect_attempts"), "the storage is the service's");
-    const { visited } = world.connect;
+    const { visited } = fixture.connect;
     assert.ok(
       visited.some((address) => address.includes("/connect/callback?")),
       "the addresses are the browser's",

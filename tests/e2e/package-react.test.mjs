@@ -112,7 +112,7 @@ function install() {
 }
 
 describe("connecting from React", () => {
-  let world;
+  let fixture;
   let pages;
 
   /** Bundles a program for a page of the app. */
@@ -143,18 +143,18 @@ describe("connecting from React", () => {
 
   before(async () => {
     install();
-    world = await Connecting.start("package-react");
+    fixture = await Connecting.start("package-react");
     pages = join(folder, "package-react-pages");
     writeFileSync(join(pages, "blank.html"), '<!doctype html><title>Blank</title><link rel="icon" href="data:,">');
   });
-  after(() => world?.stop());
+  after(() => fixture?.stop());
 
-  const visit = (address, use, options) => world.visit(address, use, { as: null, ...options });
+  const visit = (address, use, options) => fixture.visit(address, use, { as: null, ...options });
 
   async function appUrl(identity, { rejected = false, ...options } = {}) {
-    const token = await world.token(identity);
+    const token = await fixture.token(identity);
     const tokens = rejected ? `${token.slice(0, -3)}AAA ${token}` : token;
-    return `${world.app.origin}/app.html#${new URLSearchParams({ base: world.baseUrl, tokens, ...options })}`;
+    return `${fixture.app.origin}/app.html#${new URLSearchParams({ base: fixture.baseUrl, tokens, ...options })}`;
   }
 
   const heard = (page, text) => page.locator("output").getByText(text, { exact: true }).waitFor();
@@ -268,7 +268,7 @@ describe("connecting from React", () => {
     /** Leaves the page for the connect window, up to the consent page of the platform. */
     async function leave(page) {
       await button(page, "Connect an account").click();
-      await page.waitForURL(`${world.baseUrl}/connect`);
+      await page.waitForURL(`${fixture.baseUrl}/connect`);
       await confirm(page);
       await button(page, "Continue to Login").click();
     }
@@ -277,10 +277,10 @@ describe("connecting from React", () => {
       visit(await appUrl("r5@example.com", { platform: "login", ui: "page" }), async (page) => {
         await leave(page);
         await agree(page);
-        await page.waitForURL(`${world.app.origin}/app.html**`);
+        await page.waitForURL(`${fixture.app.origin}/app.html**`);
         await heard(page, "connected r5@example.com");
         await page.getByText("login of r5@example.com", { exact: true }).waitFor();
-        assert.equal(page.url(), `${world.app.origin}/app.html`);
+        assert.equal(page.url(), `${fixture.app.origin}/app.html`);
         await page.reload();
         await page.getByText("login of r5@example.com", { exact: true }).waitFor();
         assert.equal(await page.locator("output").textContent(), "");
@@ -292,14 +292,14 @@ describe("connecting from React", () => {
         await refuse(page);
         const back = page.getByRole("link", { name: /Acme Planner/ }).or(page.getByRole("alert"));
         await back.first().waitFor();
-        if (!page.url().startsWith(world.app.origin)) await back.first().click();
+        if (!page.url().startsWith(fixture.app.origin)) await back.first().click();
         await alerted(page, "You did not allow access, so nothing was connected.");
         await heard(page, "error denied");
         assert.equal(await page.getByRole("alert").count(), 1);
       }));
 
     test("a rejected token is requested again", async () => {
-      await world.caller().create({ platform: "keyed", identity: "r7@example.com", identityType: "user" });
+      await fixture.caller().create({ platform: "keyed", identity: "r7@example.com", identityType: "user" });
       const address = await appUrl("r7@example.com", { platform: "keyed", rejected: true });
       await visit(address, (page) => page.getByText("keyed of r7@example.com", { exact: true }).waitFor(), {
         // The browser logs the rejected request.
@@ -309,13 +309,13 @@ describe("connecting from React", () => {
 
     test("an API key is rejected without a request", async () => {
       const asked = [];
-      const members = { base: world.baseUrl, tokens: world.keys.full.secret, platform: "keyed" };
-      await visit(`${world.app.origin}/app.html#${new URLSearchParams(members)}`, async (page) => {
+      const members = { base: fixture.baseUrl, tokens: fixture.keys.full.secret, platform: "keyed" };
+      await visit(`${fixture.app.origin}/app.html#${new URLSearchParams(members)}`, async (page) => {
         page.on("request", (request) => asked.push(request.url()));
         await page.getByText("secret_in_browser", { exact: true }).waitFor();
         await opened(page, () => button(page, "Connect an account").click());
         await alerted(page, "This app is not set up correctly for this platform.");
-        assert.ok(!asked.some((url) => url.startsWith(world.baseUrl)), asked.join());
+        assert.ok(!asked.some((url) => url.startsWith(fixture.baseUrl)), asked.join());
       });
     });
   });
@@ -329,16 +329,16 @@ describe("connecting from React", () => {
     ])
       test(kind, async () => {
         const [, code] = new RegExp(`^\`\`\`${language} ${kind}\\n(.*?)^\`\`\`$`, "ms").exec(README);
-        const own = code.replace("https://vault.example.com", world.baseUrl).replace('"github"', '"keyed"');
+        const own = code.replace("https://vault.example.com", fixture.baseUrl).replace('"github"', '"keyed"');
         assert.notEqual(own, code);
         write(`example.${language}`, own);
         await bundle(kind, write(`${kind}.js`, MOUNTS[kind]));
         const identity = `${kind}@example.com`;
-        const token = await world.token(identity);
+        const token = await fixture.token(identity);
         const body = JSON.stringify({ token, expiresAt: new Date(Date.now() + 900_000).toISOString() });
-        await visit(`${world.app.origin}/blank.html`, async (page) => {
+        await visit(`${fixture.app.origin}/blank.html`, async (page) => {
           await page.route("**/token", (route) => route.fulfill({ contentType: "application/json", body }));
-          await page.goto(`${world.app.origin}/${kind}.html`);
+          await page.goto(`${fixture.app.origin}/${kind}.html`);
           const popup = await opened(page, () => button(page, "Connect GitHub").click());
           await popup.getByLabel("API key", { exact: true }).fill("k");
           await button(popup, "Connect").click();

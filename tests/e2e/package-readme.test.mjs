@@ -19,7 +19,7 @@ import { launch, open } from "./support/browser.mjs";
 import { button, opened } from "./support/connect.mjs";
 import { secrets } from "./support/http.mjs";
 import { key, store } from "./support/keys.mjs";
-import { nth } from "./support/seed.mjs";
+import { connectionNumber } from "./support/seed.mjs";
 import { PLATFORMS, SESSION_SECRET, Server, freePort } from "./support/server.mjs";
 import { seed } from "./support/vault.mjs";
 import { State, build, cli, folder } from "./support/workspace.mjs";
@@ -32,11 +32,11 @@ const DOCUMENTS = [
 ];
 /** The connections; half of them are to GitHub. */
 const CONNECTIONS = Array.from({ length: 250 }, (_, n) =>
-  n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` },
+  n % 2 ? connectionNumber(n) : { ...connectionNumber(n), platform: "github", identity: `user-${n}@example.com` },
 );
 /** The connections of the user of the browser app: more than one page. */
 const ANNS = Array.from({ length: 130 }, (_, n) => ({
-  ...nth(n),
+  ...connectionNumber(n),
   identity: "ann@example.com",
   label: `anns-${n}`,
   tags: [],
@@ -215,8 +215,8 @@ describe("the package's README", () => {
     test("the example for Workers runs", async () => {
       const [code] = marked("worker");
       const { default: worker } = await import(pathToFileURL(write("worker.mjs", code)).href);
-      const answer = await worker.fetch(new Request("https://worker.example/"), env);
-      const rows = await answer.json();
+      const response = await worker.fetch(new Request("https://worker.example/"), env);
+      const rows = await response.json();
       assert.equal(rows.length, 20);
       assert.ok(rows.every(({ platform }) => platform === "github"));
     });

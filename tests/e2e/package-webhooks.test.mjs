@@ -22,7 +22,7 @@ const TOLERANCE = 5 * MINUTE;
 const VERIFIED = "connection.failed of evt_0000000000007";
 const REFUSED = "invalid_signature";
 
-/** A request that is `age` seconds old, signed with secrets. `change` is applied after signing. */
+/** A request that is `age` seconds old, signed with secrets. `changed` replaces headers and body after signing. */
 function signed(secrets, { age = 0, ...changed } = {}) {
   const time = new Date(Date.now() - age * 1000);
   const [id, timestamp] = ["msg_1", String(Math.floor(time.getTime() / 1000))];
@@ -81,7 +81,7 @@ async function verdicts({ verifyWebhook }, given) {
 }
 
 const expected = Object.fromEntries(cases.map(({ name, expected: verdict }) => [name, [verdict, verdict]]));
-const named = (all) => Object.fromEntries(cases.map(({ name }, nth) => [name, all[nth]]));
+const named = (all) => Object.fromEntries(cases.map(({ name }, index) => [name, all[index]]));
 
 describe("verifyWebhook", () => {
   const project = join(folder, "verify");
@@ -129,8 +129,8 @@ describe("verifyWebhook", () => {
       }),
     );
     try {
-      const answer = await runtime.dispatchFetch("http://worker/", { method: "POST", body: JSON.stringify(cases) });
-      assert.deepEqual(named(await answer.json()), expected);
+      const response = await runtime.dispatchFetch("http://worker/", { method: "POST", body: JSON.stringify(cases) });
+      assert.deepEqual(named(await response.json()), expected);
     } finally {
       await runtime.dispose();
     }

@@ -29,11 +29,11 @@ const MAKES = "sessions:create";
 const ALL = `catalog:read connections:read connections:write ${MAKES}`;
 
 /** The context of the suites. */
-const world = {
+const fixture = {
   /** A client of the server. */
-  vault: (made, options) => new ConnectorVault({ baseUrl: world.baseUrl, secret: made.secret, ...options }),
+  vault: (made, options) => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: made.secret, ...options }),
   /** The same request over plain HTTP. */
-  plain: (made, path, options) => world.server.send(path, { secret: made.secret, ...options }),
+  plain: (made, path, options) => fixture.server.send(path, { secret: made.secret, ...options }),
 };
 let opened;
 
@@ -42,7 +42,7 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
     await build();
     const state = new State("package");
     await state.prepare(await wideCatalog());
-    world.keys = {
+    fixture.keys = {
       full: key({ scopes: ALL }),
       many: key({ account: "many" }),
       manyAgain: key({ account: "many" }),
@@ -61,45 +61,50 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
       maker: key({ account: "sessions", scopes: ALL }),
       readingMaker: key({ account: "sessions", scopes: `connections:read ${MAKES}` }),
     };
-    const rows = Object.values(world.keys).filter((made) => made.row);
+    const rows = Object.values(fixture.keys).filter((made) => made.row);
     await state.use(({ vault }) => store(vault, rows));
     const limited = state.copy("package-limited");
     opened = await state.open();
-    world.database = opened.vault;
-    world.seeded = await seeded(world.database, "many", SEEDED);
+    fixture.database = opened.vault;
+    fixture.seeded = await seeded(fixture.database, "many", SEEDED);
     const pages = join(folder, "pages");
     mkdirSync(pages);
     // Two origins, of which only the first is allowed.
-    [world.site, world.stranger] = [await Site.start(pages), await Site.start(pages)];
-    world.pages = pages;
+    [fixture.site, fixture.stranger] = [await Site.start(pages), await Site.start(pages)];
+    fixture.pages = pages;
     const bindings = `[[ratelimits]]\nname = "RATE_LIMITER"\nnamespace_id = "1001"\nsimple = { limit = ${LIMIT}, period = 60 }\n`;
-    [world.server, world.limited] = await Promise.all([
-      Server.start(state, { name: "package", variables: { ALLOWED_ORIGINS: world.site.origin } }),
+    [fixture.server, fixture.limited] = await Promise.all([
+      Server.start(state, { name: "package", variables: { ALLOWED_ORIGINS: fixture.site.origin } }),
       Server.start(limited, { name: "package-limited", bindings }),
     ]);
-    world.baseUrl = `http://127.0.0.1:${world.server.port}`;
+    fixture.baseUrl = `http://127.0.0.1:${fixture.server.port}`;
   });
 
   after(async () => {
-    await Promise.all([world.server?.stop(), world.limited?.stop(), world.site?.stop(), world.stranger?.stop()]);
+    await Promise.all([
+      fixture.server?.stop(),
+      fixture.limited?.stop(),
+      fixture.site?.stop(),
+      fixture.stranger?.stop(),
+    ]);
     await opened?.close();
   });
 
-  lists(world);
-  walks(world);
-  calls(world);
-  errors(world);
-  strangers(world);
-  filters(world);
-  bodies(world);
-  validation(world);
-  browser(world);
-  sessions(world);
+  lists(fixture);
+  walks(fixture);
+  calls(fixture);
+  errors(fixture);
+  strangers(fixture);
+  filters(fixture);
+  bodies(fixture);
+  validation(fixture);
+  browser(fixture);
+  sessions(fixture);
 
   test("there were no unhandled rejections, and `fetch` was always called correctly", expectNothingBeside);
 
   test("no log contains a secret", async () => {
-    await world.server.stop();
+    await fixture.server.stop();
     const logged = [...outputs, ...wranglerLogs()].join("\n");
     assert.ok(logged.includes("/v1/whoami"), "the log is the service's");
     for (const text of secrets) assert.ok(!logged.includes(text), "a secret was logged");

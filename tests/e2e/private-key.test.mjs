@@ -45,7 +45,7 @@ describe("a client with a private key", () => {
   before(async () => {
     await build();
     for (const text of Object.values(KEYS)) secrets.add(JSON.parse(text).d);
-    http = createServer((request, response) => answer(request, response));
+    http = createServer((request, response) => reply(request, response));
     const issuer = `http://127.0.0.1:${await listen(http)}`;
     const provider = new Provider(issuer, {
       clients: Object.entries(KEYS).map(([name, text]) => ({
@@ -61,7 +61,7 @@ describe("a client with a private key", () => {
       clientAuthMethods: ["private_key_jwt"],
       features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
     });
-    const answer = provider.callback();
+    const reply = provider.callback();
     const sources = join(folder, "keyed-documents");
     mkdirSync(sources, { recursive: true });
     const nobody = { openapi: "3.0.0", info: { title: "Nobody", version: "1" }, paths: {} };

@@ -241,9 +241,9 @@ describe("the packed package", () => {
       write(project, ".dev.vars", `VAULT_URL=${origin}\nVAULT_KEY=${caller.secret}\n`);
       const worker = await Server.dev(project);
       try {
-        const answer = await worker.send("/");
-        assert.equal(answer.status, 200, `${answer.text}\n${worker.output}`);
-        assert.deepEqual(answer.json, names);
+        const response = await worker.send("/");
+        assert.equal(response.status, 200, `${response.text}\n${worker.output}`);
+        assert.deepEqual(response.json, names);
         assert.doesNotMatch(worker.output, /warning|error/i);
       } finally {
         await worker.stop();

@@ -17,7 +17,7 @@ import { App } from "./support/connecting.mjs";
 import { secrets } from "./support/http.mjs";
 import { ALL, key, store } from "./support/keys.mjs";
 import { listen, readBody } from "./support/listening.mjs";
-import { nth } from "./support/seed.mjs";
+import { connectionNumber } from "./support/seed.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
 import { Visitor } from "./support/visitor.mjs";
 import { seed } from "./support/vault.mjs";
@@ -33,10 +33,10 @@ describe("the Python package", () => {
   let [called, notes, server, visits] = [];
 
   /** Goes through a link as its user, who allows everything at the demo platform, or denies it. */
-  async function visit(link, answer) {
+  async function visit(link, response) {
     const visitor = new Visitor();
     const there = (await visitor.submit(link)).header("location");
-    const form = answer === "deny" ? { answer } : { person: "ben", scope: "notes:read", answer: "allow" };
+    const form = response === "deny" ? { answer: response } : { person: "ben", scope: "notes:read", answer: "allow" };
     const back = await visitor.submit(there, form);
     await visitor.follow(back, there);
   }
@@ -63,7 +63,7 @@ describe("the Python package", () => {
       await seed(
         vault,
         many.row.account,
-        Array.from({ length: 230 }, (_, n) => ({ ...nth(n), active: true })),
+        Array.from({ length: 230 }, (_, n) => ({ ...connectionNumber(n), active: true })),
       );
     });
     const vaultKey = randomBytes(32).toString("base64");
@@ -79,8 +79,8 @@ describe("the Python package", () => {
       await new App(() => server, one).expect(201, "PUT", "/v1/oauth-clients/demo-notes", client);
     }
     visits = createServer(async (request, response) => {
-      const { link, answer } = JSON.parse(await readBody(request));
-      await visit(link, answer).then(
+      const { link, answer: reply } = JSON.parse(await readBody(request));
+      await visit(link, reply).then(
         () => response.end(),
         (error) => response.writeHead(500).end(error.stack),
       );

@@ -6,13 +6,13 @@ import { referenceInBrowser } from "./suites/reference-browser.mjs";
 import { problemExamples } from "./suites/reference-problems.mjs";
 import { referenceSamples } from "./suites/reference-samples.mjs";
 
-const world = {};
+const fixture = {};
 
 before(async () => {
-  world.reference = await Reference.start();
+  fixture.reference = await Reference.start();
 });
-after(() => world.reference?.stop());
+after(() => fixture.reference?.stop());
 
-referenceSamples(world);
-referenceInBrowser(world);
-problemExamples(world);
+referenceSamples(fixture);
+referenceInBrowser(fixture);
+problemExamples(fixture);

@@ -80,9 +80,9 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
 
   async function expectOpened(what) {
     for (const id of ids) {
-      const answer = await server.send(`/v1/vault/connections/${id}/credentials`, { secret: caller.secret });
-      assert.equal(answer.status, 200, `${what}: ${answer.body}`);
-      assert.equal(JSON.parse(answer.body).apiKey, "a user's key");
+      const response = await server.send(`/v1/vault/connections/${id}/credentials`, { secret: caller.secret });
+      assert.equal(response.status, 200, `${what}: ${response.body}`);
+      assert.equal(JSON.parse(response.body).apiKey, "a user's key");
     }
   }
 
@@ -103,9 +103,9 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
       const headers = [["content-type", "application/json"]];
       const given = JSON.stringify({ ...body, fields: { apiKey: "a user's key" } });
       const options = { method: "POST", secret: caller.secret, headers, body: given };
-      const answer = await server.send("/v1/vault/connect", options);
-      assert.equal(answer.status, 201, answer.body);
-      return JSON.parse(answer.body).id;
+      const response = await server.send("/v1/vault/connect", options);
+      assert.equal(response.status, 201, response.body);
+      return JSON.parse(response.body).id;
     };
     ids = [await connect("ann"), await connect("bob")];
   });
@@ -120,17 +120,17 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
 
   for (const [order, minutes] of TRIALS) {
     test(`${order.join(", ")}, with ${minutes} runs of the schedule between`, async () => {
-      const wanted = () => needed().find(({ role }) => role === "seals").id;
-      let loaded = wanted();
+      const expected = () => needed().find(({ role }) => role === "seals").id;
+      let loaded = expected();
       for (const step of order) {
         if (step === "rotate") assert.equal(vaultKeys("rotate").status, 0);
         if (step === "reload") {
           await reloaded(touch);
-          loaded = wanted();
+          loaded = expected();
         }
         if (step === "reseal") {
           const { status, said } = vaultKeys("reseal");
-          const has = loaded === wanted();
+          const has = loaded === expected();
           // Without the key, the step is always rejected. With it, the reports decide.
           if (!has) assert.equal(status, 1, said);
           if (has && minutes === 2) assert.equal(status, 0, said);

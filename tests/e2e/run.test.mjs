@@ -27,14 +27,14 @@ import { storage } from "./suites/storage.mjs";
 import { vaultCost } from "./suites/vault-cost.mjs";
 
 /** The context of the suites: `server`, `keys`, `catalogs`, `states`, and `database`, which is opened directly. */
-const world = {};
+const fixture = {};
 let opened;
 
 describe("the service on the real runtime", () => {
   before(async () => {
     await build();
     const [small, large, other] = [await smallCatalog(), await largeCatalog(), await otherCatalog()];
-    world.keys = {
+    fixture.keys = {
       full: key(),
       live: key({ environment: "live" }),
       catalogOnly: key({ scopes: "catalog:read" }),
@@ -47,47 +47,47 @@ describe("the service on the real runtime", () => {
       unknown: { secret: secret() },
     };
     // A live key with a row of the test environment.
-    world.keys.otherWorld.row.environment = "test";
-    const rows = Object.values(world.keys).filter((made) => made.row);
+    fixture.keys.otherWorld.row.environment = "test";
+    const rows = Object.values(fixture.keys).filter((made) => made.row);
     const [smallState, largeState] = [new State("small-state"), new State("large-state")];
     await smallState.prepare(small);
     await largeState.prepare(large);
     for (const state of [smallState, largeState]) await state.use(({ vault }) => store(vault, rows));
-    world.catalogs = { small, large, other };
-    world.states = { small: smallState, large: largeState };
+    fixture.catalogs = { small, large, other };
+    fixture.states = { small: smallState, large: largeState };
     const secrets = { SESSION_SECRET, VAULT_KEYS };
     const variables = { BASE_URL };
-    world.server = await Server.start(largeState, { name: "plain", variables, secrets, platforms: PLATFORMS });
+    fixture.server = await Server.start(largeState, { name: "plain", variables, secrets, platforms: PLATFORMS });
     opened = await largeState.open();
-    world.database = opened.vault;
+    fixture.database = opened.vault;
   });
 
   after(async () => {
-    await world.server?.stop();
+    await fixture.server?.stop();
     await opened?.close();
   });
 
-  migrations(world);
-  requests(world);
-  keys(world);
-  catalogLists(world);
-  largest(world);
-  actionDetails(world);
-  hostile(world);
-  connections(world);
-  changes(world);
-  refusals(world);
-  bodies(world);
-  concurrency(world);
-  openapi(world);
-  sessions(world);
-  vaultCost(world);
-  outage(world);
-  configured(world);
-  storage(world);
+  migrations(fixture);
+  requests(fixture);
+  keys(fixture);
+  catalogLists(fixture);
+  largest(fixture);
+  actionDetails(fixture);
+  hostile(fixture);
+  connections(fixture);
+  changes(fixture);
+  refusals(fixture);
+  bodies(fixture);
+  concurrency(fixture);
+  openapi(fixture);
+  sessions(fixture);
+  vaultCost(fixture);
+  outage(fixture);
+  configured(fixture);
+  storage(fixture);
 
   test("no log contains a secret", async () => {
-    await world.server.stop();
+    await fixture.server.stop();
     const logged = [...outputs, ...wranglerLogs()].join("\n");
     assert.ok(logged.includes("/v1/whoami"), "the log is the service's");
     assert.ok(secrets.size > 10);
@@ -95,7 +95,7 @@ describe("the service on the real runtime", () => {
   });
 
   test("there were no traps and no internal errors", () => {
-    const lines = [...outputs, world.server.output].join("\n").split("\n");
+    const lines = [...outputs, fixture.server.output].join("\n").split("\n");
     assert.ok(lines.length > 100);
     assert.deepEqual(
       lines.filter((line) => /panicked|RuntimeError|internal request=| 500 /.test(line)),

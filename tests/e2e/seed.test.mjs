@@ -35,32 +35,32 @@ function countedAnew(connections) {
   const count = (...row) => counts.set(row.join(" | "), (counts.get(row.join(" | ")) ?? 0) + 1);
   for (const {
     account,
-    environment: world,
+    environment: fixture,
     active,
     platform,
     platform_version: version,
     identity_type: type,
     ...row
   } of connections) {
-    count(account, world, active, "all", "");
-    count(account, world, active, "platform", platform);
-    count(account, world, active, "platformVersion", version);
-    count(account, world, active, "platform/platformVersion", `${platform}/${version}`);
-    count(account, world, active, "identityType", type);
-    count(account, world, active, "platform/identityType", `${platform}/${type}`);
-    count(account, world, active, "identityType/state", `${type}/${row.state}`);
-    count(account, world, active, "platform/identityType/state", `${platform}/${type}/${row.state}`);
-    count(account, world, active, "platformVersion/identityType/state", `${version}/${type}/${row.state}`);
+    count(account, fixture, active, "all", "");
+    count(account, fixture, active, "platform", platform);
+    count(account, fixture, active, "platformVersion", version);
+    count(account, fixture, active, "platform/platformVersion", `${platform}/${version}`);
+    count(account, fixture, active, "identityType", type);
+    count(account, fixture, active, "platform/identityType", `${platform}/${type}`);
+    count(account, fixture, active, "identityType/state", `${type}/${row.state}`);
+    count(account, fixture, active, "platform/identityType/state", `${platform}/${type}/${row.state}`);
+    count(account, fixture, active, "platformVersion/identityType/state", `${version}/${type}/${row.state}`);
     count(
       account,
-      world,
+      fixture,
       active,
       "platform/platformVersion/identityType/state",
       `${platform}/${version}/${type}/${row.state}`,
     );
-    count(account, world, 2, "platform", platform);
-    count(account, world, 2, "state", row.state);
-    for (const tag of JSON.parse(row.tags)) count(account, world, active, "tag", tag);
+    count(account, fixture, 2, "platform", platform);
+    count(account, fixture, 2, "state", row.state);
+    for (const tag of JSON.parse(row.tags)) count(account, fixture, active, "tag", tag);
   }
   return [...counts].map((entry) => entry.join(" | ")).sort();
 }
@@ -129,12 +129,12 @@ describe("seed", () => {
         state,
         "SELECT account, environment, active, tag, created_at, id, seq FROM connection_tags",
       );
-      const wanted = connections.flatMap((row) =>
+      const expected = connections.flatMap((row) =>
         JSON.parse(row.tags).map((tag) =>
           [row.account, row.environment, row.active, tag, row.created_at, row.id, row.seq].join(" | "),
         ),
       );
-      assert.deepEqual(tags.map((row) => Object.values(row).join(" | ")).sort(), wanted.sort());
+      assert.deepEqual(tags.map((row) => Object.values(row).join(" | ")).sort(), expected.sort());
     });
 
     test("with --only-if-none, adds nothing to an environment that has connections", async () => {

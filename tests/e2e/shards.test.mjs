@@ -153,8 +153,8 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     const answered = new Set();
     let [refused, isOver] = [0, false];
     const writer = async (name) => {
-      for (let nth = 0; !isOver; nth += 1) {
-        const made = await connect(secret, `${name} ${nth}`);
+      for (let index = 0; !isOver; index += 1) {
+        const made = await connect(secret, `${name} ${index}`);
         if (made.status === 201) answered.add(JSON.parse(made.body).id);
         else {
           assert.deepEqual([made.status, made.header("retry-after")], [503, "5"], String(made.body));
@@ -170,7 +170,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
         assert.ok(JSON.parse(page.body).total >= known);
       }
     };
-    const others = Promise.all([...Array.from({ length: 8 }, (_, nth) => writer(`w${nth}`)), reader(), reader()]);
+    const others = Promise.all([...Array.from({ length: 8 }, (_, index) => writer(`w${index}`)), reader(), reader()]);
     const moving = operator("shards", "move", "one", "--to", String(to)).finally(() => {
       isOver = true;
     });
@@ -224,10 +224,10 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     const home = secret.length > 46 ? Number(secret.slice(8, 10)) : 0;
     const bytes = async () => (await list())[home].bytes;
     const fits = await bytes();
-    for (let nth = 0; (await bytes()) < fits * 1.5; nth += 20) {
+    for (let index = 0; (await bytes()) < fits * 1.5; index += 20) {
       // A deletion leaves events and an audit entry, but no tags: with these, it frees more than it adds.
-      const tags = Array.from({ length: 10 }, (_, tag) => `${tag} of ${nth} `.padEnd(60, "-"));
-      const all = Array.from({ length: 20 }, (_, at) => connect(secret, `user ${nth + at}`, tags));
+      const tags = Array.from({ length: 10 }, (_, tag) => `${tag} of ${index} `.padEnd(60, "-"));
+      const all = Array.from({ length: 20 }, (_, at) => connect(secret, `user ${index + at}`, tags));
       for (const made of await Promise.all(all)) assert.equal(made.status, 201, String(made.body));
     }
     await server.stop();

@@ -112,11 +112,11 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     await createKey(state, "acme");
     const { pid, port } = record(state);
     for (const first of ['{"token":"guessed"}\n', "{}\n", "GET / HTTP/1.1\r\n\r\n"]) {
-      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: first }).then(
+      const response = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: first }).then(
         () => "answered",
         () => "closed",
       );
-      assert.equal(answer, "closed");
+      assert.equal(response, "closed");
     }
     assert.equal((await createKey(state, "acme")).account, "acme");
     assert.equal(record(state).pid, pid);

@@ -19,6 +19,7 @@ const NOTHING = {
   agentCalls: 0,
   agentSignIns: 0,
   connections: 0,
+  consoleSignIns: 0,
   oauthClients: 0,
   attempts: 0,
   revocations: 0,

@@ -14,7 +14,7 @@ describe("the console: audit log", () => {
     reader: key({ scopes: "catalog:read connections:read", account: "audited" }),
     auditor: key({ scopes: SETTINGS, account: "audited" }),
   };
-  let world;
+  let fixture;
   let connection;
 
   before(async () => {
@@ -22,8 +22,8 @@ describe("the console: audit log", () => {
       name: "console-audit",
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     };
-    world = await Console.start({ name: "console-audit", connections: [], keys, server });
-    const app = new App(() => world.server, keys.auditor);
+    fixture = await Console.start({ name: "console-audit", connections: [], keys, server });
+    const app = new App(() => fixture.server, keys.auditor);
     const sent = { platform: "github", identity: "ann@example.com", identityType: "user" };
     connection = (await app.expect(201, "POST", "/v1/vault/connections", sent)).id;
     await app.expect(200, "PATCH", `/v1/vault/connections/${connection}`, { tags: ["x"] });
@@ -33,9 +33,9 @@ describe("the console: audit log", () => {
     }
     await app.expect(201, "POST", "/v1/keys", { scopes: ["catalog:read"] });
   });
-  after(() => world?.stop());
+  after(() => fixture?.stop());
 
-  const visit = (path, use, options) => world.visit(path, use, { as: keys.auditor, ...options });
+  const visit = (path, use, options) => fixture.visit(path, use, { as: keys.auditor, ...options });
   const rows = (page) => page.getByRole("list", { name: "Entries" }).getByRole("listitem");
 
   test("lists entries newest first with action and actor, and loads older ones on demand", () =>

@@ -7,16 +7,16 @@ import { consoleIntegrations } from "../suites/console-integrations.mjs";
 import { consoleWebhooks } from "../suites/console-webhooks.mjs";
 import { Connecting } from "../support/connect.mjs";
 
-const world = {};
+const fixture = {};
 
 describe("the console: connecting accounts", () => {
   before(async () => {
-    world.connect = await Connecting.start("console-connecting");
+    fixture.connect = await Connecting.start("console-connecting");
   });
-  after(() => world.connect?.stop());
+  after(() => fixture.connect?.stop());
 
-  consoleIntegrations(world);
-  consoleConnecting(world);
-  consoleHealth(world);
-  consoleWebhooks(world);
+  consoleIntegrations(fixture);
+  consoleConnecting(fixture);
+  consoleHealth(fixture);
+  consoleWebhooks(fixture);
 });

@@ -12,21 +12,21 @@ import { consoleList } from "../suites/console-list.mjs";
 import { consolePanel } from "../suites/console-panel.mjs";
 import { platformInConsole } from "../suites/console-platform.mjs";
 
-const world = {};
+const fixture = {};
 
 describe("the console: connections", () => {
   before(async () => {
-    world.console = await Console.start({ name: "console-connections", documents: SEVERAL_DOCUMENTS });
+    fixture.console = await Console.start({ name: "console-connections", documents: SEVERAL_DOCUMENTS });
   });
-  after(() => world.console?.stop());
+  after(() => fixture.console?.stop());
 
-  consoleList(world);
-  consolePanel(world);
-  consoleHistory(world);
-  platformInConsole(world);
-  changedInConsole(world);
-  editedInConsole(world);
-  createdInConsole(world);
-  hastyInConsole(world);
-  consoleFailures(world);
+  consoleList(fixture);
+  consolePanel(fixture);
+  consoleHistory(fixture);
+  platformInConsole(fixture);
+  changedInConsole(fixture);
+  editedInConsole(fixture);
+  createdInConsole(fixture);
+  hastyInConsole(fixture);
+  consoleFailures(fixture);
 });

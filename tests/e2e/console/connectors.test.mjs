@@ -5,15 +5,15 @@ import { consoleAction } from "../suites/console-action.mjs";
 import { consoleConnector } from "../suites/console-connector.mjs";
 import { consoleConnectors } from "../suites/console-connectors.mjs";
 
-const world = {};
+const fixture = {};
 
 describe("the console: connectors", () => {
   before(async () => {
-    world.console = await Console.start({ name: "console-connectors", documents: MANY_DOCUMENTS });
+    fixture.console = await Console.start({ name: "console-connectors", documents: MANY_DOCUMENTS });
   });
-  after(() => world.console?.stop());
+  after(() => fixture.console?.stop());
 
-  consoleConnectors(world);
-  consoleConnector(world);
-  consoleAction(world);
+  consoleConnectors(fixture);
+  consoleConnector(fixture);
+  consoleAction(fixture);
 });

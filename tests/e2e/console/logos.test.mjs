@@ -5,14 +5,14 @@ import { root } from "../../../scripts/lib/paths.mjs";
 import { Console } from "../support/console.mjs";
 import { consoleLogos } from "../suites/console-logos.mjs";
 
-const world = {};
+const fixture = {};
 
 describe("the console: logos", () => {
   before(async () => {
     const providers = ["--providers", join(root, "providers.toml")];
-    world.console = await Console.start({ name: "console-logos", connections: [], providers });
+    fixture.console = await Console.start({ name: "console-logos", connections: [], providers });
   });
-  after(() => world.console?.stop());
+  after(() => fixture.console?.stop());
 
-  consoleLogos(world);
+  consoleLogos(fixture);
 });

@@ -3,20 +3,20 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe } from "node:test";
 import { Console } from "../support/console.mjs";
 import { USUAL, key } from "../support/keys.mjs";
-import { nth } from "../support/seed.mjs";
+import { connectionNumber } from "../support/seed.mjs";
 import { seed } from "../support/vault.mjs";
 import { consoleFrame } from "../suites/console-frame.mjs";
 import { COUNTED, consoleOverview } from "../suites/console-overview.mjs";
 import { consoleSignIn } from "../suites/console-sign-in.mjs";
 
 /** One platform more than the overview shows at first, all with active connections only. */
-const THIRTEEN = Array.from({ length: 13 }, (_, n) => ({ ...nth(n), platform: `p-${n}`, active: true }));
+const THIRTEEN = Array.from({ length: 13 }, (_, n) => ({ ...connectionNumber(n), platform: `p-${n}`, active: true }));
 /** Something for each actor, and something that needs no action. */
 const ACTING = ["operational", "degraded", "degraded", "failed"].map((state, n) => ({
-  ...nth(n),
+  ...connectionNumber(n),
   ...{ platform: "github", identity: `acting-${n}`, state, active: state !== "failed" },
 }));
-const world = {};
+const fixture = {};
 
 /** The state in storage after GitHub rejected the OAuth client, and a webhook's receiver returned 410. */
 function degrade(database) {
@@ -46,15 +46,15 @@ describe("the console", () => {
     quiet: key({ account: "quiet", scopes: `${USUAL} clients:read webhooks:read` }),
   };
   before(async () => {
-    world.console = await Console.start({ name: "console-overview", connections: COUNTED, keys });
-    await seed(world.console.database, "thirteen", THIRTEEN);
-    await seed(world.console.database, "acting", ACTING);
-    await seed(world.console.database, "quiet", [{ ...nth(0), state: "operational" }]);
-    await degrade(world.console.database);
+    fixture.console = await Console.start({ name: "console-overview", connections: COUNTED, keys });
+    await seed(fixture.console.database, "thirteen", THIRTEEN);
+    await seed(fixture.console.database, "acting", ACTING);
+    await seed(fixture.console.database, "quiet", [{ ...connectionNumber(0), state: "operational" }]);
+    await degrade(fixture.console.database);
   });
-  after(() => world.console?.stop());
+  after(() => fixture.console?.stop());
 
-  consoleOverview(world);
-  consoleSignIn(world);
-  consoleFrame(world);
+  consoleOverview(fixture);
+  consoleSignIn(fixture);
+  consoleFrame(fixture);
 });

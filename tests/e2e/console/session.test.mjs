@@ -2,14 +2,14 @@
 import { after, before, describe } from "node:test";
 import { Console } from "../support/console.mjs";
 import { ALL, key } from "../support/keys.mjs";
-import { nth } from "../support/seed.mjs";
+import { connectionNumber } from "../support/seed.mjs";
 import { consoleAccount } from "../suites/console-account.mjs";
 import { consoleLinks } from "../suites/console-links.mjs";
 import { consoleOwn } from "../suites/console-own.mjs";
 import { consoleTabs } from "../suites/console-tabs.mjs";
 
 const MANY = Array.from({ length: 60 }, (_, n) => ({
-  ...nth(n),
+  ...connectionNumber(n),
   platform: `p-${n}`,
   identity: "many@example.com",
   identityType: "user",
@@ -20,11 +20,11 @@ const accountKeys = {
   everything: key({ account: "whole", scopes: ALL }),
   live: key({ account: "whole", scopes: ALL, environment: "live" }),
 };
-const world = { accountKeys };
+const fixture = { accountKeys };
 
 describe("the console: sessions", () => {
   before(async () => {
-    world.console = await Console.start({
+    fixture.console = await Console.start({
       name: "console-session",
       connections: MANY,
       keys: {
@@ -34,10 +34,10 @@ describe("the console: sessions", () => {
       },
     });
   });
-  after(() => world.console?.stop());
+  after(() => fixture.console?.stop());
 
-  consoleAccount(world);
-  consoleLinks(world);
-  consoleOwn(world);
-  consoleTabs(world);
+  consoleAccount(fixture);
+  consoleLinks(fixture);
+  consoleOwn(fixture);
+  consoleTabs(fixture);
 });

@@ -20,7 +20,7 @@ describe("the console: run an action", () => {
     empty: key({ scopes: `${SCOPES} connections:call`, account: "nobody" }),
   };
   let platform;
-  let world;
+  let fixture;
 
   before(async () => {
     platform = await Platform.start();
@@ -32,8 +32,8 @@ describe("the console: run an action", () => {
       variables: { LOCAL_TARGETS: "allow" },
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     };
-    world = await Console.start({ name: "console-try", documents: [sources], connections: [], keys, server });
-    const app = new App(() => world.server, keys.caller);
+    fixture = await Console.start({ name: "console-try", documents: [sources], connections: [], keys, server });
+    const app = new App(() => fixture.server, keys.caller);
     for (const identity of ["bob@example.com", "ann@example.com"]) {
       const connection = { platform: "called", identity, identityType: "user" };
       const { id } = await app.expect(201, "POST", "/v1/vault/connections", connection);
@@ -44,11 +44,11 @@ describe("the console: run an action", () => {
   });
 
   after(async () => {
-    await Promise.all([world?.stop(), platform?.stop()]);
+    await Promise.all([fixture?.stop(), platform?.stop()]);
   });
 
   const visit = (path, use, options) =>
-    world.visit(
+    fixture.visit(
       path,
       async (page) => {
         await page.getByRole("heading", { name: "Try it" }).click();
@@ -93,7 +93,7 @@ describe("the console: run an action", () => {
       await command.filter({ hasText: '"size":3' }).waitFor();
       const run = await command.innerText();
       const id = await form.getByLabel("Connection").inputValue();
-      assert.ok(run.includes(`${world.baseUrl}/v1/vault/connections/${id}/actions/createThing'`), run);
+      assert.ok(run.includes(`${fixture.baseUrl}/v1/vault/connections/${id}/actions/createThing'`), run);
       const input = { path: { owner: "a b" }, body: { name: "é", size: 3 }, query: { tags: ["x", "y"] } };
       assert.deepEqual(JSON.parse(run.match(/-d '(.*)'$/s)[1]), input);
       const before = platform.requests.length;
@@ -141,8 +141,8 @@ describe("the console: run an action", () => {
 
   proof("explains a missing scope and missing connections", async () => {
     for (const [as, text] of [
-      [world.keys.catalogOnly, "it lacks the scope connections:read"],
-      [world.keys.reader, "it lacks the scope connections:call"],
+      [fixture.keys.catalogOnly, "it lacks the scope connections:read"],
+      [fixture.keys.reader, "it lacks the scope connections:call"],
       [keys.empty, "No account of this platform is connected."],
     ])
       await visit(

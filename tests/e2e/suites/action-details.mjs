@@ -8,11 +8,11 @@ import Ajv2020 from "ajv/dist/2020.js";
 const EVERY = 97;
 const MAX_BYTES = 400_000;
 
-export function actionDetails(world) {
+export function actionDetails(fixture) {
   const get = async (path) => {
-    const answer = await world.server.send(path, { secret: world.keys.full.secret });
-    assert.equal(answer.status, 200, `${path}: ${answer.text}`);
-    return answer;
+    const response = await fixture.server.send(path, { secret: fixture.keys.full.secret });
+    assert.equal(response.status, 200, `${path}: ${response.text}`);
+    return response;
   };
 
   /** Compiles a schema alone, like a caller that only has the response. */
@@ -34,10 +34,10 @@ export function actionDetails(world) {
       let seen = 0;
       for (let page = 1; page <= total && seen < 60; page += EVERY) {
         const [row] = (await get(`${path}?limit=1&page=${page}`)).json.rows;
-        const answer = await get(`${path}/${encodeURIComponent(row.key)}?include=responses`);
-        const { input, requestBody, parameters, responses, ...detail } = answer.json;
+        const response = await get(`${path}/${encodeURIComponent(row.key)}?include=responses`);
+        const { input, requestBody, parameters, responses, ...detail } = response.json;
         for (const [name, value] of Object.entries(row)) assert.deepEqual(detail[name], value, row.key);
-        assert.ok(answer.body.length < MAX_BYTES, `${row.key}: ${answer.body.length} bytes`);
+        assert.ok(response.body.length < MAX_BYTES, `${row.key}: ${response.body.length} bytes`);
         const takes = compiled(input, row.key);
         assert.ok(!takes({ nothing: 1 }), `${row.key} takes what it does not know`);
         const places = new Set(parameters.map((one) => one.in).filter((place) => place !== "cookie"));

@@ -35,23 +35,23 @@ const FAULTY = {
   PATCH: [{ tags: [","], identity: "x", version: "9" }, ["/identity", "/version", "/tags/0"]],
 };
 
-export function bodies(world) {
+export function bodies(fixture) {
   const made = key({ account: "bodies" });
-  const caller = new Caller(world, made);
+  const caller = new Caller(fixture, made);
   let id;
   let rows;
-  const all = () => stored(world.database, "bodies");
+  const all = () => stored(fixture.database, "bodies");
 
-  function expectRefusal(answer, code, more) {
-    const problem = expectProblem(answer, code, more);
-    assert.deepEqual([costOf(answer).calls, costOf(answer).rowsWritten], [1, 0]);
+  function expectRefusal(response, code, more) {
+    const problem = expectProblem(response, code, more);
+    assert.deepEqual([costOf(response).calls, costOf(response).rowsWritten], [1, 0]);
     return problem;
   }
 
   /** Asserts errors at exactly these pointers, each with a message that contains its location. */
-  function expectFaults(answer, pointers) {
-    const { errors, detail } = expectRefusal(answer, "invalid_body");
-    assert.deepEqual(errors.map(({ pointer }) => pointer).sort(), pointers.toSorted(), answer.text.slice(0, 600));
+  function expectFaults(response, pointers) {
+    const { errors, detail } = expectRefusal(response, "invalid_body");
+    assert.deepEqual(errors.map(({ pointer }) => pointer).sort(), pointers.toSorted(), response.text.slice(0, 600));
     for (const fault of errors) {
       assert.ok(fault.detail.length > 10 && fault.detail.length < 500, fault.detail);
       assert.equal(fault.parameter, undefined);
@@ -68,7 +68,7 @@ export function bodies(world) {
 
   describe("bodies", () => {
     before(async () => {
-      await store(world.database, [made]);
+      await store(fixture.database, [made]);
       id = expectConnection(await caller.create({ ...GOOD, identity: "kept", tags: ["kept"] }), {}, { status: 201 })
         .connection.id;
     });
@@ -136,8 +136,8 @@ export function bodies(world) {
 
     test("the service still responds, without internal errors", async () => {
       expectConnection(await caller.read(id), { version: "1", tags: ["kept"] });
-      assert.ok(world.server.alive);
-      assert.ok(!/panicked|RuntimeError|internal request=| 500 /.test(world.server.output));
+      assert.ok(fixture.server.alive);
+      assert.ok(!/panicked|RuntimeError|internal request=| 500 /.test(fixture.server.output));
     });
   });
 }

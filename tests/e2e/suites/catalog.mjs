@@ -28,8 +28,8 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const same = (a, b) => a.toLowerCase() === b.toLowerCase();
 const query = (filter) => new URLSearchParams(filter).toString();
 
-export function catalogLists(world) {
-  const get = (path) => world.server.send(path, { secret: world.keys.full.secret });
+export function catalogLists(fixture) {
+  const get = (path) => fixture.server.send(path, { secret: fixture.keys.full.secret });
 
   describe("catalog", () => {
     test("connectors have the documented members, and are sorted", async () => {

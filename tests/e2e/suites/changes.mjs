@@ -15,7 +15,7 @@ const TAGS = [
   ["x".repeat(128), "a  b", "a\u00a0b"],
 ];
 
-export function changes(world) {
+export function changes(fixture) {
   const made = Object.fromEntries(
     [
       ["owner", {}],
@@ -25,7 +25,7 @@ export function changes(world) {
       ["other", { account: "changes-other" }],
     ].map(([name, row]) => [name, key({ account: "changes", ...row })]),
   );
-  const [owner, reader, writer, live, other] = Object.values(made).map((each) => new Caller(world, each));
+  const [owner, reader, writer, live, other] = Object.values(made).map((each) => new Caller(fixture, each));
   let last = 0;
   /** Creates a connection that no other test uses. */
   const fresh = async (fields = {}) => {
@@ -36,16 +36,16 @@ export function changes(world) {
   const ifMatch = (value) => [["if-match", value]];
 
   describe("changes", () => {
-    before(() => store(world.database, Object.values(made)));
+    before(() => store(fixture.database, Object.values(made)));
 
     test("a connection has the values of the request and of its connector", async () => {
       const before = Date.now();
-      const answer = await writer.create({ platform: "github", identity: "defaults", identityType: "project" });
+      const response = await writer.create({ platform: "github", identity: "defaults", identityType: "project" });
       const {
         rows: [connector],
       } = expectPage(await owner.send("GET", "/v1/available-connectors?platform=github"));
       const { connection, etag } = expectConnection(
-        answer,
+        response,
         {
           platform: "github",
           identity: "defaults",
@@ -66,7 +66,7 @@ export function changes(world) {
       assert.ok(created >= before - 1 && created <= Date.now() + 1, "created now");
       const read = expectConnection(await reader.read(connection.id));
       assert.deepEqual(read, { connection, etag });
-      assert.equal(answer.header("location"), `http://127.0.0.1:${world.server.port}${one(connection.id)}`);
+      assert.equal(response.header("location"), `http://127.0.0.1:${fixture.server.port}${one(connection.id)}`);
     });
 
     test("a key is unique per account, environment, platform and label", async () => {
@@ -90,18 +90,18 @@ export function changes(world) {
         [live, created[1]],
         [other, created[2]],
       ]) {
-        const rows = await stored(world.database, caller.key.row.account);
-        const answer = await caller.create({
+        const rows = await stored(fixture.database, caller.key.row.account);
+        const response = await caller.create({
           ...input,
           name: "Another",
           tags: ["x"],
           platformVersion: "v99",
           active: false,
         });
-        const problem = expectProblem(answer, "connection_exists", { connectionId: holder.id });
+        const problem = expectProblem(response, "connection_exists", { connectionId: holder.id });
         assert.ok(problem.detail.includes(holder.key));
-        assert.deepEqual([costOf(answer).calls, costOf(answer).rowsWritten], [1, OF_AUDIT]);
-        assert.equal(await stored(world.database, caller.key.row.account), rows);
+        assert.deepEqual([costOf(response).calls, costOf(response).rowsWritten], [1, OF_AUDIT]);
+        assert.equal(await stored(fixture.database, caller.key.row.account), rows);
       }
     });
 
@@ -110,9 +110,9 @@ export function changes(world) {
         const {
           connection: { id },
         } = await fresh({ tags: ["before", "a"] });
-        const answer = await writer.patch(id, { tags });
-        assert.ok(answer.text.includes(`"tags":${JSON.stringify(tags)}`), "byte for byte");
-        const changed = expectConnection(answer, { tags, version: "2" });
+        const response = await writer.patch(id, { tags });
+        assert.ok(response.text.includes(`"tags":${JSON.stringify(tags)}`), "byte for byte");
+        const changed = expectConnection(response, { tags, version: "2" });
         assert.deepEqual(expectConnection(await reader.read(id)), changed);
         assert.deepEqual((await fresh({ tags })).connection.tags, tags);
       });
@@ -164,9 +164,9 @@ export function changes(world) {
       const bodies = [{}, { tags }, " { } ", '{"tags":["b","\\u0061","b"]}'];
       // An empty object changes nothing.
       for (const [body, written] of bodies.map((body, at) => [body, (at % 2) * OF_AUDIT])) {
-        const answer = await owner.patch(id, body);
-        assert.deepEqual(expectConnection(answer), before);
-        assert.equal(costOf(answer).rowsWritten, written);
+        const response = await owner.patch(id, body);
+        assert.deepEqual(expectConnection(response), before);
+        assert.equal(costOf(response).rowsWritten, written);
       }
       // The order of tags counts.
       expectConnection(await owner.patch(id, { tags: ["a", "b", "b"] }), { version: "2", tags: ["a", "b", "b"] });
@@ -206,7 +206,7 @@ export function changes(world) {
         etag = changed.etag;
       }
       const { etag: foreign } = await fresh();
-      const rows = await stored(world.database, "changes");
+      const rows = await stored(fixture.database, "changes");
       for (const value of [
         `W/${etag}`,
         foreign,
@@ -218,29 +218,29 @@ export function changes(world) {
         etag.replace(/5"$/, '18446744073709551621"'),
       ]) {
         if (value === etag) continue;
-        for (const [answer, written] of [
+        for (const [response, written] of [
           [await owner.patch(id, { tags: ["no"] }, ifMatch(value)), OF_AUDIT],
           [await owner.patch(id, {}, ifMatch(value)), 0],
           [await owner.remove(id, ifMatch(value)), OF_AUDIT],
         ]) {
-          expectProblem(answer, "precondition_failed");
-          assert.deepEqual([costOf(answer).calls, costOf(answer).rowsWritten], [1, written]);
+          expectProblem(response, "precondition_failed");
+          assert.deepEqual([costOf(response).calls, costOf(response).rowsWritten], [1, written]);
         }
       }
       for (const value of [etag.replaceAll('"', ""), etag.slice(0, -1), "nothing", "W/*", "**", `${etag} ${etag}`]) {
-        for (const answer of [
+        for (const response of [
           await owner.patch(id, { tags: ["no"] }, ifMatch(value)),
           await owner.setName(id, { name: "no" }, ifMatch(value)),
           await owner.remove(id, ifMatch(value)),
         ]) {
           assert.deepEqual(
-            expectProblem(answer, "invalid_parameter").errors.map(({ parameter }) => parameter),
+            expectProblem(response, "invalid_parameter").errors.map(({ parameter }) => parameter),
             ["If-Match"],
             value,
           );
         }
       }
-      assert.equal(await stored(world.database, "changes"), rows);
+      assert.equal(await stored(fixture.database, "changes"), rows);
       assert.equal((await owner.remove(id, ifMatch(etag))).status, 204);
     });
 
@@ -277,14 +277,14 @@ export function changes(world) {
       expectProblem(await other.setName(id, { name: "x" }), "connection_not_found");
       for (const part of ["state", "name"]) {
         for (const method of ["GET", "HEAD", "POST", "PATCH", "DELETE"]) {
-          const answer = await owner.send(method, `${one(id)}/${part}`);
-          assert.deepEqual([answer.status, answer.header("allow")], [405, "PUT, OPTIONS"], `${method} ${part}`);
+          const response = await owner.send(method, `${one(id)}/${part}`);
+          assert.deepEqual([response.status, response.header("allow")], [405, "PUT, OPTIONS"], `${method} ${part}`);
         }
         const preflight = await owner.send("OPTIONS", `${one(id)}/${part}`);
         assert.deepEqual([preflight.status, preflight.header("allow")], [204, "PUT, OPTIONS"]);
       }
       assert.deepEqual(expectConnection(await reader.read(id)), named, "nothing else was written");
-      await expectTrueCounts(world.database);
+      await expectTrueCounts(fixture.database);
     });
 
     test("If-None-Match on a connection: 304 until it changes", async () => {
@@ -293,9 +293,9 @@ export function changes(world) {
         etag,
       } = await fresh();
       for (const value of [etag, `W/${etag}`, "*", `"x", ${etag}`]) {
-        const answer = await reader.read(id, [["if-none-match", value]]);
-        assert.deepEqual([answer.status, answer.body.length], [304, 0]);
-        expectHeaders(answer, { "cache-control": "private, no-store", etag });
+        const response = await reader.read(id, [["if-none-match", value]]);
+        assert.deepEqual([response.status, response.body.length], [304, 0]);
+        expectHeaders(response, { "cache-control": "private, no-store", etag });
       }
       expectConnection(await owner.patch(id, { tags: ["x"] }));
       expectConnection(await reader.read(id, [["if-none-match", etag]]));
@@ -306,9 +306,9 @@ export function changes(world) {
       const { id } = connection;
       const total = async () => expectJson(await reader.summary(), 200).total;
       const before = await total();
-      const answer = await writer.remove(id);
-      assert.deepEqual([answer.status, answer.body.length], [204, 0]);
-      expectHeaders(answer, { "cache-control": "private, no-store" });
+      const response = await writer.remove(id);
+      assert.deepEqual([response.status, response.body.length], [204, 0]);
+      expectHeaders(response, { "cache-control": "private, no-store" });
       for (const again of [await writer.remove(id), await owner.read(id), await owner.patch(id, { tags: [] })])
         expectProblem(again, "connection_not_found");
       for (const filter of [
@@ -329,6 +329,6 @@ export function changes(world) {
       assert.notEqual(reborn.connection.id, id);
     });
 
-    test("counters are right", () => expectTrueCounts(world.database));
+    test("counters are right", () => expectTrueCounts(fixture.database));
   });
 }

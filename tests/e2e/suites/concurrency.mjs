@@ -21,29 +21,29 @@ const CROWD = proves ? 1000 : 200;
 const REFUSED = "The API key is unknown, revoked or expired.";
 const times = (count, make) => Promise.all(Array.from({ length: count }, (_, i) => make(i)));
 /** The number of responses by status. */
-function tally(answers) {
+function tally(responses) {
   const counts = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-export function concurrency(world) {
+export function concurrency(fixture) {
   const made = key({ account: "crowd" });
-  const caller = new Caller(world, made);
+  const caller = new Caller(fixture, made);
   const input = (identity, more) => ({ platform: "github", identity, identityType: "user", ...more });
   const fresh = async (identity, more) =>
     expectConnection(await caller.create(input(identity, more)), {}, { status: 201 });
 
   describe("concurrent requests", () => {
-    before(() => store(world.database, [made]));
+    before(() => store(fixture.database, [made]));
 
     test("50 PATCHes of one connection are all applied in sequence", async () => {
       const {
         connection: { id },
       } = await fresh("patched");
       const sent = Array.from({ length: MANY }, (_, i) => [`tag-${i}`, "all", `tag-${i}`]);
-      const answers = await times(MANY, (i) => caller.patch(id, { tags: sent[i] }));
-      const changed = answers.map((answer, i) => expectConnection(answer, { tags: sent[i] }).connection);
+      const responses = await times(MANY, (i) => caller.patch(id, { tags: sent[i] }));
+      const changed = responses.map((response, i) => expectConnection(response, { tags: sent[i] }).connection);
       assert.deepEqual(
         changed.map(({ version }) => Number(version)).sort((a, b) => a - b),
         Array.from({ length: MANY }, (_, i) => i + 2),
@@ -67,11 +67,12 @@ export function concurrency(world) {
         connection: { id },
         etag,
       } = await fresh("matched");
-      const answers = await times(MANY, (i) => caller.patch(id, { tags: [`tag-${i}`] }, [["if-match", etag]]));
-      assert.deepEqual(tally(answers), { 200: 1, 412: MANY - 1 });
-      for (const answer of answers.filter(({ status }) => status === 412)) expectProblem(answer, "precondition_failed");
+      const responses = await times(MANY, (i) => caller.patch(id, { tags: [`tag-${i}`] }, [["if-match", etag]]));
+      assert.deepEqual(tally(responses), { 200: 1, 412: MANY - 1 });
+      for (const response of responses.filter(({ status }) => status === 412))
+        expectProblem(response, "precondition_failed");
       const winner = expectConnection(
-        answers.find(({ status }) => status === 200),
+        responses.find(({ status }) => status === 200),
         { version: "2" },
       );
       assert.deepEqual(expectConnection(await caller.read(id)), winner);
@@ -85,9 +86,11 @@ export function concurrency(world) {
       await times(5, async (worker) => {
         for (let n = 0; n < 8; ) {
           const { connection, etag } = expectConnection(await caller.read(id));
-          const answer = await caller.patch(id, { tags: [...connection.tags, `${worker}-${n}`] }, [["if-match", etag]]);
-          if (answer.status === 200) n += 1;
-          else refused += expectProblem(answer, "precondition_failed").status === 412;
+          const response = await caller.patch(id, { tags: [...connection.tags, `${worker}-${n}`] }, [
+            ["if-match", etag],
+          ]);
+          if (response.status === 200) n += 1;
+          else refused += expectProblem(response, "precondition_failed").status === 412;
         }
       });
       const expected = Array.from({ length: 40 }, (_, i) => `${i % 5}-${Math.floor(i / 5)}`).sort();
@@ -97,17 +100,17 @@ export function concurrency(world) {
     });
 
     test("of 30 POSTs with one key, one creates it, and the others return its id", async () => {
-      const answers = await times(30, (i) =>
+      const responses = await times(30, (i) =>
         caller.create(input("contested", { name: `try ${i}`, tags: [`try-${i}`] })),
       );
-      assert.deepEqual(tally(answers), { 201: 1, 409: 29 });
+      assert.deepEqual(tally(responses), { 201: 1, 409: 29 });
       const { connection } = expectConnection(
-        answers.find(({ status }) => status === 201),
+        responses.find(({ status }) => status === 201),
         {},
         { status: 201 },
       );
-      for (const answer of answers.filter(({ status }) => status === 409))
-        expectProblem(answer, "connection_exists", { connectionId: connection.id });
+      for (const response of responses.filter(({ status }) => status === 409))
+        expectProblem(response, "connection_exists", { connectionId: connection.id });
       expectConnections(await caller.list({ identity: "contested" }), { total: 1, rows: [connection] });
     });
 
@@ -116,20 +119,20 @@ export function concurrency(world) {
         connection: { id },
         etag,
       } = await fresh("deleted", { tags: ["a", "b"] });
-      const answers = await times(30, (i) => caller.remove(id, i % 2 ? [["if-match", etag]] : []));
-      assert.deepEqual(tally(answers), { 204: 1, 404: 29 });
+      const responses = await times(30, (i) => caller.remove(id, i % 2 ? [["if-match", etag]] : []));
+      assert.deepEqual(tally(responses), { 204: 1, 404: 29 });
     });
 
     test("concurrent PATCH, DELETE and POST of one key keep it consistent", async () => {
       const {
         connection: { id },
       } = await fresh("mixed");
-      const answers = await times(60, (i) =>
+      const responses = await times(60, (i) =>
         [() => caller.patch(id, { tags: [`m${i}`] }), () => caller.remove(id), () => caller.create(input("mixed"))][
           i % 3
         ](),
       );
-      const counts = tally(answers);
+      const counts = tally(responses);
       assert.deepEqual(
         Object.keys(counts).filter((status) => !["200", "201", "204", "404", "409"].includes(status)),
         [],
@@ -137,7 +140,7 @@ export function concurrency(world) {
       assert.equal(counts[204], 1);
       assert.ok((counts[201] ?? 0) <= 1);
       expectConnections(await caller.list({ identity: "mixed" }), { total: counts[201] ?? 0 });
-      await expectTrueCounts(world.database);
+      await expectTrueCounts(fixture.database);
     });
 
     for (const [how, column] of [
@@ -146,19 +149,19 @@ export function concurrency(world) {
     ]) {
       test(`a key that is ${how} is rejected from the next request on, and writes nothing`, async () => {
         const doomed = key({ account: "crowd" });
-        await store(world.database, [doomed]);
-        const late = new Caller(world, doomed);
+        await store(fixture.database, [doomed]);
+        const late = new Caller(fixture, doomed);
         const { connection, etag } = expectConnection(
           await late.create(input(`left by one ${how}`, { tags: ["kept"] })),
           {},
           { status: 201 },
         );
         const page = expectConnections(await late.list({ limit: 1 }));
-        await world.database
+        await fixture.database
           .prepare(`UPDATE api_keys SET ${column} = ? WHERE id = ?`)
           .bind(Date.now() - 1, doomed.row.id)
           .run();
-        const rows = await stored(world.database, "crowd");
+        const rows = await stored(fixture.database, "crowd");
         const tries = [
           () => late.patch(connection.id, { tags: ["no"] }),
           () => late.patch(connection.id, { tags: ["no"] }, [["if-match", etag]]),
@@ -174,11 +177,11 @@ export function concurrency(world) {
           () => late.list("limit=0"),
         ];
         for (const attempt of tries) {
-          const answer = await attempt();
-          expectProblem(answer, "invalid_key", { detail: REFUSED });
-          assert.deepEqual([costOf(answer).calls, costOf(answer).rowsWritten], [1, 0]);
+          const response = await attempt();
+          expectProblem(response, "invalid_key", { detail: REFUSED });
+          assert.deepEqual([costOf(response).calls, costOf(response).rowsWritten], [1, 0]);
         }
-        assert.equal(await stored(world.database, "crowd"), rows);
+        assert.equal(await stored(fixture.database, "crowd"), rows);
         expectConnection(await caller.read(connection.id), { tags: ["kept"], version: "1" });
       });
     }
@@ -188,15 +191,15 @@ export function concurrency(world) {
         connection: { id },
       } = await fresh("until expired");
       const doomed = key({ account: "crowd", expires_at: Date.now() + 500 });
-      await store(world.database, [doomed]);
-      const late = new Caller(world, doomed);
-      const answers = [];
-      while (answers.every(({ status }) => status === 200)) {
-        answers.push(...(await times(10, (i) => late.patch(id, { tags: [`e${answers.length + i}`] }))));
+      await store(fixture.database, [doomed]);
+      const late = new Caller(fixture, doomed);
+      const responses = [];
+      while (responses.every(({ status }) => status === 200)) {
+        responses.push(...(await times(10, (i) => late.patch(id, { tags: [`e${responses.length + i}`] }))));
       }
-      const refused = answers.filter(({ status }) => status !== 200);
-      for (const answer of refused) expectProblem(answer, "invalid_key", { detail: REFUSED });
-      expectConnection(await caller.read(id), { version: String(answers.length - refused.length + 1) });
+      const refused = responses.filter(({ status }) => status !== 200);
+      for (const response of refused) expectProblem(response, "invalid_key", { detail: REFUSED });
+      expectConnection(await caller.read(id), { version: String(responses.length - refused.length + 1) });
     });
 
     test(`${CROWD} concurrent requests of all kinds get responses`, async () => {
@@ -215,13 +218,13 @@ export function concurrency(world) {
         [() => caller.patch(id, "["), 400],
         [() => caller.send("PUT", CONNECTIONS), 405],
       ];
-      const answers = await times(CROWD, (i) => kinds[i % kinds.length][0]());
-      answers.forEach((answer, i) =>
-        assert.equal(answer.status, kinds[i % kinds.length][1], answer.text.slice(0, 300)),
+      const responses = await times(CROWD, (i) => kinds[i % kinds.length][0]());
+      responses.forEach((response, i) =>
+        assert.equal(response.status, kinds[i % kinds.length][1], response.text.slice(0, 300)),
       );
       expectJson(await caller.send("GET", SUMMARY), 200);
       expectConnection(await caller.send("GET", `${one(id)}?${query({})}`), { version: "1" });
-      assert.ok(world.server.alive);
+      assert.ok(fixture.server.alive);
     });
   });
 }

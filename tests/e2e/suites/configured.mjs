@@ -14,7 +14,7 @@ const EXPOSED =
 const vary = "x-service-secret, x-alias-secret, origin";
 const allowed = (origin) => ({ "access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED });
 
-export function configured(world) {
+export function configured(fixture) {
   let server;
   const keys = {
     first: key(),
@@ -26,7 +26,7 @@ export function configured(world) {
 
   describe("configuration", () => {
     before(async () => {
-      const state = (world.states.configured = world.states.small.copy("configured"));
+      const state = (fixture.states.configured = fixture.states.small.copy("configured"));
       await state.use(({ vault }) => store(vault, Object.values(keys)));
       server = await Server.start(state, {
         name: "configured",
@@ -62,7 +62,7 @@ export function configured(world) {
           },
           { vary },
         );
-        const page = await send(CONNECTORS, { secret: world.keys.full.secret, headers });
+        const page = await send(CONNECTORS, { secret: fixture.keys.full.secret, headers });
         assert.equal(page.status, 200);
         expectHeaders(
           page,
@@ -84,11 +84,11 @@ export function configured(world) {
       const origin = "https://a.example";
       const headers = [["origin", origin]];
       const caller = new Caller({ server }, keys.page);
-      for (const [path, methods, wanted] of [
+      for (const [path, methods, expected] of [
         [CONNECTIONS, LIST_METHODS, ["POST"]],
         [one("any"), ONE_METHODS, ["PATCH", "DELETE"]],
       ]) {
-        for (const method of wanted) {
+        for (const method of expected) {
           const asks = [
             ["access-control-request-method", method],
             ["access-control-request-headers", "content-type,if-match,x-service-secret"],
@@ -153,11 +153,11 @@ export function configured(world) {
     }
 
     test("the key can be in either header, but not in both", async () => {
-      const { secret } = world.keys.full;
+      const { secret } = fixture.keys.full;
       const alias = (value) => [["x-alias-secret", value]];
       assert.equal((await send("/v1/whoami", { headers: alias(secret) })).json.account, "acme");
       assert.equal((await send("/v1/whoami", { headers: [["X-ALIAS-SECRET", secret]] })).json.account, "acme");
-      for (const both of [secret, world.keys.live.secret, "x"]) {
+      for (const both of [secret, fixture.keys.live.secret, "x"]) {
         expectProblem(await send("/v1/whoami", { secret, headers: alias(both) }), "invalid_key", { vary });
       }
       assert.equal(
@@ -178,8 +178,8 @@ export function configured(world) {
         for (let i = 0; i <= 2 * LIMIT && !limited; i += 1)
           limited = (await send("/v1/whoami", { secret })).status === 429;
         assert.ok(limited, `a key may ask more than ${LIMIT} times a minute`);
-        const answer = await send(path, { secret, method });
-        if (Math.floor(Date.now() / 60_000) === minute) return answer;
+        const response = await send(path, { secret, method });
+        if (Math.floor(Date.now() / 60_000) === minute) return response;
       }
     }
 
@@ -196,10 +196,10 @@ export function configured(world) {
         `${CONNECTIONS}?limit=0`,
         one("nothing"),
       ]) {
-        const answer = await beyondLimit(first.secret, path);
-        expectProblem(answer, "too_many_requests", { detail, vary });
+        const response = await beyondLimit(first.secret, path);
+        expectProblem(response, "too_many_requests", { detail, vary });
         // Every operation documents this response in the same way.
-        description.expect("whoami", answer);
+        description.expect("whoami", response);
       }
       assert.equal((await send("/v1/whoami", { secret: second.secret })).status, 200);
     });
@@ -215,8 +215,10 @@ export function configured(world) {
         allow: LIST_METHODS,
       });
       for (let i = 0; i < 3 * LIMIT; i += 1)
-        expectProblem(await send(CONNECTORS, { secret: world.keys.noCatalog.secret }), "insufficient_scope", { vary });
-      assert.equal((await send("/v1/whoami", { secret: world.keys.noCatalog.secret })).status, 200);
+        expectProblem(await send(CONNECTORS, { secret: fixture.keys.noCatalog.secret }), "insufficient_scope", {
+          vary,
+        });
+      assert.equal((await send("/v1/whoami", { secret: fixture.keys.noCatalog.secret })).status, 200);
       assert.equal((await send("/health")).status, 200);
     });
   });

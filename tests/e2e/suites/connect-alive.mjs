@@ -11,21 +11,21 @@ import { proves } from "../support/proof.mjs";
 const TIMES = ["issued_at", "expires_at", "next_attempt_at", "refused_since", "failing_since", "handed_until"];
 const SHIFT = `UPDATE credentials SET ${TIMES.map((time) => `${time} = ${time} - ?1`).join(", ")} WHERE connection_id = ?2`;
 
-export function connectAlive(world) {
+export function connectAlive(fixture) {
   const key = connectingKey({ account: "alive", scopes: ALL });
   let browser;
 
   async function later(ms, id) {
-    await world.database.prepare(SHIFT).bind(ms, id).run();
-    const ran = await world.server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
+    await fixture.database.prepare(SHIFT).bind(ms, id).run();
+    const ran = await fixture.server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
     assert.deepEqual([ran.status, ran.text], [200, "ok"]);
   }
 
   describe("the lifecycle of a connection", { skip: !proves }, () => {
     before(async () => {
-      await store(world.database, [key]);
+      await store(fixture.database, [key]);
       // Only the connection of this suite may be due.
-      await world.database.prepare("UPDATE credentials SET check_at = NULL, next_attempt_at = NULL").run();
+      await fixture.database.prepare("UPDATE credentials SET check_at = NULL, next_attempt_at = NULL").run();
       browser = await launch();
     });
 
@@ -33,7 +33,7 @@ export function connectAlive(world) {
 
     test("a connection survives use, idle periods, an outage, a revoked grant and a reconnect", async (context) => {
       const log = (text) => context.diagnostic(text);
-      const { server, idp } = world;
+      const { server, idp } = fixture;
       await new ConnectionLifecycle({ server, idp, key, browser, minutes: 6, later, log }).run();
     });
   });

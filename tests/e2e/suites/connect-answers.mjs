@@ -67,31 +67,31 @@ const FAILURES = [
   ["a redirect that keeps the method", "invalid_answer", (it) => it.writeHead(307, { location: "/elsewhere" }).end()],
 ];
 
-export function connectAnswers(world) {
+export function connectAnswers(fixture) {
   const made = connectingKey({ account: "answers" });
-  const app = new App(() => world.server, made);
+  const app = new App(() => fixture.server, made);
   let people = 0;
 
   /** Connects an account; `answer` is the token endpoint's response. */
-  async function visit(platform, answer, input = {}) {
+  async function visit(platform, response, input = {}) {
     people += 1;
-    const code = world.stub.on(`code-${people}-Zx9Qw7 +&`, answer);
+    const code = fixture.stub.on(`code-${people}-Zx9Qw7 +&`, response);
     const visitor = new Visitor();
     const { id, link } = await app.begin({ platform, identity: `person ${people}`, ...input });
     const url = new URL(await agree(visitor, link));
     url.searchParams.set("pick", new URLSearchParams({ code }).toString());
     const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
     const page = await comeBack(visitor, back);
-    assert.equal(world.stub.asked(code), 1, "a code is used once");
+    assert.equal(fixture.stub.asked(code), 1, "a code is used once");
     // Reloading the page shows the same, and sends no request to the platform.
     assert.deepEqual((await comeBack(visitor, back)).told, page.told);
-    assert.equal(world.stub.asked(code), 1);
+    assert.equal(fixture.stub.asked(code), 1);
     return { id, page, url, code };
   }
 
   describe("responses of platforms", { concurrency: 16 }, () => {
     before(async () => {
-      await store(world.database, [made]);
+      await store(fixture.database, [made]);
       for (const platform of ["plain", "json-body", "nested", "documented"])
         await app.setClient(platform, {
           clientId: "app",
@@ -117,9 +117,9 @@ export function connectAnswers(world) {
       });
     }
 
-    for (const [name, code, answer] of FAILURES) {
+    for (const [name, code, response] of FAILURES) {
       test(`no tokens: ${name}`, async () => {
-        const { id, page } = await visit("plain", answer);
+        const { id, page } = await visit("plain", response);
         assert.deepEqual(
           [page.status, page.heading, page.told.status],
           [200, "plain could not be connected", "failed"],
@@ -127,7 +127,7 @@ export function connectAnswers(world) {
         const detail = await app.failed(id, code);
         assert.equal(page.paragraphs[0], detail);
         assert.deepEqual(
-          world.stub.strays.filter((path) => path.includes("elsewhere")),
+          fixture.stub.strays.filter((path) => path.includes("elsewhere")),
           [],
         );
       });
@@ -145,24 +145,24 @@ export function connectAnswers(world) {
       const { id, url, code } = await visit("json-body", (it) => reply(it, tokens));
       assert.equal(url.searchParams.get("scope"), "read,write");
       await app.connected(id);
-      const { type, parameters } = world.stub.requests.find((one) => one.parameters.code === code);
+      const { type, parameters } = fixture.stub.requests.find((one) => one.parameters.code === code);
       assert.equal(type, "application/json");
       const { code_verifier: verifier, ...rest } = parameters;
       assert.equal(verifier.length, 43);
       assert.deepEqual(rest, {
         grant_type: "authorization_code",
         code,
-        redirect_uri: `http://127.0.0.1:${world.server.port}/connect/callback`,
+        redirect_uri: `http://127.0.0.1:${fixture.server.port}/connect/callback`,
         client_id: "app",
         client_secret: "the secret of json-body 9QwZx",
       });
     });
 
     test("tokens within a member, and members to keep", async () => {
-      const answer = { ok: true, team: { id: "T1" }, authed_user: { id: "U1", ...freshTokens() } };
-      const { id } = await visit("nested", (it) => reply(it, answer));
+      const response = { ok: true, team: { id: "T1" }, authed_user: { id: "U1", ...freshTokens() } };
+      const { id } = await visit("nested", (it) => reply(it, response));
       const held = await app.credentials((await app.connected(id)).id);
-      assert.equal(held.accessToken, answer.authed_user.access_token);
+      assert.equal(held.accessToken, response.authed_user.access_token);
       assert.deepEqual(held.members, { team: { id: "T1" }, "/authed_user/id": "U1" });
     });
 
@@ -178,22 +178,22 @@ export function connectAnswers(world) {
       const connection = await app.connected(id);
       // Without a new refresh token, the old one is used again.
       const [second, third] = [{ access_token: freshTokens().access_token, expires_in: "3600" }, freshTokens()];
-      const answers = [
+      const responses = [
         (it) => reply(it, second),
         (it) => it.socket.resetAndDestroy(),
         (it) => reply(it, "<h1>Bad</h1>", { status: 503, type: "text/html", headers: { "retry-after": "600" } }),
         (it) => reply(it, third),
       ];
-      world.stub.on(first.refresh_token, (it) => answers.shift()(it));
+      fixture.stub.on(first.refresh_token, (it) => responses.shift()(it));
       assert.equal((await app.credentials(connection.id, "?refresh=true")).accessToken, second.access_token);
       // A forced refresh reports the failure; a read of credentials returns the valid ones.
       for (const [refusal, least] of [
         ["platform_unavailable", 45],
         ["platform_unavailable", 590],
       ]) {
-        const answer = await app.askCredentials(connection.id, "?refresh=true");
-        assert.deepEqual([answer.status, answer.json.code], [503, "refresh_failed"], answer.text);
-        assert.ok(Number(answer.header("retry-after")) >= least, answer.header("retry-after"));
+        const response = await app.askCredentials(connection.id, "?refresh=true");
+        assert.deepEqual([response.status, response.json.code], [503, "refresh_failed"], response.text);
+        assert.ok(Number(response.header("retry-after")) >= least, response.header("retry-after"));
         assert.equal((await app.credentials(connection.id)).accessToken, second.access_token);
         const status = await app.status(connection.id);
         assert.deepEqual([status.state, status.reason.code], ["degraded", refusal]);

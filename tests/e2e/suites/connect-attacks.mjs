@@ -16,21 +16,21 @@ const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
 const SAID = `"> <script> alert(1) </script> <img src=x onerror='x'>`;
 const said = ({ status, heading }) => [status, heading];
 
-export function connectAttacks(world) {
+export function connectAttacks(fixture) {
   const [made, live, other] = [
     connectingKey({ account: "attacked" }),
     connectingKey({ account: "attacked", environment: "live" }),
     connectingKey({ account: "other" }),
   ];
-  const [app, liveApp, otherApp] = [made, live, other].map((key) => new App(() => world.server, key));
+  const [app, liveApp, otherApp] = [made, live, other].map((key) => new App(() => fixture.server, key));
   let people = 0;
 
   /** A user who is at the platform, with the address that would lead back. */
   async function away({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...input } = {}) {
-    const nth = (people += 1);
-    const begun = await of.begin({ platform, identity: `user ${nth}`, ...input });
+    const index = (people += 1);
+    const begun = await of.begin({ platform, identity: `user ${index}`, ...input });
     const address = new URL(await agree(visitor, begun.link));
-    const code = world.stub.on(`attacked-code-${nth}-Qx7`, (it) => reply(it, freshTokens({ scope: "read" })));
+    const code = fixture.stub.on(`attacked-code-${index}-Qx7`, (it) => reply(it, freshTokens({ scope: "read" })));
     address.searchParams.set("pick", new URLSearchParams({ code, ...pick }).toString());
     const { url: back } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
     return { ...begun, visitor, address, back, code };
@@ -47,7 +47,7 @@ export function connectAttacks(world) {
 
   describe("attacks", { concurrency: 16 }, () => {
     before(async () => {
-      await store(world.database, [made, live, other]);
+      await store(fixture.database, [made, live, other]);
       for (const of of [app, liveApp, otherApp])
         for (const platform of ["plain", "issuing", "labelled", "in-path"])
           await of.setClient(platform, {
@@ -61,9 +61,9 @@ export function connectAttacks(world) {
       const { id, visitor, back, code } = await away();
       assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
       const connection = await app.connected(id);
-      const again = changed(back, { code: world.stub.on("a second code Qx7", (it) => reply(it, freshTokens())) });
+      const again = changed(back, { code: fixture.stub.on("a second code Qx7", (it) => reply(it, freshTokens())) });
       assert.deepEqual(said(await comeBack(visitor, again)), [200, "plain is connected"]);
-      assert.deepEqual([world.stub.asked(code), world.stub.asked("a second code Qx7")], [1, 0]);
+      assert.deepEqual([fixture.stub.asked(code), fixture.stub.asked("a second code Qx7")], [1, 0]);
       assert.deepEqual(await app.connected(id), connection);
       assert.deepEqual(said(await comeBack(new Visitor(), back)), ELSEWHERE);
     });
@@ -73,7 +73,7 @@ export function connectAttacks(world) {
       const pages = await Promise.all(Array.from({ length: 10 }, () => comeBack(visitor, back)));
       for (const page of pages)
         assert.ok(["200 plain is connected", "409 One moment"].includes(said(page).join(" ")), said(page).join(" "));
-      assert.equal(world.stub.asked(code), 1);
+      assert.equal(fixture.stub.asked(code), 1);
       await app.connected(id);
     });
 
@@ -109,9 +109,9 @@ export function connectAttacks(world) {
         ["Content-Type", "application/x-www-form-urlencoded"],
       ];
       const posted = { headers, body: `${search.slice(1)}&id_token=secret` };
-      const answer = await new Visitor().request("POST", origin + pathname, posted);
-      assert.deepEqual([answer.status, answer.header("location")], [303, back]);
-      assert.deepEqual([(await app.attempt(id)).status, world.stub.asked(code)], ["pending", 0]);
+      const response = await new Visitor().request("POST", origin + pathname, posted);
+      assert.deepEqual([response.status, response.header("location")], [303, back]);
+      assert.deepEqual([(await app.attempt(id)).status, fixture.stub.asked(code)], ["pending", 0]);
       assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
       await app.connected(id);
     });
@@ -125,7 +125,7 @@ export function connectAttacks(world) {
       assert.deepEqual(said(await comeBack(visitor, `${base}?error=access_denied`)), [200, "plain was not connected"]);
       assert.equal((await app.attempt(id)).error.code, "denied");
       await comeBack(visitor, back);
-      assert.equal(world.stub.asked(code), 0);
+      assert.equal(fixture.stub.asked(code), 0);
     });
 
     test("a state of another browser, with and without a cookie of its own", async () => {
@@ -139,7 +139,7 @@ export function connectAttacks(world) {
         assert.deepEqual(said(readPage(await stranger.get(link))), ELSEWHERE);
         assert.deepEqual(said(readPage(await stranger.submit(link))), ELSEWHERE);
       }
-      assert.deepEqual([(await app.attempt(id)).status, world.stub.asked(code)], ["pending", 0]);
+      assert.deepEqual([(await app.attempt(id)).status, fixture.stub.asked(code)], ["pending", 0]);
       assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
       await app.connected(id);
     });
@@ -157,9 +157,9 @@ export function connectAttacks(world) {
         [lives, liveApp],
       ])
         for (const reader of [app, otherApp, liveApp]) {
-          const answer = await reader.call("GET", `/v1/vault/connect/${one.id}`);
-          if (reader === owner) assert.equal(answer.status, 200);
-          else assert.deepEqual([answer.status, answer.json.code], [404, "attempt_not_found"]);
+          const response = await reader.call("GET", `/v1/vault/connect/${one.id}`);
+          if (reader === owner) assert.equal(response.status, 200);
+          else assert.deepEqual([response.status, response.json.code], [404, "attempt_not_found"]);
         }
       // In one browser, each state leads to the account that began it, whatever code comes with it.
       const states = [mine, theirs, lives].map(({ back }) => new URL(back).searchParams.get("state"));
@@ -177,14 +177,14 @@ export function connectAttacks(world) {
     test("rejects a response of another authorization server", async () => {
       for (const [platform, iss, fits] of [
         ["issuing", "https://evil.example", false],
-        ["issuing", `${world.stub.origin}/issuer/`, false],
-        ["issuing", world.stub.origin, false],
-        ["issuing", `${world.stub.origin}/issuer`, true],
+        ["issuing", `${fixture.stub.origin}/issuer/`, false],
+        ["issuing", fixture.stub.origin, false],
+        ["issuing", `${fixture.stub.origin}/issuer`, true],
         ["issuing", undefined, true],
         ["plain", "https://evil.example", false],
-        ["plain", world.stub.origin.replace("127.0.0.1", "localhost"), false],
+        ["plain", fixture.stub.origin.replace("127.0.0.1", "localhost"), false],
         ["plain", EVIL, false],
-        ["plain", `${world.stub.origin}/any`, true],
+        ["plain", `${fixture.stub.origin}/any`, true],
       ]) {
         const { id, visitor, back, code } = await away({ platform, pick: iss === undefined ? {} : { iss } });
         const page = await comeBack(visitor, back);
@@ -197,7 +197,7 @@ export function connectAttacks(world) {
           await app.failed(id, "issuer_mismatch"),
           `The response did not come from ${platform}, so it was not used.`,
         );
-        assert.equal(world.stub.asked(code), 0, "the code goes nowhere");
+        assert.equal(fixture.stub.asked(code), 0, "the code goes nowhere");
       }
     });
 
@@ -230,10 +230,14 @@ export function connectAttacks(world) {
         7,
         ["https://app.example/"],
       ]) {
-        const answer = await app.connect({ platform: "plain", identity: "returning", returnUrl });
-        assert.deepEqual([answer.status, answer.json.code], [400, "invalid_body"], `${returnUrl}: ${answer.text}`);
+        const response = await app.connect({ platform: "plain", identity: "returning", returnUrl });
         assert.deepEqual(
-          answer.json.errors.map(({ pointer }) => pointer),
+          [response.status, response.json.code],
+          [400, "invalid_body"],
+          `${returnUrl}: ${response.text}`,
+        );
+        assert.deepEqual(
+          response.json.errors.map(({ pointer }) => pointer),
           ["/returnUrl"],
         );
       }
@@ -265,14 +269,14 @@ export function connectAttacks(world) {
         `This link connects an account at plain to Sample <b>App</b>, for the user “${EVIL}&amp;”.`,
       );
       const address = new URL(await leadOn(visitor, link));
-      const back = `http://127.0.0.1:${world.server.port}/connect/callback`;
+      const back = `http://127.0.0.1:${fixture.server.port}/connect/callback`;
       const state = encodeURIComponent(address.searchParams.get("state"));
       const evil = encodeURIComponent(EVIL);
       // Neither value was issued by the service.
       for (const query of [`state=${evil}&code=${evil}`, `state=${evil}&error=${evil}&error_description=${evil}`])
         assert.deepEqual(said(await comeBack(visitor, `${back}?${query}`)), OVER);
       for (const path of [`/connect/go/${evil}`, `/connect/go/${evil}?x=${evil}`])
-        assert.deepEqual(said(readPage(await visitor.get(`http://127.0.0.1:${world.server.port}${path}`))), OVER);
+        assert.deepEqual(said(readPage(await visitor.get(`http://127.0.0.1:${fixture.server.port}${path}`))), OVER);
       assert.deepEqual(said(await comeBack(visitor, `${back}?${evil}=${evil}`)), INCOMPLETE);
       // The platform's own error text.
       const page = await comeBack(
@@ -284,7 +288,7 @@ export function connectAttacks(world) {
 
       const words = { error: "invalid_grant", error_description: SAID, error_uri: SAID };
       const told = await away();
-      world.stub.on(told.code, (it) => reply(it, words, { status: 400 }));
+      fixture.stub.on(told.code, (it) => reply(it, words, { status: 400 }));
       const refused = await comeBack(told.visitor, told.back);
       assert.equal(refused.paragraphs[0], `plain no longer accepts its own code (invalid_grant): ${SAID}.`);
       assert.equal(await app.failed(told.id, "code_rejected"), refused.paragraphs[0]);
@@ -313,10 +317,10 @@ export function connectAttacks(world) {
         "127.0.0.1/#",
       ];
       for (const shop of values) {
-        const answer = await app.connect({ platform: "labelled", identity: "shopper", fields: { shop } });
-        assert.deepEqual([answer.status, answer.json.code], [400, "invalid_body"], `${shop}: ${answer.text}`);
+        const response = await app.connect({ platform: "labelled", identity: "shopper", fields: { shop } });
+        assert.deepEqual([response.status, response.json.code], [400, "invalid_body"], `${shop}: ${response.text}`);
         assert.deepEqual(
-          answer.json.errors.map(({ pointer }) => pointer),
+          response.json.errors.map(({ pointer }) => pointer),
           ["/fields/shop"],
           shop,
         );
@@ -329,7 +333,7 @@ export function connectAttacks(world) {
       ]) {
         const { link } = await app.begin({ platform: "in-path", identity: `path ${shop}`, fields: { shop } });
         const address = new URL(await agree(new Visitor(), link));
-        assert.deepEqual([address.origin, address.pathname], [world.stub.origin, path]);
+        assert.deepEqual([address.origin, address.pathname], [fixture.stub.origin, path]);
       }
       for (const shop of ["..", ".", "a/../../evil"])
         assert.equal((await app.connect({ platform: "in-path", identity: "p", fields: { shop } })).status, 400);
@@ -356,7 +360,7 @@ export function connectAttacks(world) {
         platforms: ["plain"],
       });
       secrets.add(token);
-      const holder = new App(() => world.server, { secret: token });
+      const holder = new App(() => fixture.server, { secret: token });
       const bobs = await away({ identity: "bob" });
       await comeBack(bobs.visitor, bobs.back);
       const bob = await app.connected(bobs.id);
@@ -367,8 +371,8 @@ export function connectAttacks(world) {
         [{ platform: "issuing" }, 403, "insufficient_scope"],
         [{ connection: bob.id }, 404, "connection_not_found"],
       ]) {
-        const answer = await holder.call("POST", "/v1/vault/connect", input);
-        assert.deepEqual([answer.status, answer.json.code], [status, code], JSON.stringify(input));
+        const response = await holder.call("POST", "/v1/vault/connect", input);
+        assert.deepEqual([response.status, response.json.code], [status, code], JSON.stringify(input));
       }
       for (const [method, path] of [
         ["GET", `/v1/vault/connect/${bobs.id}`],
@@ -380,8 +384,8 @@ export function connectAttacks(world) {
         ["GET", "/v1/oauth-clients"],
         ["PUT", "/v1/oauth-clients/plain"],
       ]) {
-        const answer = await holder.call(method, path, method === "PUT" ? { clientId: "x" } : undefined);
-        assert.deepEqual([answer.status, answer.json.code], [403, "insufficient_scope"], path);
+        const response = await holder.call(method, path, method === "PUT" ? { clientId: "x" } : undefined);
+        assert.deepEqual([response.status, response.json.code], [403, "insufficient_scope"], path);
       }
       const own = await holder.call("POST", "/v1/vault/connect", { platform: "plain" });
       assert.equal(own.status, 202, own.text);
@@ -402,9 +406,9 @@ export function connectAttacks(world) {
           ["Sec-Fetch-Site", site],
         ]),
       ]) {
-        const answer = await visitor.request("POST", link, { headers });
-        assert.deepEqual(said(readPage(answer)), FOREIGN, JSON.stringify(headers));
-        assert.deepEqual(answer.all("set-cookie"), []);
+        const response = await visitor.request("POST", link, { headers });
+        assert.deepEqual(said(readPage(response)), FOREIGN, JSON.stringify(headers));
+        assert.deepEqual(response.all("set-cookie"), []);
       }
       assert.equal((await app.attempt(id)).status, "pending");
       await agree(visitor, link);
@@ -430,10 +434,10 @@ export function connectAttacks(world) {
     const strictApp = new App(() => server, strict);
 
     before(async () => {
-      await store(world.database, [strict]);
-      const configuration = world.configuration("connect-strict");
+      await store(fixture.database, [strict]);
+      const configuration = fixture.configuration("connect-strict");
       delete configuration.variables.LOCAL_TARGETS;
-      server = await Server.start(world.state, configuration);
+      server = await Server.start(fixture.state, configuration);
       for (const platform of ["plain", "hosted"]) {
         const variables = platform === "hosted" ? { shop: "127.0.0.1" } : {};
         await strictApp.setClient(platform, { clientId: "app", clientSecret: "the strict app's secret", variables });
@@ -443,7 +447,7 @@ export function connectAttacks(world) {
     after(() => server?.stop());
 
     test("no request is sent to this machine, and the response gives the reason", async () => {
-      const asked = world.stub.requests.length;
+      const asked = fixture.stub.requests.length;
       const plain = await strictApp.connect({ platform: "plain", identity: "ann" });
       assert.deepEqual([plain.status, plain.json.code], [400, "invalid_body"]);
       assert.deepEqual(plain.json.errors, [
@@ -456,7 +460,7 @@ export function connectAttacks(world) {
           detail: "`fields/shop` can't be used: `shop` must lead to a public host name and the usual port",
         },
       ]);
-      assert.equal(world.stub.requests.length, asked);
+      assert.equal(fixture.stub.requests.length, asked);
     });
   });
 }

@@ -19,20 +19,20 @@ async function expectNothingStored(page) {
   assert.deepEqual(stored, [0, 0, "", 0, 0, null]);
 }
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function connectEntry(world) {
-  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function connectEntry(fixture) {
+  const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const state = async (identity) =>
-    (await world.connect.connectionsOf(identity)).map(({ platform, state }) => [platform, state]);
+    (await fixture.connect.connectionsOf(identity)).map(({ platform, state }) => [platform, state]);
 
   describe("entering credentials", () => {
     test("connects with an API key: finds the platform, reports a missing key, connects, and stores nothing in the browser", async () => {
-      const path = await world.connect.path("key@example.com");
+      const path = await fixture.connect.path("key@example.com");
       const apiKey = entered("k");
       const token = new URLSearchParams(path.split("#")[1]).get("token");
       await visit(path, async (page) => {
         await heading(page, "What do you want to connect?").waitFor();
-        assert.equal(page.url(), `${world.connect.baseUrl}/connect`);
+        assert.equal(page.url(), `${fixture.connect.baseUrl}/connect`);
         await page.getByText("Acme Planner", { exact: true }).waitFor();
         await page.getByText("key@example.com").waitFor();
         await page.getByRole("list", { name: "Platforms" }).getByRole("button").nth(4).waitFor();
@@ -69,7 +69,7 @@ export function connectEntry(world) {
     });
 
     proof("connects with a user name and password to the platform that the link names", async () => {
-      await visit(await world.connect.path("basic@example.com", { platform: "simple" }), async (page) => {
+      await visit(await fixture.connect.path("basic@example.com", { platform: "simple" }), async (page) => {
         await heading(page, "Connect Simple").waitFor();
         assert.equal(await button(page, "Back").count(), 0);
         await page.getByLabel("User name", { exact: true }).fill("ann");
@@ -81,7 +81,7 @@ export function connectEntry(world) {
     });
 
     proof("connects with Amazon keys", async () => {
-      await visit(await world.connect.path("aws@example.com", { platform: "amazonaws-polly" }), async (page) => {
+      await visit(await fixture.connect.path("aws@example.com", { platform: "amazonaws-polly" }), async (page) => {
         await page.getByLabel("Access key ID", { exact: true }).fill("AKIA0000");
         await page.getByLabel("Secret access key", { exact: true }).fill(entered("secret"));
         await page.getByLabel(/^Region/).selectOption("eu-west-1");
@@ -92,7 +92,7 @@ export function connectEntry(world) {
     });
 
     test("connects with one of several methods by keyboard alone", async () => {
-      await visit(await world.connect.path("keys@example.com"), async (page) => {
+      await visit(await fixture.connect.path("keys@example.com"), async (page) => {
         await tabTo(page, page.getByRole("button", { name: /^Both/ }));
         await page.keyboard.press("Enter");
         await expectFocus(heading(page, "Connect Both"));
@@ -108,22 +108,22 @@ export function connectEntry(world) {
     });
 
     test("reconnects a failed connection in place", async () => {
-      const { id } = await world.connect.failed("again@example.com", "keyed");
-      await visit(await world.connect.path("again@example.com"), async (page) => {
+      const { id } = await fixture.connect.failed("again@example.com", "keyed");
+      await visit(await fixture.connect.path("again@example.com"), async (page) => {
         await page.getByRole("button", { name: /Reconnect Keyed/ }).click();
         await heading(page, "Reconnect Keyed").waitFor();
         await page.getByLabel("API key", { exact: true }).fill("k-2");
         await button(page, "Reconnect").click();
         await heading(page, "Keyed is connected").waitFor();
       });
-      const [connection, ...others] = await world.connect.connectionsOf("again@example.com");
+      const [connection, ...others] = await fixture.connect.connectionsOf("again@example.com");
       assert.deepEqual([connection.id, connection.active, others], [id, true, []]);
     });
 
     proof("shows the platform's logo of a failed connection, even if the platform is not offered", async () => {
-      await world.connect.failed("unoffered@example.com", "standard");
-      await world.connect.failed("unoffered@example.com", "keyed");
-      await visit(await world.connect.path("unoffered@example.com"), async (page) => {
+      await fixture.connect.failed("unoffered@example.com", "standard");
+      await fixture.connect.failed("unoffered@example.com", "keyed");
+      await visit(await fixture.connect.path("unoffered@example.com"), async (page) => {
         const offered = page.getByRole("list", { name: "Platforms" });
         await offered.getByRole("button", { name: /^Keyed/ }).waitFor();
         assert.equal(await offered.getByRole("button", { name: /^Standard/ }).count(), 0);
@@ -135,7 +135,7 @@ export function connectEntry(world) {
     });
 
     proof("offers only methods that can work: those with an OAuth client, or that need none", async () => {
-      const { connect } = world;
+      const { connect } = fixture;
       const remove = (platform) => connect.caller().send("DELETE", `/v1/oauth-clients/${platform}`);
       /** Whether the window offers Standard, which needs a client and is not in `catalog.toml`. */
       const offers = async (page, search) => {
@@ -180,7 +180,7 @@ export function connectEntry(world) {
     proof("reports an existing connection, and reconnects it", async () => {
       for (const times of [1, 2])
         await visit(
-          await world.connect.path("twice@example.com", { platform: "keyed" }),
+          await fixture.connect.path("twice@example.com", { platform: "keyed" }),
           async (page) => {
             await page.getByLabel("API key", { exact: true }).fill(`k-${times}`);
             await button(page, "Connect").click();
@@ -193,13 +193,13 @@ export function connectEntry(world) {
           },
           { expects: [409] },
         );
-      assert.equal((await world.connect.connectionsOf("twice@example.com")).length, 1);
+      assert.equal((await fixture.connect.connectionsOf("twice@example.com")).length, 1);
     });
 
     test("fits and is accessible in each step, in both themes and at each width", async () => {
       const identity = "steps@example.com";
-      await world.connect.failed(identity, "simple");
-      await visit(await world.connect.path(identity), async (page) => {
+      await fixture.connect.failed(identity, "simple");
+      await visit(await fixture.connect.path(identity), async (page) => {
         const look = (what) => expectAccessibleEverywhere(page, what, { widths: [320, 390], others: [390] });
         await page.getByRole("button", { name: /Reconnect Simple/ }).waitFor();
         await page.getByRole("button", { name: /^Both/ }).waitFor();

@@ -19,15 +19,15 @@ async function eventually(look) {
   }
 }
 
-export function connectIdp(world) {
+export function connectIdp(fixture) {
   const made = connectingKey({ account: "idp" });
-  const app = new App(() => world.server, made);
+  const app = new App(() => fixture.server, made);
 
   /** Connects an account, as one person in one browser. Returns the attempt's id and the last page. */
   async function visit(input, { as = input.identity, deny, visitor = new Visitor() } = {}) {
     const { id, link } = await app.begin(input);
     const url = await agree(visitor, link);
-    const back = await world.idp.visit(visitor, url, { login: as, deny }, isCallback);
+    const back = await fixture.idp.visit(visitor, url, { login: as, deny }, isCallback);
     return { id, page: await comeBack(visitor, back), url: new URL(url), back: new URL(back) };
   }
 
@@ -38,27 +38,27 @@ export function connectIdp(world) {
 
   /** Makes an access token look expired. */
   const expire = (id) =>
-    world.database
+    fixture.database
       .prepare("UPDATE credentials SET expires_at = ? WHERE connection_id = ?")
       .bind(Date.now() - 1, id)
       .run();
 
   describe("an authorization server that rotates refresh tokens", () => {
     before(async () => {
-      await store(world.database, [made]);
+      await store(fixture.database, [made]);
       for (const [platform, { client_id: clientId, client_secret: clientSecret = null }] of Object.entries(CLIENTS))
         await app.setClient(platform, { clientId, clientSecret, scopes: IDP_SCOPES });
     });
 
-    after(() => assert.deepEqual(world.idp.faults, []));
+    after(() => assert.deepEqual(fixture.idp.faults, []));
 
     for (const platform of Object.keys(CLIENTS)) {
       test(`${platform}: connected, used, refreshed`, async () => {
         const { id, page, url, back } = await visit({ platform, identity: "ann" });
-        assert.equal(url.origin + url.pathname, `${world.idp.issuer}/auth`);
+        assert.equal(url.origin + url.pathname, `${fixture.idp.issuer}/auth`);
         assert.equal(url.searchParams.get("code_challenge_method"), "S256");
         assert.equal(url.searchParams.get("scope"), IDP_SCOPES.join(" "));
-        assert.equal(back.searchParams.get("iss"), world.idp.issuer);
+        assert.equal(back.searchParams.get("iss"), fixture.idp.issuer);
         assert.deepEqual([page.status, page.heading, page.told.status], [200, `${platform} is connected`, "succeeded"]);
         const connection = await app.connected(id);
         assert.deepEqual(
@@ -68,12 +68,12 @@ export function connectIdp(world) {
         const first = await app.credentials(connection.id);
         assert.deepEqual([first.type, first.tokenType, first.scopes], ["oauth2", "Bearer", IDP_SCOPES]);
         assert.deepEqual(first.headers, { authorization: `Bearer ${first.accessToken}` });
-        assert.equal(await world.idp.whose(first.headers), "ann");
+        assert.equal(await fixture.idp.whose(first.headers), "ann");
         // Each refresh uses the refresh token that the previous one returned.
         for (let former = first, n = 0; n < 3; n += 1) {
           const refreshed = await app.credentials(connection.id, "?refresh=true");
           assert.notEqual(refreshed.accessToken, former.accessToken);
-          assert.equal(await world.idp.whose(refreshed.headers), "ann");
+          assert.equal(await fixture.idp.whose(refreshed.headers), "ann");
           former = refreshed;
         }
         const status = await app.status(connection.id);
@@ -85,26 +85,26 @@ export function connectIdp(world) {
       test(`${platform}: a deleted connection's grant is revoked`, async () => {
         const { id } = await connected({ platform, identity: "leaver" });
         const held = await app.credentials(id);
-        assert.equal(await world.idp.whose(held.headers), "leaver");
+        assert.equal(await fixture.idp.whose(held.headers), "leaver");
         await app.expect(204, "DELETE", `/v1/vault/connections/${id}`);
-        assert.equal(await world.idp.whose(held.headers), undefined);
-        const left = world.database.prepare("SELECT count(*) AS rows FROM revocations WHERE connection_id = ?");
+        assert.equal(await fixture.idp.whose(held.headers), undefined);
+        const left = fixture.database.prepare("SELECT count(*) AS rows FROM revocations WHERE connection_id = ?");
         assert.deepEqual(await left.bind(id).first(), { rows: 0 });
       });
     }
 
     test("a token that has expired is refreshed when it is asked for", async () => {
-      const usual = world.idp.life;
-      world.idp.life = 2;
+      const usual = fixture.idp.life;
+      fixture.idp.life = 2;
       const { id } = await connected({ platform: "idp-basic", identity: "brief" });
       const first = await app.credentials(id);
-      assert.equal(await world.idp.whose(first.headers), "brief");
-      world.idp.life = usual;
+      assert.equal(await fixture.idp.whose(first.headers), "brief");
+      fixture.idp.life = usual;
       const second = await eventually(async () => {
         const held = await app.credentials(id);
         return held.accessToken === first.accessToken ? undefined : held;
       });
-      assert.equal(await world.idp.whose(second.headers), "brief");
+      assert.equal(await fixture.idp.whose(second.headers), "brief");
       assert.deepEqual(await app.credentials(id), second, "a fresh one is not refreshed");
     });
 
@@ -112,13 +112,13 @@ export function connectIdp(world) {
       const { id } = await connected({ platform: "idp-basic", identity: "checked" });
       const first = await app.credentials(id);
       const check = () => app.expect(200, "POST", `/v1/vault/connections/${id}/check`);
-      const sent = world.idp.requests.length;
+      const sent = fixture.idp.requests.length;
       assert.partialDeepStrictEqual(await check(), { id, state: "operational" });
-      assert.deepEqual(world.idp.requests.slice(sent), [{ grant: "refresh_token" }]);
+      assert.deepEqual(fixture.idp.requests.slice(sent), [{ grant: "refresh_token" }]);
       const second = await app.credentials(id);
       assert.notEqual(second.accessToken, first.accessToken);
-      const { grantId } = await world.idp.provider.AccessToken.find(second.accessToken);
-      await world.idp.provider.RefreshToken.revokeByGrantId(grantId);
+      const { grantId } = await fixture.idp.provider.AccessToken.find(second.accessToken);
+      await fixture.idp.provider.RefreshToken.revokeByGrantId(grantId);
       assert.partialDeepStrictEqual(await check(), { id, state: "degraded", active: true });
       const early = await app.call("POST", `/v1/vault/connections/${id}/check`);
       assert.deepEqual([early.status, early.json.code], [429, "too_many_requests"]);
@@ -129,17 +129,17 @@ export function connectIdp(world) {
       const { id } = await connected({ platform: "idp-basic", identity: "crowd" });
       for (let round = 0; round < 3; round += 1) {
         await expire(id);
-        const sent = world.idp.requests.length;
+        const sent = fixture.idp.requests.length;
         const asked = Array.from({ length: MANY }, () => app.credentials(id));
         const tokens = new Set((await Promise.all(asked)).map(({ accessToken }) => accessToken));
-        assert.deepEqual(world.idp.requests.slice(sent), [{ grant: "refresh_token" }]);
+        assert.deepEqual(fixture.idp.requests.slice(sent), [{ grant: "refresh_token" }]);
         assert.equal(tokens.size, 1);
         const [token] = tokens;
-        assert.equal(await world.idp.whose({ authorization: `Bearer ${token}` }), "crowd");
+        assert.equal(await fixture.idp.whose({ authorization: `Bearer ${token}` }), "crowd");
       }
       // The grant still exists: no refresh token was used twice.
       const refreshed = await app.credentials(id, "?refresh=true");
-      assert.equal(await world.idp.whose(refreshed.headers), "crowd");
+      assert.equal(await fixture.idp.whose(refreshed.headers), "crowd");
     });
 
     test("reconnecting keeps the connection; another account takes its place only when that is allowed", async () => {
@@ -155,17 +155,17 @@ export function connectIdp(world) {
         /^You signed in to idp-post with a different account/,
       );
       assert.deepEqual(await app.credentials(before.id), held);
-      assert.equal(await world.idp.whose(held.headers), "dora");
+      assert.equal(await fixture.idp.whose(held.headers), "dora");
 
       const allowed = await connected({ connection: before.id, allowOtherAccount: true }, { as: "another user" });
       assert.equal(allowed.id, before.id);
-      assert.equal(await world.idp.whose((await app.credentials(before.id)).headers), "another user");
+      assert.equal(await fixture.idp.whose((await app.credentials(before.id)).headers), "another user");
     });
 
     test("an app waits for the outcome", async () => {
       const visitor = new Visitor();
       const { id, link } = await app.begin({ platform: "idp-post", identity: "awaited" });
-      const back = await world.idp.visit(visitor, await agree(visitor, link), { login: "awaited" }, isCallback);
+      const back = await fixture.idp.visit(visitor, await agree(visitor, link), { login: "awaited" }, isCallback);
       const outcome = app.expect(200, "GET", `/v1/vault/connect/${id}?wait=25`);
       await comeBack(visitor, back);
       const { status, connection } = await outcome;
@@ -181,14 +181,14 @@ export function connectIdp(world) {
 
     test("a connection whose grant has ended is degraded", async () => {
       const { id } = await connected({ platform: "idp-none", identity: "gone" });
-      const { provider } = world.idp;
+      const { provider } = fixture.idp;
       const held = await app.credentials(id);
       const { grantId } = await provider.AccessToken.find(held.accessToken);
       await provider.RefreshToken.revokeByGrantId(grantId);
       await expire(id);
-      const answer = await app.askCredentials(id);
-      assert.deepEqual([answer.status, answer.json.code], [503, "refresh_failed"]);
-      assert.ok(Number(answer.header("retry-after")) >= 45);
+      const response = await app.askCredentials(id);
+      assert.deepEqual([response.status, response.json.code], [503, "refresh_failed"]);
+      assert.ok(Number(response.header("retry-after")) >= 45);
       const status = await app.status(id);
       assert.deepEqual(
         [status.state, status.reason.code, status.attempts, status.actor],
@@ -213,8 +213,13 @@ export function connectIdp(world) {
         await app.begin({ platform: "idp-post", identity: "victim" }),
         await app.begin({ platform: "idp-post", identity: "attacker" }),
       ];
-      const stolen = await world.idp.visit(victim, await agree(victim, theirs.link), { login: "victim" }, isCallback);
-      const back = await world.idp.visit(attacker, await agree(attacker, own.link), { login: "attacker" }, isCallback);
+      const stolen = await fixture.idp.visit(victim, await agree(victim, theirs.link), { login: "victim" }, isCallback);
+      const back = await fixture.idp.visit(
+        attacker,
+        await agree(attacker, own.link),
+        { login: "attacker" },
+        isCallback,
+      );
       const injected = new URL(back);
       injected.searchParams.set("code", new URL(stolen).searchParams.get("code"));
       const page = await comeBack(attacker, injected.href);

@@ -10,13 +10,13 @@ import { proves } from "../support/proof.mjs";
 /** The time limits of an exchange and of a refresh: an older one was interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 
-export function connectInterrupted(world) {
+export function connectInterrupted(fixture) {
   const made = connectingKey({ account: "interrupted" });
   let server;
   const app = new App(() => server, made);
 
   const start = async () => {
-    server = await Server.start(world.state, world.configuration("connect-killed"));
+    server = await Server.start(fixture.state, fixture.configuration("connect-killed"));
   };
   const kill = async () => {
     server.kill("SIGKILL");
@@ -24,27 +24,27 @@ export function connectInterrupted(world) {
   };
 
   /** A response that is withheld until the test releases it; `reached` resolves when the request arrives. */
-  function held(answer) {
+  function held(reply) {
     let [arrive, release] = [];
     const reached = new Promise((done) => (arrive = done));
     const released = new Promise((done) => (release = done));
     const hold = async (response) => {
       arrive();
       await released;
-      answer(response);
+      reply(response);
     };
     return { hold, reached, release };
   }
 
-  async function away(identity, answer, visitor = new Visitor()) {
+  async function away(identity, response, visitor = new Visitor()) {
     const begun = await app.begin({ platform: "plain", identity });
-    const code = world.stub.on(`code of ${identity} Qx7`, answer);
+    const code = fixture.stub.on(`code of ${identity} Qx7`, response);
     const back = await takeCode(visitor, begun.link, code);
     return { ...begun, visitor, back, code };
   }
 
   const count = async (table) => {
-    const { rows } = await world.database
+    const { rows } = await fixture.database
       .prepare(`SELECT count(*) AS rows FROM ${table} WHERE account = 'interrupted'`)
       .first();
     return rows;
@@ -52,7 +52,7 @@ export function connectInterrupted(world) {
 
   describe("killed in the middle", { skip: !proves }, () => {
     before(async () => {
-      await store(world.database, [made]);
+      await store(fixture.database, [made]);
       await start();
       await app.setClient("plain", { clientId: "app", clientSecret: "the interrupted app's secret", scopes: ["read"] });
     });
@@ -74,8 +74,8 @@ export function connectInterrupted(world) {
       assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
       // The user reloads the page in the same browser.
       const again = atPort(server.port, visitor, back);
-      assert.deepEqual([(await comeBack(visitor, again)).status, world.stub.asked(code)], [409, 1]);
-      await world.database
+      assert.deepEqual([(await comeBack(visitor, again)).status, fixture.stub.asked(code)], [409, 1]);
+      await fixture.database
         .prepare("UPDATE connect_attempts SET claimed_at = claimed_at - ? WHERE id = ?")
         .bind(EXCHANGE_MS, id)
         .run();
@@ -85,7 +85,7 @@ export function connectInterrupted(world) {
       );
       assert.equal((await comeBack(visitor, again)).heading, "plain could not be connected");
       assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
-      assert.equal(world.stub.asked(code), 1, "a code is used once");
+      assert.equal(fixture.stub.asked(code), 1, "a code is used once");
       const next = await away("ann", (it) => reply(it, freshTokens()), visitor);
       await comeBack(visitor, next.back);
       const connection = await app.connected(next.id);
@@ -99,7 +99,7 @@ export function connectInterrupted(world) {
       await comeBack(visitor, back);
       const connection = await app.connected(id);
       const { hold, reached, release } = held((it) => reply(it, freshTokens()));
-      world.stub.on(first.refresh_token, hold);
+      fixture.stub.on(first.refresh_token, hold);
       const lost = app.askCredentials(connection.id, "?refresh=true").catch((error) => error);
       await reached;
       await kill();
@@ -108,10 +108,10 @@ export function connectInterrupted(world) {
       await start();
       // The old token is still valid, and no other request refreshes it while the lease lasts.
       assert.equal((await app.credentials(connection.id)).accessToken, first.access_token);
-      world.stub.on(first.refresh_token, (it) => reply(it, second));
+      fixture.stub.on(first.refresh_token, (it) => reply(it, second));
       const busy = await app.askCredentials(connection.id, "?refresh=true");
       assert.deepEqual([busy.status, busy.json.code, busy.header("retry-after")], [503, "unavailable", "5"]);
-      await world.database
+      await fixture.database
         .prepare("UPDATE credentials SET lease_until = lease_until - ? WHERE connection_id = ?")
         .bind(LEASE_MS, connection.id)
         .run();

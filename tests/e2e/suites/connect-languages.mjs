@@ -14,13 +14,13 @@ const loaded = (page) =>
       .filter(Boolean),
   );
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function connectLanguages(world) {
-  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, asks: false, ...options });
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function connectLanguages(fixture) {
+  const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, asks: false, ...options });
 
   describe("languages", () => {
     test("a session in German shows German from the question to the end page", async () => {
-      const path = await world.connect.link("deutsch@example.com", { platform: "both" }, { lang: "de-AT" });
+      const path = await fixture.connect.link("deutsch@example.com", { platform: "both" }, { lang: "de-AT" });
       await visit(path, async (page) => {
         await heading(page, "Sind Sie deutsch@example.com?").waitFor();
         assert.deepEqual([await language(page), await loaded(page)], ["de", ["de"]]);
@@ -44,7 +44,7 @@ export function connectLanguages(world) {
         { locale: "ja-JP", code: "ja", question: "browser@example.comさんご本人ですか？", search: "検索" },
         { locale: "pt-BR", code: "en", question: "Are you browser@example.com?", search: "Search" },
       ]) {
-        const path = await world.connect.link("browser@example.com");
+        const path = await fixture.connect.link("browser@example.com");
         const use = async (page) => {
           await heading(page, question).waitFor();
           await page.getByRole("button", { name: /browser@example.com/ }).click();

@@ -18,11 +18,11 @@ import { proof } from "../support/proof.mjs";
 const NEW_KEY = Buffer.alloc(32, "a key that was made for this test").toString("base64");
 secrets.add(NEW_KEY);
 
-export function connectOperator(world) {
+export function connectOperator(fixture) {
   const made = connectingKey({ account: "operator" });
-  const app = new App(() => world.server, made);
+  const app = new App(() => fixture.server, made);
   const file = join(folder, "operator-keys.txt");
-  const place = () => ["--persist-to", world.state.path, "--file", file];
+  const place = () => ["--persist-to", fixture.state.path, "--file", file];
   const whose = ["--account", "operator", "--environment", "test"];
 
   /**
@@ -40,7 +40,7 @@ export function connectOperator(world) {
     run(["clients", "set", platform, ...whose, ...options, ...place(), ...how], input);
   const list = (...how) =>
     JSON.parse(
-      run(["clients", "list", "--json", "--account", "operator", "--persist-to", world.state.path, ...how]).stdout,
+      run(["clients", "list", "--json", "--account", "operator", "--persist-to", fixture.state.path, ...how]).stdout,
     );
 
   async function connect(identity) {
@@ -55,21 +55,21 @@ export function connectOperator(world) {
 
   describe("the operator's commands", () => {
     before(async () => {
-      await store(world.database, [made]);
+      await store(fixture.database, [made]);
       writeFileSync(file, `tests:${VAULT_KEY}`);
     });
 
     test("the redirect URI is that of the service, and never a guess", () => {
-      const note = join(world.state.path, "v3", "address");
+      const note = join(fixture.state.path, "v3", "address");
       rmSync(note, { force: true });
-      const unknown = run(["clients", "list", "--persist-to", world.state.path]);
+      const unknown = run(["clients", "list", "--persist-to", fixture.state.path]);
       assert.equal(unknown.status, 0, unknown.stderr);
       assert.doesNotMatch(unknown.stdout, /8787/);
       writeFileSync(note, "http://127.0.0.1:9123\n");
       const options = [...whose, "--client-id", "a", "--no-secret", ...place()];
       const { stdout } = run(["clients", "set", "second-post", ...options]);
       assert.equal(stdout, "http://127.0.0.1:9123/connect/callback\n");
-      run(["clients", "remove", "second-post", ...whose, "--persist-to", world.state.path]);
+      run(["clients", "remove", "second-post", ...whose, "--persist-to", fixture.state.path]);
       writeFileSync(note, "http://localhost:8787\n");
     });
 
@@ -84,10 +84,10 @@ export function connectOperator(world) {
       const shown = await app.expect(200, "GET", "/v1/oauth-clients/second-basic");
       assert.deepEqual([shown.clientId, shown.hasSecret, shown.scopes], [clientId, true, ["read"]]);
       const id = await connect("ann");
-      assert.equal(await world.second.whose((await app.credentials(id)).headers), "ann");
-      const url = ["--url", `http://127.0.0.1:${world.server.port}`];
+      assert.equal(await fixture.second.whose((await app.credentials(id)).headers), "ann");
+      const url = ["--url", `http://127.0.0.1:${fixture.server.port}`];
       assert.deepEqual(list(...url), [{ account: "operator", environment: "test", ...shown }]);
-      const text = run(["clients", "list", "--persist-to", world.state.path]).stdout;
+      const text = run(["clients", "list", "--persist-to", fixture.state.path]).stdout;
       assert.match(text, /^second-basic +default +test +sealed +any +second\.app$/m);
     });
 
@@ -96,7 +96,7 @@ export function connectOperator(world) {
       const done = set("second-basic", options, "", ["--by-wrangler"]);
       assert.equal(done.status, 0, done.stderr);
       assert.deepEqual([JSON.parse(done.stdout).hasSecret, JSON.parse(done.stdout).scopes], [true, ["write"]]);
-      assert.equal(await world.second.whose((await app.credentials(await connect("bob"))).headers), "bob");
+      assert.equal(await fixture.second.whose((await app.credentials(await connect("bob"))).headers), "bob");
     });
 
     test("all errors are reported, and nothing is stored", async () => {
@@ -136,8 +136,8 @@ export function connectOperator(world) {
         ["new", false],
         ["tests", true],
       ]);
-      const configured = { ...world.configuration("rotated"), secrets: { VAULT_KEYS: both } };
-      const rotated = await Server.start(world.state, configured);
+      const configured = { ...fixture.configuration("rotated"), secrets: { VAULT_KEYS: both } };
+      const rotated = await Server.start(fixture.state, configured);
       try {
         const turning = new App(() => rotated, made);
         const { accessToken } = await turning.credentials(id);
@@ -156,15 +156,15 @@ export function connectOperator(world) {
           ["tests", false],
         ]);
         // Attempts of earlier tests are not changed, since they expire by themselves.
-        await world.database.prepare("UPDATE connect_attempts SET expires_at = 1 WHERE sealed IS NOT NULL").run();
+        await fixture.database.prepare("UPDATE connect_attempts SET expires_at = 1 WHERE sealed IS NOT NULL").run();
         assert.match(vaultKeys("status").stdout, /^No row needs `tests`: you can remove it/m);
         assert.equal((await turning.credentials(id)).accessToken, accessToken);
         const refreshed = await turning.credentials(id, "?refresh=true");
-        assert.equal(await world.second.whose(refreshed.headers), "cid");
+        assert.equal(await fixture.second.whose(refreshed.headers), "cid");
         // If the new key is missing, the error names it, and nothing is lost.
         const refused = await app.askCredentials(id);
         assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
-        await world.server.logged("the key `new` is needed, but is not in VAULT_KEYS");
+        await fixture.server.logged("the key `new` is needed, but is not in VAULT_KEYS");
         // Restores the keys for the next tests.
         writeFileSync(file, `tests:${VAULT_KEY},new:${NEW_KEY}`);
         const back = vaultKeys("reseal");
@@ -181,12 +181,12 @@ export function connectOperator(world) {
       } finally {
         await rotated.stop();
       }
-      assert.equal(await world.second.whose((await app.credentials(id)).headers), "cid");
+      assert.equal(await fixture.second.whose((await app.credentials(id)).headers), "cid");
     });
 
     test("an OAuth client is removed", async () => {
       const remove = (...options) =>
-        run(["clients", "remove", "second-basic", ...options, ...whose, "--persist-to", world.state.path]);
+        run(["clients", "remove", "second-basic", ...options, ...whose, "--persist-to", fixture.state.path]);
       const named = set("second-basic", ["--name", "bot", "--client-id", "b", "--no-secret"]);
       assert.match(named.stderr, /^Set the OAuth client bot for second-basic of operator \(test\)\.$/m);
       assert.deepEqual(

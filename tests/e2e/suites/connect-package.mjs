@@ -5,12 +5,12 @@ import { agree, button, confirm, heading, opened, refuse } from "../support/conn
 import { NO_PAGE } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function connectPackage(world) {
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function connectPackage(fixture) {
   /** Opens the app's page and, with its button, the window. */
   const connect = async (identity, options, use) =>
-    world.connect.visit(
-      await world.connect.appUrl(identity, options),
+    fixture.connect.visit(
+      await fixture.connect.appUrl(identity, options),
       async (page) => {
         const popup = await opened(page, () => button(page, "Connect").click());
         await use(page, popup);
@@ -44,7 +44,7 @@ export function connectPackage(world) {
         await button(popup, "Continue to Login").click();
         await refuse(popup);
         await heading(popup, "You did not allow access").waitFor();
-        assert.equal(popup.url(), `${world.connect.baseUrl}/connect`);
+        assert.equal(popup.url(), `${fixture.connect.baseUrl}/connect`);
         await button(popup, "Try again").click();
         await button(popup, "Continue to Login").click();
         await agree(popup);
@@ -53,9 +53,9 @@ export function connectPackage(world) {
     );
 
     proof("asks for confirmation before the platform, and not after it, with a token for all origins", async () => {
-      const token = await world.connect.token("p8@example.com", { origins: undefined });
-      const address = `${world.connect.app.origin}/#${new URLSearchParams({ base: world.connect.baseUrl, token, platform: "login" })}`;
-      await world.connect.visit(
+      const token = await fixture.connect.token("p8@example.com", { origins: undefined });
+      const address = `${fixture.connect.app.origin}/#${new URLSearchParams({ base: fixture.connect.baseUrl, token, platform: "login" })}`;
+      await fixture.connect.visit(
         address,
         async (page) => {
           const popup = await opened(page, () => button(page, "Connect").click());
@@ -78,7 +78,7 @@ export function connectPackage(world) {
       await connect("p3@example.com", { platform: "login" }, async (page, popup) => {
         // The popup is in front, but this browser gives all pages the focus.
         await page.evaluate(() => (document.hasFocus = () => false));
-        await page.context().route(`${world.connect.provider.issuer}/**`, async (route) => {
+        await page.context().route(`${fixture.connect.provider.issuer}/**`, async (route) => {
           const response = await route.fetch({ maxRedirects: 0 });
           const headers = { ...response.headers(), "cross-origin-opener-policy": "same-origin" };
           await route.fulfill({ response, headers });
@@ -121,8 +121,8 @@ export function connectPackage(world) {
     );
 
     proof("reports a window that the browser blocked", async () =>
-      world.connect.visit(
-        await world.connect.appUrl("p9@example.com"),
+      fixture.connect.visit(
+        await fixture.connect.appUrl("p9@example.com"),
         async (page) => {
           await page.evaluate(() => (window.open = () => null));
           await button(page, "Connect").click();
@@ -133,15 +133,15 @@ export function connectPackage(world) {
     );
 
     test("turns the page itself into the window without a popup, and returns", async () =>
-      world.connect.visit(
-        await world.connect.appUrl("p10@example.com", { platform: "login", ui: "page" }),
+      fixture.connect.visit(
+        await fixture.connect.appUrl("p10@example.com", { platform: "login", ui: "page" }),
         async (page) => {
           await button(page, "Connect").click();
-          await page.waitForURL(`${world.connect.baseUrl}/connect`);
+          await page.waitForURL(`${fixture.connect.baseUrl}/connect`);
           await confirm(page);
           await button(page, "Continue to Login").click();
           await agree(page);
-          await page.waitForURL((url) => url.origin === world.connect.app.origin && url.searchParams.has("connect"));
+          await page.waitForURL((url) => url.origin === fixture.connect.app.origin && url.searchParams.has("connect"));
         },
         { as: null },
       ));
@@ -160,8 +160,8 @@ export function connectPackage(world) {
     );
 
     proof("never puts an API key into the address of a window", async () => {
-      const url = `${world.connect.app.origin}/#${new URLSearchParams({ base: world.connect.baseUrl, token: world.connect.keys.full.secret })}`;
-      await world.connect.visit(
+      const url = `${fixture.connect.app.origin}/#${new URLSearchParams({ base: fixture.connect.baseUrl, token: fixture.connect.keys.full.secret })}`;
+      await fixture.connect.visit(
         url,
         async (page) => {
           const popup = await opened(page, () => button(page, "Connect").click());

@@ -5,14 +5,15 @@ import { framed, agree, button, confirm, heading, opened, question, refuse } fro
 import { expectAccessible } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function connectPlaces(world) {
-  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
-  const platforms = async (identity) => (await world.connect.connectionsOf(identity)).map(({ platform }) => platform);
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function connectPlaces(fixture) {
+  const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
+  const platforms = async (identity) => (await fixture.connect.connectionsOf(identity)).map(({ platform }) => platform);
   /** Shows the window in a frame of the app's page. */
   async function framedFor(page, identity, more = {}) {
-    const origin = world.connect.app.origin;
-    const src = world.connect.baseUrl + (await world.connect.link(identity, { platform: "login", origin, ...more }));
+    const origin = fixture.connect.app.origin;
+    const src =
+      fixture.connect.baseUrl + (await fixture.connect.link(identity, { platform: "login", origin, ...more }));
     return framed(page, src);
   }
   /** A window repeats that it is waiting until it gets a reply. */
@@ -22,7 +23,7 @@ export function connectPlaces(world) {
 
   describe("consent at the platform", () => {
     test("a full page goes to the platform and returns", async () => {
-      await visit(await world.connect.path("page@example.com", { platform: "login" }), async (page) => {
+      await visit(await fixture.connect.path("page@example.com", { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
         await agree(page);
         await page.waitForURL((url) => url.pathname === "/connect/callback");
@@ -31,17 +32,17 @@ export function connectPlaces(world) {
     });
 
     proof("a full page returns to the app if the token is for its pages", async () => {
-      const returnUrl = `${world.connect.app.origin}/?back=1`;
-      const path = await world.connect.path("back@example.com", { platform: "login", returnUrl });
+      const returnUrl = `${fixture.connect.app.origin}/?back=1`;
+      const path = await fixture.connect.path("back@example.com", { platform: "login", returnUrl });
       await visit(path, async (page) => {
         await button(page, "Continue to Login").click();
         await agree(page);
-        await page.waitForURL((url) => url.origin === world.connect.app.origin);
+        await page.waitForURL((url) => url.origin === fixture.connect.app.origin);
         const { searchParams } = new URL(page.url());
         assert.equal(searchParams.get("back"), "1");
         assert.match(searchParams.get("connect"), /^[0-9a-f-]{36}$/);
       });
-      const elsewhere = await world.connect.path("back@example.com", { returnUrl: "https://evil.example/" });
+      const elsewhere = await fixture.connect.path("back@example.com", { returnUrl: "https://evil.example/" });
       await visit(elsewhere, async (page) => {
         await heading(page, "What do you want to connect?").waitFor();
         assert.equal(await page.getByRole("link", { name: "Cancel" }).count(), 0);
@@ -49,7 +50,7 @@ export function connectPlaces(world) {
     });
 
     test("a frame of another site shows the platform in a popup, notifies the app, and waits accessibly", async () => {
-      await visit(await world.connect.appUrl("frame@example.com"), async (page) => {
+      await visit(await fixture.connect.appUrl("frame@example.com"), async (page) => {
         const frame = await framedFor(page, "frame@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login…").waitFor();
@@ -59,7 +60,7 @@ export function connectPlaces(world) {
         await agree(popup);
         await heading(frame, "Login is connected").waitFor();
         if (!popup.isClosed()) await popup.waitForEvent("close");
-        const [origin] = [world.connect.baseUrl];
+        const [origin] = [fixture.connect.baseUrl];
         assert.deepEqual(
           await heard(page),
           ["waiting", "ready", "pending", "succeeded"].map((status) => `${origin} ${status}`),
@@ -70,7 +71,7 @@ export function connectPlaces(world) {
 
     proof("a frame offers a link when the popup is blocked", async () => {
       await visit(
-        await world.connect.appUrl("blocked@example.com"),
+        await fixture.connect.appUrl("blocked@example.com"),
         async (page) => {
           await page.context().addInitScript(() => (window.open = () => null));
           const frame = await framedFor(page, "blocked@example.com");
@@ -88,7 +89,7 @@ export function connectPlaces(world) {
     });
 
     proof("a popup that is closed early lets the user start again", async () => {
-      await visit(await world.connect.appUrl("early@example.com"), async (page) => {
+      await visit(await fixture.connect.appUrl("early@example.com"), async (page) => {
         const frame = await framedFor(page, "early@example.com");
         const first = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByText("Waiting for Login…").waitFor();
@@ -103,13 +104,13 @@ export function connectPlaces(world) {
     });
 
     test("a user who declines gets an explanation, and can try again", async () => {
-      await visit(await world.connect.appUrl("no@example.com"), async (page) => {
+      await visit(await fixture.connect.appUrl("no@example.com"), async (page) => {
         const frame = await framedFor(page, "no@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
         await refuse(popup);
         await heading(frame, "You did not allow access").waitFor();
-        assert.deepEqual((await heard(page)).at(-1), `${world.connect.baseUrl} failed`);
+        assert.deepEqual((await heard(page)).at(-1), `${fixture.connect.baseUrl} failed`);
         const again = await opened(page, () => button(frame, "Try again").click());
         await Promise.race([again.getByLabel("Account").waitFor(), question(again, "Login").click()]);
         await agree(again);
@@ -119,12 +120,12 @@ export function connectPlaces(world) {
     });
 
     proof("a page that the token is not for receives no message", async () => {
-      const token = await world.connect.token("stranger@example.com", { origins: [world.connect.baseUrl] });
-      await visit(await world.connect.appUrl("stranger@example.com"), async (page) => {
+      const token = await fixture.connect.token("stranger@example.com", { origins: [fixture.connect.baseUrl] });
+      await visit(await fixture.connect.appUrl("stranger@example.com"), async (page) => {
         const popup = await opened(page, () =>
           page.evaluate(
             (address) => void window.open(address),
-            `${world.connect.baseUrl}/connect#${new URLSearchParams({ token, platform: "keyed", origin: world.connect.app.origin })}`,
+            `${fixture.connect.baseUrl}/connect#${new URLSearchParams({ token, platform: "keyed", origin: fixture.connect.app.origin })}`,
           ),
         );
         await confirm(popup);
@@ -133,17 +134,17 @@ export function connectPlaces(world) {
         await heading(popup, "Keyed is connected").waitFor();
         assert.deepEqual(
           await heard(page),
-          [`${world.connect.baseUrl} waiting`],
+          [`${fixture.connect.baseUrl} waiting`],
           "it hears that a window waits, no more",
         );
       });
     });
 
     test("an origin that is not allowed can't frame the window", async () => {
-      const response = await world.connect.server.send("/connect");
+      const response = await fixture.connect.server.send("/connect");
       assert.equal(response.status, 200);
       const policy = response.header("content-security-policy");
-      assert.ok(policy.endsWith(`frame-ancestors 'self' ${world.connect.app.origin}`), policy);
+      assert.ok(policy.endsWith(`frame-ancestors 'self' ${fixture.connect.app.origin}`), policy);
       assert.ok(!policy.includes("unsafe-inline"), policy);
     });
   });

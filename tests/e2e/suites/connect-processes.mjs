@@ -14,27 +14,27 @@ const ANSWER_MS = 300;
 /** The maximum number of retries of a client. */
 const TIMES = 4;
 
-export function connectProcesses(world) {
+export function connectProcesses(fixture) {
   const made = connectingKey({ account: "processes" });
   const servers = [];
-  const [one, two] = [0, 1].map((nth) => new App(() => servers[nth], made));
+  const [one, two] = [0, 1].map((index) => new App(() => servers[index], made));
 
   const connection = async (identity, tokens) => {
     const visitor = new Visitor();
     const { id, link } = await one.begin({ platform: "plain", identity });
-    const code = world.stub.on(`code of ${identity} in two processes`, (it) => reply(it, tokens));
+    const code = fixture.stub.on(`code of ${identity} in two processes`, (it) => reply(it, tokens));
     await comeBack(visitor, await takeCode(visitor, link, code));
     return (await one.connected(id)).id;
   };
 
   const change = (id, sql) =>
-    world.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
+    fixture.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
 
   describe("two processes on one storage", { skip: !proves }, () => {
     before(async () => {
-      await store(world.database, [made]);
-      servers.push(await Server.start(world.state, world.configuration("processes-one")));
-      servers.push(await Server.start(world.state, world.configuration("processes-two")));
+      await store(fixture.database, [made]);
+      servers.push(await Server.start(fixture.state, fixture.configuration("processes-one")));
+      servers.push(await Server.start(fixture.state, fixture.configuration("processes-two")));
       const client = { clientId: "app", clientSecret: "the secret of two processes", scopes: ["read"] };
       await one.setClient("plain", client);
     });
@@ -47,23 +47,23 @@ export function connectProcesses(world) {
       for (let round = 0; round < ROUNDS; round += 1) {
         const next = freshTokens();
         const { refresh_token: spent } = tokens;
-        world.stub.on(spent, (it) => setTimeout(() => reply(it, next), ANSWER_MS));
+        fixture.stub.on(spent, (it) => setTimeout(() => reply(it, next), ANSWER_MS));
         // In half of the rounds, the old token has expired, so that it can't be returned.
         const isExpired = round % 2 === 1;
         const [issued, left] = [Date.now() - 3_600_000, isExpired ? -1 : 5000];
         await change(id, `issued_at = ${issued}, expires_at = ${Date.now() + left}`);
         const asked = Array.from({ length: AT_ONCE }, (_, n) => [one, two][n % 2].askCredentials(id));
-        const answers = await Promise.all(asked);
+        const responses = await Promise.all(asked);
         assert.deepEqual(
-          answers.map(({ status }) => status),
-          answers.map(() => 200),
-          answers.map(({ text }) => text).join("\n"),
+          responses.map(({ status }) => status),
+          responses.map(() => 200),
+          responses.map(({ text }) => text).join("\n"),
         );
-        const given = new Set(answers.map(({ json }) => json.accessToken));
+        const given = new Set(responses.map(({ json }) => json.accessToken));
         assert.ok(given.has(next.access_token));
         given.delete(next.access_token);
         assert.deepEqual([...given], isExpired || given.size === 0 ? [] : [tokens.access_token]);
-        assert.equal(world.stub.asked(spent), 1, "a refresh token is used once");
+        assert.equal(fixture.stub.asked(spent), 1, "a refresh token is used once");
         tokens = next;
       }
     });
@@ -74,15 +74,15 @@ export function connectProcesses(world) {
       const create = async (app, n) => {
         const connection = { platform: "plain", identity: `busy ${n}`, identityType: "user" };
         for (let left = TIMES; ; left -= 1) {
-          const answer = await app.call("POST", "/v1/vault/connections", connection);
-          if (answer.status !== 503 || left === 1) return answer;
-          assert.equal(answer.json.code, "unavailable");
-          await pause(Number(answer.header("retry-after")) * 1000);
+          const response = await app.call("POST", "/v1/vault/connections", connection);
+          if (response.status !== 503 || left === 1) return response;
+          assert.equal(response.json.code, "unavailable");
+          await pause(Number(response.header("retry-after")) * 1000);
         }
       };
-      const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => create([one, two][n % 2], n)));
+      const responses = await Promise.all(Array.from({ length: 24 }, (_, n) => create([one, two][n % 2], n)));
       assert.deepEqual(
-        answers.filter(({ status }) => status !== 201).map(({ text }) => text),
+        responses.filter(({ status }) => status !== 201).map(({ text }) => text),
         [],
       );
     });

@@ -17,22 +17,22 @@ const LEASE_MS = 30_000;
 const TIMERS = 2;
 const DEADLINE_MS = 20_000 / TIMERS;
 
-export function connectRace(world) {
+export function connectRace(fixture) {
   const made = connectingKey({ account: "race" });
   const servers = [];
-  const first = new App(() => world.server, made);
-  const readers = [0, 1].map((nth) => new App(() => servers[nth], made));
+  const first = new App(() => fixture.server, made);
+  const readers = [0, 1].map((index) => new App(() => servers[index], made));
 
   const connected = async (identity) => {
     const visitor = new Visitor();
     const { id, link } = await first.begin({ platform: PLATFORM, identity });
-    const back = await world.idp.visit(visitor, await agree(visitor, link), { login: identity }, isCallback);
+    const back = await fixture.idp.visit(visitor, await agree(visitor, link), { login: identity }, isCallback);
     await comeBack(visitor, back);
     return (await first.connected(id)).id;
   };
 
   const change = (id, sql) =>
-    world.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
+    fixture.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
   /** Makes an access token look as if this much of its hour were left; the platform accepts it for longer. */
   const leave = (id, milliseconds) =>
     change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
@@ -40,17 +40,17 @@ export function connectRace(world) {
   /** All readers send their requests concurrently, half of them to each process. */
   const read = (id) => Promise.all(Array.from({ length: READERS }, (_, n) => readers[n % 2].askCredentials(id)));
 
-  const statuses = (answers) => {
+  const statuses = (responses) => {
     const counts = {};
-    for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+    for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
     return counts;
   };
 
   /** Asserts that every reader got a token that the platform accepts. Returns the distinct tokens. */
-  async function expectValid(answers, identity) {
-    assert.deepEqual(statuses(answers), { 200: READERS }, answers.find(({ status }) => status !== 200)?.text);
-    const tokens = [...new Set(answers.map(({ json }) => json.accessToken))];
-    for (const token of tokens) assert.equal(await world.idp.whose({ authorization: `Bearer ${token}` }), identity);
+  async function expectValid(responses, identity) {
+    assert.deepEqual(statuses(responses), { 200: READERS }, responses.find(({ status }) => status !== 200)?.text);
+    const tokens = [...new Set(responses.map(({ json }) => json.accessToken))];
+    for (const token of tokens) assert.equal(await fixture.idp.whose({ authorization: `Bearer ${token}` }), identity);
     return tokens;
   }
 
@@ -58,14 +58,14 @@ export function connectRace(world) {
   async function expectAlive(id, identity) {
     for (const app of readers) {
       const { headers } = await app.credentials(id, "?refresh=true");
-      assert.equal(await world.idp.whose(headers), identity);
+      assert.equal(await fixture.idp.whose(headers), identity);
     }
     const { state, reason } = await first.status(id);
     assert.deepEqual([state, reason], ["operational", null]);
   }
 
   /** The platform's requests since `sent`. */
-  const asked = (sent) => world.idp.requests.slice(sent);
+  const asked = (sent) => fixture.idp.requests.slice(sent);
   const ONCE = [{ grant: "refresh_token" }];
 
   const until = async (holds) => {
@@ -74,18 +74,18 @@ export function connectRace(world) {
 
   describe(`${READERS} readers in two processes`, () => {
     before(async () => {
-      await store(world.database, [made]);
+      await store(fixture.database, [made]);
       for (const name of ["race-one", "race-two"])
-        servers.push(await Server.start(world.state, { ...world.configuration(name), timers: TIMERS }));
+        servers.push(await Server.start(fixture.state, { ...fixture.configuration(name), timers: TIMERS }));
       const { client_id: clientId, client_secret: clientSecret } = CLIENTS[PLATFORM];
       await first.setClient(PLATFORM, { clientId, clientSecret, scopes: IDP_SCOPES });
       await first.setClient("plain", { clientId: "app", clientSecret: "the racing app's secret", scopes: ["read"] });
     });
 
     after(async () => {
-      world.idp.late = 0;
+      fixture.idp.late = 0;
       await Promise.all(servers.map((server) => server.stop()));
-      assert.deepEqual(world.idp.faults, []);
+      assert.deepEqual(fixture.idp.faults, []);
     });
 
     for (const [what, left, run] of [
@@ -96,7 +96,7 @@ export function connectRace(world) {
         const identity = `racer ${left}`;
         const id = await connected(identity);
         await leave(id, left);
-        const sent = world.idp.requests.length;
+        const sent = fixture.idp.requests.length;
         const tokens = await expectValid(await read(id), identity);
         assert.deepEqual(asked(sent), ONCE);
         const refreshed = (await first.credentials(id)).accessToken;
@@ -110,25 +110,25 @@ export function connectRace(world) {
       const [slow, late] = ["slow", "late"].map((word) => `${word} racer`);
       const ids = {};
       for (const identity of [slow, late]) ids[identity] = await connected(identity);
-      const sent = world.idp.requests.length;
+      const sent = fixture.idp.requests.length;
       /** Starts reading, and returns the promise of the responses once the platform has processed the refresh. */
       const begin = async (identity, milliseconds) => {
         await leave(ids[identity], 120_000);
-        world.idp.late = milliseconds;
-        const before = world.idp.requests.length;
-        const answers = read(ids[identity]);
-        await until(() => world.idp.requests.length > before);
-        return { answers };
+        fixture.idp.late = milliseconds;
+        const before = fixture.idp.requests.length;
+        const responses = read(ids[identity]);
+        await until(() => fixture.idp.requests.length > before);
+        return { answers: responses };
       };
       // The reads overlap. The old token is valid for longer than the platform takes, so every reader gets a valid one.
       const reads = { [slow]: await begin(slow, DEADLINE_MS / 2), [late]: await begin(late, 3 * DEADLINE_MS) };
 
       await expectValid(await reads[slow].answers, slow);
-      // A response that is too late helps no reader, but all of them get a valid token.
+      // The response comes too late for every reader, but the old token that they get is still valid.
       assert.equal((await expectValid(await reads[late].answers, late)).length, 1);
       assert.deepEqual(asked(sent), [...ONCE, ...ONCE]);
 
-      world.idp.late = 0;
+      fixture.idp.late = 0;
       await expectAlive(ids[slow], slow);
 
       // Tokens that arrive too late are lost: the service reports this and waits, and does not return the old token in
@@ -137,7 +137,7 @@ export function connectRace(world) {
       assert.partialDeepStrictEqual(status, { state: "degraded", actor: "nobody", attempts: 1 });
       assert.equal(status.reason.code, "platform_unavailable");
       assert.ok(Date.parse(status.nextAttemptAt) > Date.now());
-      const before = world.idp.requests.length;
+      const before = fixture.idp.requests.length;
       await expectValid(await read(ids[late]), late);
       assert.deepEqual(asked(before), []);
     });
@@ -150,38 +150,38 @@ export function connectRace(world) {
       const input = { platform: "plain", identity, identityType: "user" };
       const { id: other } = await first.expect(201, "POST", "/v1/vault/connections", input);
       const tokens = freshTokens({ refresh_token: plain });
-      world.stub.on(plain, (it) => reply(it, tokens));
+      fixture.stub.on(plain, (it) => reply(it, tokens));
       const imported = { type: "oauth2", refreshToken: plain };
       await first.expect(204, "PUT", `/v1/vault/connections/${other}/credentials`, imported);
       // From here on, storage rejects the writes of refreshes, and the service retries for a few seconds.
-      await world.database
+      await fixture.database
         .prepare(
           "CREATE TRIGGER nothing_is_written BEFORE UPDATE OF sealed ON credentials BEGIN SELECT RAISE(ABORT, 'not now'); END",
         )
         .run();
-      const [sent, spent] = [world.idp.requests.length, world.stub.asked(plain)];
+      const [sent, spent] = [fixture.idp.requests.length, fixture.stub.asked(plain)];
       try {
         const lost = [id, other].map((one) => readers[0].askCredentials(one, "?refresh=true").catch((error) => error));
-        await until(() => world.idp.requests.length > sent && world.stub.asked(plain) > spent);
+        await until(() => fixture.idp.requests.length > sent && fixture.stub.asked(plain) > spent);
         servers[0].kill("SIGKILL");
         await servers[0].ended;
         await Promise.all(lost);
       } finally {
-        await world.database.prepare("DROP TRIGGER nothing_is_written").run();
+        await fixture.database.prepare("DROP TRIGGER nothing_is_written").run();
       }
       assert.deepEqual(asked(sent), ONCE);
 
       // Until the lease of the killed process ends, the old token is returned and the platform is not called.
-      const answers = await Promise.all(Array.from({ length: READERS }, () => readers[1].askCredentials(id)));
-      assert.deepEqual(await expectValid(answers, identity), [old.accessToken]);
+      const responses = await Promise.all(Array.from({ length: READERS }, () => readers[1].askCredentials(id)));
+      assert.deepEqual(await expectValid(responses, identity), [old.accessToken]);
       const busy = await readers[1].askCredentials(other);
       assert.deepEqual([busy.status, busy.json.code, busy.header("retry-after")], [503, "unavailable", "5"]);
-      assert.deepEqual([asked(sent), world.stub.asked(plain)], [ONCE, spent + 1]);
+      assert.deepEqual([asked(sent), fixture.stub.asked(plain)], [ONCE, spent + 1]);
 
       for (const one of [id, other]) await change(one, `lease_until = lease_until - ${LEASE_MS}`);
       // A platform that accepts the refresh token once more: one more refresh, and the connection works.
       assert.equal((await readers[1].credentials(other)).accessToken, tokens.access_token);
-      assert.equal(world.stub.asked(plain), spent + 2);
+      assert.equal(fixture.stub.asked(plain), spent + 2);
       assert.equal((await first.status(other)).state, "operational");
       // A platform that has ended the grant: the connection could not be saved, and reports this.
       const refused = await readers[1].askCredentials(id, "?refresh=true");

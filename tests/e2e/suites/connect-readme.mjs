@@ -9,12 +9,12 @@ import { ALL } from "../support/keys.mjs";
 import { Shell } from "../support/shell.mjs";
 import { folder } from "../support/workspace.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function connectReadme(world) {
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function connectReadme(fixture) {
   describe("the README's example", () => {
     test("sets a client and opens a link, and the platform accepts the credentials", async () => {
-      const { baseUrl, provider } = world.connect;
-      const { secret } = await world.connect.newKey({ scopes: ALL });
+      const { baseUrl, provider } = fixture.connect;
+      const { secret } = await fixture.connect.newKey({ scopes: ALL });
       const examples = pageOf("README.md")
         .marked("sh run")
         .map(({ code }) => code);
@@ -45,7 +45,7 @@ export function connectReadme(world) {
         "read:user": "openid",
       });
       assert.equal(client.redirectUri, `${baseUrl}/connect/callback`);
-      await world.connect.visit(
+      await fixture.connect.visit(
         new URL(authorizationUrl).pathname,
         async (page) => {
           await question(page, "Login").click();

@@ -10,7 +10,7 @@ const CONNECTIONS = 20;
 /** The maximum time for the queue. */
 const DONE_MS = 30_000;
 
-export function connectSchedule(world) {
+export function connectSchedule(fixture) {
   const made = connectingKey({ account: "scheduled", scopes: `${SCOPES} events:read` });
   let server;
   const app = new App(() => server, made);
@@ -19,8 +19,8 @@ export function connectSchedule(world) {
 
   /** Fires the cron trigger. */
   const minute = async () => {
-    const answer = await server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
-    assert.deepEqual([answer.status, answer.text], [200, "ok"]);
+    const response = await server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
+    assert.deepEqual([response.status, response.text], [200, "ok"]);
   };
 
   /** The events since the last call, once this many have arrived. */
@@ -37,23 +37,23 @@ export function connectSchedule(world) {
   }
 
   const due = () =>
-    world.database
+    fixture.database
       .prepare("UPDATE credentials SET check_at = 1, next_attempt_at = NULL WHERE account = 'scheduled'")
       .run();
 
   describe("the schedule", () => {
     before(async () => {
-      await store(world.database, [made]);
-      server = await Server.start(world.state, world.configuration("connect-schedule"));
+      await store(fixture.database, [made]);
+      server = await Server.start(fixture.state, fixture.configuration("connect-schedule"));
       await app.setClient("plain", { clientId: "app", clientSecret: "the scheduled app's secret", scopes: ["read"] });
       // Only rows of this suite are due.
-      await world.database.prepare("UPDATE credentials SET check_at = NULL, next_attempt_at = NULL").run();
+      await fixture.database.prepare("UPDATE credentials SET check_at = NULL, next_attempt_at = NULL").run();
       ids = [];
-      for (let nth = 0; nth < CONNECTIONS; nth += 1) {
-        const key = { platform: "plain", identity: `user ${nth}`, identityType: "user" };
+      for (let index = 0; index < CONNECTIONS; index += 1) {
+        const key = { platform: "plain", identity: `user ${index}`, identityType: "user" };
         const { id } = await app.expect(201, "POST", "/v1/vault/connections", key);
-        const refreshToken = world.stub.on(`refresh of ${nth} Zx9Qw7`, (it) =>
-          reply(it, freshTokens({ refresh_token: `refresh of ${nth} Zx9Qw7` })),
+        const refreshToken = fixture.stub.on(`refresh of ${index} Zx9Qw7`, (it) =>
+          reply(it, freshTokens({ refresh_token: `refresh of ${index} Zx9Qw7` })),
         );
         await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "oauth2", refreshToken });
         ids.push(id);
@@ -65,21 +65,21 @@ export function connectSchedule(world) {
 
     test("due connections are refreshed through the queue, each once", async () => {
       await due();
-      const before = world.stub.requests.length;
+      const before = fixture.stub.requests.length;
       await minute();
       const events = await news(CONNECTIONS);
       assert.deepEqual(new Set(events.map(({ type }) => type)), new Set(["connection.updated"]));
       assert.deepEqual(new Set(events.map(({ data }) => data.connection.id)), new Set(ids));
       assert.ok(events.every(({ data }) => data.connection.state === "operational"));
-      assert.equal(world.stub.requests.length - before, CONNECTIONS);
+      assert.equal(fixture.stub.requests.length - before, CONNECTIONS);
       await minute();
-      assert.equal(world.stub.requests.length - before, CONNECTIONS, "nothing is due any more");
+      assert.equal(fixture.stub.requests.length - before, CONNECTIONS, "nothing is due any more");
     });
 
     test("a platform that is down degrades connections, and they recover", async () => {
       const [id] = ids;
-      world.stub.on("refresh of 0 Zx9Qw7", (it) => reply(it, "down", { status: 503, type: "text/html" }));
-      const one = (sql) => world.database.prepare(sql).bind(id).run();
+      fixture.stub.on("refresh of 0 Zx9Qw7", (it) => reply(it, "down", { status: 503, type: "text/html" }));
+      const one = (sql) => fixture.database.prepare(sql).bind(id).run();
       await one("UPDATE credentials SET check_at = 1 WHERE connection_id = ?1");
       await minute();
       const [degraded] = await news(1);
@@ -87,7 +87,7 @@ export function connectSchedule(world) {
       const { state, nextAttemptAt } = await app.status(id);
       assert.equal(state, "degraded");
       assert.ok(Date.parse(nextAttemptAt) > Date.now());
-      world.stub.on("refresh of 0 Zx9Qw7", (it) => reply(it, freshTokens({ refresh_token: "refresh of 0 Zx9Qw7" })));
+      fixture.stub.on("refresh of 0 Zx9Qw7", (it) => reply(it, freshTokens({ refresh_token: "refresh of 0 Zx9Qw7" })));
       await one("UPDATE credentials SET next_attempt_at = 1 WHERE connection_id = ?1");
       await minute();
       const [recovered] = await news(1);

@@ -8,9 +8,9 @@ import { store } from "../support/keys.mjs";
 /** The maximum number of characters of a token, and of bytes of a body. */
 const [MAX_TOKEN, MAX_BODY] = [16 << 10, 64 << 10];
 
-export function connectSecond(world) {
+export function connectSecond(fixture) {
   const made = connectingKey({ account: "second" });
-  const app = new App(() => world.server, made);
+  const app = new App(() => fixture.server, made);
 
   async function visit(platform, how) {
     const visitor = new Visitor();
@@ -25,11 +25,11 @@ export function connectSecond(world) {
   async function refreshed(id, name) {
     let held = await app.credentials(id);
     assert.deepEqual([held.scopes, held.tokenType], [SECOND_CLIENT.scopes, "Bearer"]);
-    assert.equal(await world.second.whose(held.headers), name);
+    assert.equal(await fixture.second.whose(held.headers), name);
     for (let n = 0; n < 3; n += 1) {
       const next = await app.credentials(id, "?refresh=true");
       assert.notEqual(next.accessToken, held.accessToken);
-      assert.equal(await world.second.whose(next.headers), name);
+      assert.equal(await fixture.second.whose(next.headers), name);
       held = next;
     }
     const { state, reason, missingScopes } = await app.status(id);
@@ -39,15 +39,15 @@ export function connectSecond(world) {
 
   /** Deletes a connection, which revokes its tokens at the server. */
   async function disconnect(id, held, hint) {
-    const before = (await world.second.revoked()).length;
+    const before = (await fixture.second.revoked()).length;
     await app.expect(204, "DELETE", `/v1/vault/connections/${id}`);
-    assert.deepEqual((await world.second.revoked()).slice(before), [hint]);
-    assert.equal(await world.second.whose(held.headers), undefined);
+    assert.deepEqual((await fixture.second.revoked()).slice(before), [hint]);
+    assert.equal(await fixture.second.whose(held.headers), undefined);
   }
 
   describe("a second authorization server", () => {
     before(async () => {
-      await store(world.database, [made]);
+      await store(fixture.database, [made]);
       for (const platform of ["second-basic", "second-post", "second-app"])
         await app.setClient(platform, SECOND_CLIENT);
     });
@@ -77,7 +77,7 @@ export function connectSecond(world) {
       const put = (sent, length = 0) => {
         const headers = [["content-type", "application/json"]];
         const body = JSON.stringify({ type: "oauth2", ...sent }).padEnd(length);
-        return world.server.send(path, { method: "PUT", secret: made.secret, headers, body });
+        return fixture.server.send(path, { method: "PUT", secret: made.secret, headers, body });
       };
       const large = tokens(MAX_TOKEN);
       for (const secret of Object.values(large)) handedOut.add(secret);
@@ -93,9 +93,9 @@ export function connectSecond(world) {
     });
 
     test("second-app: the app itself is connected, used, refreshed, revoked", async () => {
-      const answer = await app.connect({ platform: "second-app", identity: "ann" });
-      assert.deepEqual([answer.status, answer.json.state], [201, "operational"], answer.text);
-      const { id } = answer.json;
+      const response = await app.connect({ platform: "second-app", identity: "ann" });
+      assert.deepEqual([response.status, response.json.state], [201, "operational"], response.text);
+      const { id } = response.json;
       await disconnect(id, await refreshed(id, SECOND_CLIENT.clientId), "access_token");
     });
   });

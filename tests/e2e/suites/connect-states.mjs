@@ -39,7 +39,7 @@ const FAILURES = {
   "the platform rejects the token request": [refusal("invalid_request"), "plain"],
 };
 
-export function connectStates(world) {
+export function connectStates(fixture) {
   const keys = ROWS.map((_, n) => connectingKey({ account: `states-${n}` }));
   const pausing = connectingKey({ account: "states-pausing" });
   let made = 0;
@@ -49,7 +49,7 @@ export function connectStates(world) {
     constructor(app, platform) {
       made += 1;
       Object.assign(this, { app, platform, identity: `user ${made}`, secret: `secret ${made} of the states Zx9Qw7` });
-      world.stub.on(this.secret, (it) => reply(it, ...this.answer()));
+      fixture.stub.on(this.secret, (it) => reply(it, ...this.answer()));
     }
 
     well = () => [freshTokens({ refresh_token: this.secret })];
@@ -88,7 +88,7 @@ export function connectStates(world) {
 
     check = () => this.app.expect(200, "POST", `/v1/vault/connections/${this.id}/check`);
 
-    sql = (sql) => world.database.prepare(sql).bind(this.id).run();
+    sql = (sql) => fixture.database.prepare(sql).bind(this.id).run();
 
     /** Moves this connection's timestamps into the past, beyond the pause after its last failure. */
     later(milliseconds) {
@@ -96,8 +96,8 @@ export function connectStates(world) {
       return this.sql(`UPDATE credentials SET ${changes}, next_attempt_at = 1 WHERE connection_id = ?`);
     }
 
-    async fail(answer, { twice } = {}) {
-      this.answers(answer);
+    async fail(response, { twice } = {}) {
+      this.answers(response);
       await this.check();
       if (twice === undefined) return;
       await this.later(twice);
@@ -166,12 +166,12 @@ export function connectStates(world) {
         }),
       ),
   };
-  for (const [what, [answer, ...platforms]] of Object.entries(FAILURES)) {
+  for (const [what, [response, ...platforms]] of Object.entries(FAILURES)) {
     CASES[what] = (app, from) =>
       platforms.map((platform) =>
         subject(app, platform, async (it) => {
           await it.become(from);
-          await it.fail(answer);
+          await it.fail(response);
         }),
       );
     for (const [words, twice] of [
@@ -182,20 +182,20 @@ export function connectStates(world) {
         platforms.map((platform) =>
           subject(app, platform, async (it) => {
             await it.become("operational");
-            await it.fail(answer, { twice });
+            await it.fail(response, { twice });
           }),
         );
   }
 
   /** An app with its own account, so that no other row's OAuth client is rejected. */
   async function appOf(key) {
-    const app = new App(() => world.server, key);
+    const app = new App(() => fixture.server, key);
     await app.setClient("plain", { clientId: "app", clientSecret: "the secret of the states", scopes: ["read"] });
     return app;
   }
 
   describe("the table of states", () => {
-    before(() => store(world.database, [...keys, pausing]));
+    before(() => store(fixture.database, [...keys, pausing]));
 
     for (const [n, [from, what, to, code, actor]] of ROWS.entries())
       test(`${from}: ${what}`, async () => {

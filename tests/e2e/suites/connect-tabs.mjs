@@ -5,16 +5,16 @@ import { launch } from "../support/browser.mjs";
 import { framed, agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
 import { proof, proves } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function connectTabs(world) {
-  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function connectTabs(fixture) {
+  const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const connections = async (identity) =>
-    (await world.connect.connectionsOf(identity)).map(({ platform, state }) => `${platform} ${state}`).sort();
+    (await fixture.connect.connectionsOf(identity)).map(({ platform, state }) => `${platform} ${state}`).sort();
 
   /** Opens the window in another tab. */
   async function tab(page, identity, platform) {
     const other = await page.context().newPage();
-    await other.goto(world.connect.baseUrl + (await world.connect.path(identity, { platform })));
+    await other.goto(fixture.connect.baseUrl + (await fixture.connect.path(identity, { platform })));
     await confirm(other);
     return other;
   }
@@ -28,7 +28,7 @@ export function connectTabs(world) {
 
   /** Shows the window in a frame of the app's page. Returns the frame. */
   async function framedFor(page, identity, more = { platform: "login" }) {
-    const src = world.connect.baseUrl + (await world.connect.link(identity, more));
+    const src = fixture.connect.baseUrl + (await fixture.connect.link(identity, more));
     return framed(page, src);
   }
 
@@ -52,7 +52,7 @@ export function connectTabs(world) {
   describe("tabs, browsers, accounts, and history", () => {
     test("two platforms in two tabs are both connected, in either order", async () => {
       const identity = "tabs@example.com";
-      await visit(await world.connect.path(identity, { platform: "login" }), async (first) => {
+      await visit(await fixture.connect.path(identity, { platform: "login" }), async (first) => {
         await button(first, "Continue to Login").click();
         await first.getByLabel("Account").waitFor();
         const second = await tab(first, identity, "both");
@@ -68,7 +68,7 @@ export function connectTabs(world) {
     proof("one platform in two popups: the later one reports it, and can reconnect", async () => {
       const identity = "race@example.com";
       await visit(
-        await world.connect.appUrl(identity),
+        await fixture.connect.appUrl(identity),
         async (page) => {
           const frame = await framedFor(page, identity);
           const popup = await away(page, () => button(frame, "Continue to Login").click());
@@ -76,17 +76,17 @@ export function connectTabs(world) {
           await button(other, "Continue to Login").click();
           await agree(other);
           await heading(other, "Login is connected").waitFor();
-          const [before] = await world.connect.connectionsOf(identity);
+          const [before] = await fixture.connect.connectionsOf(identity);
           await signIn(popup);
           await heading(frame, "Login is already connected").waitFor();
-          assert.deepEqual(await world.connect.connectionsOf(identity), [before]);
+          assert.deepEqual(await fixture.connect.connectionsOf(identity), [before]);
           await button(frame, "Try again").click();
           await button(frame, "Reconnect it").click();
           const again = await opened(page, () => button(frame, "Continue to Login").click());
           await answered(again);
           await heading(frame, "Login is connected").waitFor();
           assert.deepEqual(
-            (await world.connect.connectionsOf(identity)).map(({ id }) => id),
+            (await fixture.connect.connectionsOf(identity)).map(({ id }) => id),
             [before.id],
           );
         },
@@ -96,7 +96,7 @@ export function connectTabs(world) {
 
     proof("one platform in two full pages: the later one reports it", async () => {
       const identity = "pages@example.com";
-      await visit(await world.connect.path(identity, { platform: "login" }), async (first) => {
+      await visit(await fixture.connect.path(identity, { platform: "login" }), async (first) => {
         await button(first, "Continue to Login").click();
         await first.getByLabel("Account").waitFor();
         const second = await tab(first, identity, "login");
@@ -115,12 +115,12 @@ export function connectTabs(world) {
 
     proof("back from the platform shows what to do, and forward still works", async () => {
       const identity = "there-and-back@example.com";
-      await visit(await world.connect.path(identity, { platform: "login" }), async (page) => {
+      await visit(await fixture.connect.path(identity, { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
         await page.getByLabel("Account").waitFor();
         await page.goBack();
         await heading(page, "Open this window again").waitFor();
-        assert.equal(page.url(), `${world.connect.baseUrl}/connect`);
+        assert.equal(page.url(), `${fixture.connect.baseUrl}/connect`);
         await page.goForward();
         await agree(page);
         await heading(page, "Login is connected").waitFor();
@@ -131,19 +131,19 @@ export function connectTabs(world) {
     proof("back and forward after the end show the same end, and connect nothing twice", async () => {
       const identity = "end-and-back@example.com";
       await visit(
-        await world.connect.path(identity, { platform: "login" }),
+        await fixture.connect.path(identity, { platform: "login" }),
         async (page) => {
           await button(page, "Continue to Login").click();
           await agree(page);
           await heading(page, "Login is connected").waitFor();
-          const [before] = await world.connect.connectionsOf(identity);
+          const [before] = await fixture.connect.connectionsOf(identity);
           await page.reload();
           await heading(page, "Login is connected").waitFor();
           await page.goBack();
-          assert.equal(new URL(page.url()).origin, world.connect.provider.issuer);
+          assert.equal(new URL(page.url()).origin, fixture.connect.provider.issuer);
           await page.goForward();
           await heading(page, "Login is connected").waitFor();
-          assert.deepEqual(await world.connect.connectionsOf(identity), [before]);
+          assert.deepEqual(await fixture.connect.connectionsOf(identity), [before]);
         },
         { expects: [500, 400] },
       );
@@ -161,7 +161,7 @@ export function connectTabs(world) {
       /** Opens the window, and marks its page to detect whether the browser restores it from the cache. */
       const keep = async (identity, platform, use, options = {}) =>
         visit(
-          await world.connect.path(identity, { platform }),
+          await fixture.connect.path(identity, { platform }),
           async (page) => {
             await page.evaluate(() => addEventListener("pageshow", ({ persisted }) => (window.isKept = persisted)));
             place = await page.evaluate(() => history.length);
@@ -173,13 +173,13 @@ export function connectTabs(world) {
       /** Goes back to the window, and asserts that the browser restored the page. */
       async function back(page) {
         await page.evaluate((place) => void setTimeout(() => history.go(place - history.length)), place);
-        await page.waitForURL(`${world.connect.baseUrl}/connect`, { waitUntil: "commit" });
+        await page.waitForURL(`${fixture.connect.baseUrl}/connect`, { waitUntil: "commit" });
         await page.waitForFunction(() => window.isKept);
       }
 
       proof("back from the platform shows the form with the input, and it works", async () => {
         const identity = "kept@example.com";
-        await world.connect.setClient("shops");
+        await fixture.connect.setClient("shops");
         await keep(
           identity,
           "shops",
@@ -228,14 +228,14 @@ export function connectTabs(world) {
     test("an attempt that starts in one browser does not end in another", async () => {
       const identity = "forwarded@example.com";
       const input = { platform: "login", identity, identityType: "user" };
-      const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", input);
+      const { json } = await fixture.connect.caller().sendJson("POST", "/v1/vault/connect", input);
       const link = json.authorizationUrl;
       await visit(new URL(link).pathname, async (page) => {
         const [requested] = await Promise.all([
           page.waitForRequest((request) => new URL(request.url()).pathname === "/auth"),
           question(page, "Login").click(),
         ]);
-        const other = await world.connect.browser.newContext();
+        const other = await fixture.connect.browser.newContext();
         try {
           const stranger = await other.newPage();
           await stranger.goto(link);
@@ -256,26 +256,26 @@ export function connectTabs(world) {
 
     proof("another account does not replace the original one", async () => {
       const identity = "two-accounts@example.com";
-      await visit(await world.connect.path(identity, { platform: "login" }), async (page) => {
+      await visit(await fixture.connect.path(identity, { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
         await agree(page, "ann");
         await heading(page, "Login is connected").waitFor();
       });
-      const [before] = await world.connect.connectionsOf(identity);
-      await visit(await world.connect.appUrl(identity), async (page) => {
+      const [before] = await fixture.connect.connectionsOf(identity);
+      await visit(await fixture.connect.appUrl(identity), async (page) => {
         const frame = await framedFor(page, identity, { connection: before.id });
         await heading(frame, "Reconnect Login").waitFor();
         await agree(await away(page, () => button(frame, "Continue to Login").click()), "bob");
         await heading(frame, "This is a different account").waitFor();
         await frame.getByText("Sign out there, then try again with the right one.").waitFor();
       });
-      assert.deepEqual(await world.connect.connectionsOf(identity), [before]);
+      assert.deepEqual(await fixture.connect.connectionsOf(identity), [before]);
     });
 
     proof("an attempt that times out can be restarted", async () => {
       const identity = "slow@example.com";
       await visit(
-        await world.connect.appUrl(identity),
+        await fixture.connect.appUrl(identity),
         async (page) => {
           const frame = await framedFor(page, identity);
           // The window closes the popup once the attempt has expired, which it learns after the popup has shown it.
@@ -283,7 +283,7 @@ export function connectTabs(world) {
           await page.route("**/v1/vault/connect/*", (route) => shown.promise.then(() => route.continue()));
           const popup = await away(page, () => button(frame, "Continue to Login").click());
           const sql = "UPDATE connect_attempts SET expires_at = ? WHERE identity = ?";
-          await world.connect.database
+          await fixture.connect.database
             .prepare(sql)
             .bind(Date.now() - 1, identity)
             .run();

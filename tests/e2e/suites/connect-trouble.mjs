@@ -7,9 +7,9 @@ import { token } from "../support/keys.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function connectTrouble(world) {
-  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function connectTrouble(fixture) {
+  const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const problem = (status, code, more = {}) => ({
     status,
     contentType: "application/problem+json",
@@ -18,7 +18,7 @@ export function connectTrouble(world) {
 
   describe("when something fails", () => {
     test("a window without a token, as after a reload, says what to do", async () => {
-      await visit(await world.connect.path("reload@example.com"), async (page) => {
+      await visit(await fixture.connect.path("reload@example.com"), async (page) => {
         await heading(page, "What do you want to connect?").waitFor();
         await page.reload();
         await heading(page, "Open this window again").waitFor();
@@ -32,19 +32,23 @@ export function connectTrouble(world) {
         "/connect#token=st_test_x",
         async (page) => {
           await heading(page, "This link is damaged").waitFor();
-          assert.equal(page.url(), `${world.connect.baseUrl}/connect`);
+          assert.equal(page.url(), `${fixture.connect.baseUrl}/connect`);
         },
         { asks: false },
       ),
     );
 
     test("an expired token says what to do, and a new link works in the same page", async () => {
-      const expired = token(SESSION_SECRET, world.connect.keys.full, { i: "x@example.com", e: Date.now() - 1, s: 23 });
+      const expired = token(SESSION_SECRET, fixture.connect.keys.full, {
+        i: "x@example.com",
+        e: Date.now() - 1,
+        s: 23,
+      });
       await visit(
         `/connect#token=${expired}`,
         async (page) => {
           await heading(page, "This window has expired").waitFor();
-          const next = await world.connect.path("x@example.com");
+          const next = await fixture.connect.path("x@example.com");
           await page.evaluate((hash) => (location.hash = hash), next.split("#")[1]);
           await confirm(page);
           await heading(page, "What do you want to connect?").waitFor();
@@ -55,13 +59,13 @@ export function connectTrouble(world) {
     });
 
     proof("a token that can't connect says what to do", async () => {
-      const path = await world.connect.path("may@example.com", {}, { scopes: ["catalog:read", "connections:read"] });
+      const path = await fixture.connect.path("may@example.com", {}, { scopes: ["catalog:read", "connections:read"] });
       await visit(path, (page) => heading(page, "This link can't connect accounts").waitFor());
     });
 
     proof("an unknown platform is explained", async () => {
       await visit(
-        await world.connect.path("y@example.com", { platform: "nowhere" }),
+        await fixture.connect.path("y@example.com", { platform: "nowhere" }),
         async (page) => {
           await heading(page, "Nowhere can't be connected here").waitFor();
           await page.getByText("Acme Planner does not offer it.").waitFor();
@@ -72,10 +76,10 @@ export function connectTrouble(world) {
     });
 
     proof("an app that is not registered at the platform is explained", async () => {
-      await world.connect.caller().send("DELETE", "/v1/oauth-clients/login");
+      await fixture.connect.caller().send("DELETE", "/v1/oauth-clients/login");
       try {
         await visit(
-          await world.connect.path("z@example.com", { platform: "login" }),
+          await fixture.connect.path("z@example.com", { platform: "login" }),
           async (page) => {
             await button(page, "Continue to Login").click();
             await expectFocus(heading(page, "Signing in with Login is not set up"));
@@ -86,13 +90,13 @@ export function connectTrouble(world) {
           { expects: [409] },
         );
       } finally {
-        await world.connect.setClient("login");
+        await fixture.connect.setClient("login");
       }
     });
 
     test("credentials that the platform rejects are explained", async () => {
       await visit(
-        await world.connect.path("w@example.com", { platform: "keyed" }),
+        await fixture.connect.path("w@example.com", { platform: "keyed" }),
         async (page) => {
           await page.route("**/v1/vault/connect", (route) => route.fulfill(problem(422, "credentials_rejected")));
           await page.getByLabel("API key", { exact: true }).fill("wrong");
@@ -111,7 +115,7 @@ export function connectTrouble(world) {
 
     proof("errors of the service appear next to the field", async () => {
       await visit(
-        await world.connect.path("v@example.com", { platform: "keyed" }),
+        await fixture.connect.path("v@example.com", { platform: "keyed" }),
         async (page) => {
           const errors = [{ pointer: "/fields/apiKey", detail: "`fields.apiKey` must have no control character" }];
           await page.route("**/v1/vault/connect", (route) => route.fulfill(problem(400, "invalid_body", { errors })));
@@ -128,7 +132,7 @@ export function connectTrouble(world) {
 
     proof("failed reads are retried, also after an error page of a proxy", async () => {
       await visit(
-        await world.connect.path("t@example.com"),
+        await fixture.connect.path("t@example.com"),
         async (page) => {
           const connector = "**/v1/available-connectors/keyed";
           let reads = 0;
@@ -156,7 +160,7 @@ export function connectTrouble(world) {
 
     proof("an unreachable service is explained, and retried", async () => {
       await visit(
-        await world.connect.path("u@example.com", { platform: "keyed" }),
+        await fixture.connect.path("u@example.com", { platform: "keyed" }),
         async (page) => {
           await page.route("**/v1/vault/connect", (route) => route.abort("connectionrefused"));
           await page.getByLabel("API key", { exact: true }).fill("k");

@@ -5,34 +5,34 @@ import { framed, agree, button, heading, opened, question } from "../support/con
 import { expectAccessible, expectFits, expectFocus } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function connectVariables(world) {
-  const visit = (path, use, options) => world.connect.visit(path, use, { as: null, ...options });
-  const open = (identity) => world.connect.path(identity, { platform: "shops" });
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function connectVariables(fixture) {
+  const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
+  const open = (identity) => fixture.connect.path(identity, { platform: "shops" });
   let reader;
 
   /** The vault's values of the variables of an identity's connection. */
   async function stored(identity) {
-    const [{ id }] = await world.connect.connectionsOf(identity);
-    const response = await world.connect.caller(reader).send("GET", `/v1/vault/connections/${id}/credentials`);
+    const [{ id }] = await fixture.connect.connectionsOf(identity);
+    const response = await fixture.connect.caller(reader).send("GET", `/v1/vault/connections/${id}/credentials`);
     return response.json.fields;
   }
 
   /** How many attempts an identity has started. */
   async function begun(identity) {
     const sql = "SELECT count(*) AS n FROM connect_attempts WHERE identity = ?";
-    return (await world.connect.database.prepare(sql).bind(identity).first()).n;
+    return (await fixture.connect.database.prepare(sql).bind(identity).first()).n;
   }
 
   const come = (page) => page.waitForURL((url) => url.pathname === "/connect/callback");
 
   describe("variables in a platform's URLs", () => {
     before(async () => {
-      reader = await world.connect.newKey({ scopes: "credentials:read" });
+      reader = await fixture.connect.newKey({ scopes: "credentials:read" });
     });
 
     test("are not asked for if the app has set them, unless they are optional", async () => {
-      await world.connect.setClient("shops", { shop: "acme" });
+      await fixture.connect.setClient("shops", { shop: "acme" });
       await visit(await open("set@example.com"), async (page) => {
         await page.getByLabel("Region (optional)").selectOption("us");
         assert.equal(await page.getByLabel("Shop").count(), 0);
@@ -44,7 +44,7 @@ export function connectVariables(world) {
     });
 
     test("are asked for before the attempt starts if the app has not set them", async () => {
-      await world.connect.setClient("shops");
+      await fixture.connect.setClient("shops");
       const identity = "unset@example.com";
       await visit(
         await open(identity),
@@ -75,9 +75,9 @@ export function connectVariables(world) {
 
     proof("are not asked for if they decide which host receives the app's secret", async () => {
       const identity = "hosted@example.com";
-      const window = () => world.connect.path(identity, { platform: "hosted" });
+      const window = () => fixture.connect.path(identity, { platform: "hosted" });
       const isAsked = (page) => page.getByLabel("Host").count();
-      await world.connect.setClient("hosted");
+      await fixture.connect.setClient("hosted");
       await visit(
         await window(),
         async (page) => {
@@ -95,13 +95,13 @@ export function connectVariables(world) {
         { expects: [409] },
       );
       assert.equal(await begun(identity), 0);
-      await world.connect.setClient("hosted", { host: "id.hosted.example" });
-      await world.connect.setClient("standard");
+      await fixture.connect.setClient("hosted", { host: "id.hosted.example" });
+      await fixture.connect.setClient("standard");
       for (const [platform, name] of [
         ["hosted", "Hosted"],
         ["standard", "Standard"],
       ])
-        await visit(await world.connect.path(identity, { platform }), async (page) => {
+        await visit(await fixture.connect.path(identity, { platform }), async (page) => {
           await heading(page, `Connect ${name}`).waitFor();
           assert.equal(await isAsked(page), 0);
           await button(page, `Continue to ${name}`).click();
@@ -111,10 +111,10 @@ export function connectVariables(world) {
     });
 
     proof("can be changed if the app has entered them, unless it has fixed them", async () => {
-      await world.connect.setClient("shops");
+      await fixture.connect.setClient("shops");
       const identity = "fixed@example.com";
       const session = { platforms: ["shops"], fields: { region: "us" }, fixedFields: { shop: "acme" } };
-      await visit(await world.connect.path(identity, { platform: "shops" }, session), async (page) => {
+      await visit(await fixture.connect.path(identity, { platform: "shops" }, session), async (page) => {
         const [shop, region] = [page.getByLabel("Shop"), page.getByLabel("Region (optional)")];
         assert.deepEqual([await shop.inputValue(), await region.inputValue()], ["acme", "us"]);
         assert.equal(await shop.isEditable(), false);
@@ -130,9 +130,9 @@ export function connectVariables(world) {
 
     proof("behave the same in a frame, with the platform in a popup", async () => {
       const identity = "framed@example.com";
-      const src = world.connect.baseUrl + (await world.connect.link(identity, { platform: "shops" }));
+      const src = fixture.connect.baseUrl + (await fixture.connect.link(identity, { platform: "shops" }));
       await visit(
-        await world.connect.appUrl(identity),
+        await fixture.connect.appUrl(identity),
         async (page) => {
           const frame = await framed(page, src);
           const early = await opened(page, () => button(frame, "Continue to Shops").click());

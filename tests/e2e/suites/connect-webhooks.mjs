@@ -56,7 +56,7 @@ class Receiver {
   }
 }
 
-export function connectWebhooks(world) {
+export function connectWebhooks(fixture) {
   const made = connectingKey({ account: "webhooks", scopes: `${SCOPES} events:read webhooks:read webhooks:write` });
   let [server, receiver, vault] = [];
   const app = new App(() => server, made);
@@ -66,8 +66,8 @@ export function connectWebhooks(world) {
 
   describe("webhooks", () => {
     before(async () => {
-      await store(world.database, [made]);
-      server = await Server.start(world.state, world.configuration("connect-webhooks"));
+      await store(fixture.database, [made]);
+      server = await Server.start(fixture.state, fixture.configuration("connect-webhooks"));
       receiver = await Receiver.start();
       vault = new ConnectorVault({ baseUrl: origin(), secret: made.secret });
     });
@@ -183,17 +183,17 @@ export function connectWebhooks(world) {
       // A delivery is claimed before it is sent.
       const stop =
         "CREATE TRIGGER nothing_is_taken BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'not now'); END";
-      await world.database.prepare(stop).run();
+      await fixture.database.prepare(stop).run();
       let created;
       try {
         created = await connection("left unsent");
         server.kill("SIGKILL");
         await server.ended;
       } finally {
-        await world.database.prepare("DROP TRIGGER nothing_is_taken").run();
+        await fixture.database.prepare("DROP TRIGGER nothing_is_taken").run();
       }
       assert.deepEqual(receiver.got, []);
-      server = await Server.start(world.state, world.configuration("connect-webhooks"));
+      server = await Server.start(fixture.state, fixture.configuration("connect-webhooks"));
       vault = new ConnectorVault({ baseUrl: origin(), secret: made.secret });
       const ran = await server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
       assert.deepEqual([ran.status, ran.text], [200, "ok"]);

@@ -108,7 +108,7 @@ const holds = (row, filter) =>
   Object.entries(filter).every(([name, value]) => MATCHES[name](row, value, filter));
 const inOrder = (a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1);
 
-export function connections(world) {
+export function connections(fixture) {
   const keys = Object.fromEntries(
     [
       ["own", {}],
@@ -117,7 +117,7 @@ export function connections(world) {
       ["reader", { scopes: "connections:read" }],
     ].map(([name, row]) => [name, key({ account: "lists", ...row })]),
   );
-  const [own, live, other, reader] = Object.values(keys).map((made) => new Caller(world, made));
+  const [own, live, other, reader] = Object.values(keys).map((made) => new Caller(fixture, made));
   /** All connections of the account's test environment, from the responses to their creation, in list order. */
   let all;
 
@@ -135,15 +135,15 @@ export function connections(world) {
 
   describe("connections", () => {
     before(async () => {
-      await store(world.database, Object.values(keys));
+      await store(fixture.database, Object.values(keys));
       all = [];
       for (let n = 0; n < 60; n += 1) {
         const sent = input(n);
-        const answer = await own.create(sent);
+        const response = await own.create(sent);
         const { label, platformVersion, ...fields } = sent;
         const key = `test::${sent.platform}::${label}::${sent.identity}`;
         all.push(
-          expectConnection(answer, { ...fields, key, environment: "test", version: "1" }, { status: 201 }).connection,
+          expectConnection(response, { ...fields, key, environment: "test", version: "1" }, { status: 201 }).connection,
         );
         if (platformVersion) assert.equal(all.at(-1).platformVersion, platformVersion);
       }
@@ -178,7 +178,8 @@ export function connections(world) {
         `${CONNECTIONS}?limit=0`,
       ]) {
         const [get, head] = [await own.send("GET", path), await own.send("HEAD", path)];
-        const told = (answer) => answer.headers.filter(([name]) => name !== "x-request-id" && name !== "date").sort();
+        const told = (response) =>
+          response.headers.filter(([name]) => name !== "x-request-id" && name !== "date").sort();
         assert.deepEqual([head.status, told(head), head.body.length], [get.status, told(get), 0]);
         assert.equal(head.header("content-length"), String(get.body.length));
       }

@@ -7,13 +7,13 @@ import { newConnection } from "../support/console-connections.mjs";
 import { expectHidden, heading, keptSecret } from "../support/console-session.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleAccount(world) {
-  const { everything, live } = world.accountKeys;
-  const visit = (path, use, options) => world.console.visit(path, use, { as: everything, ...options });
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleAccount(fixture) {
+  const { everything, live } = fixture.accountKeys;
+  const visit = (path, use, options) => fixture.console.visit(path, use, { as: everything, ...options });
   const button = (within, name) => within.getByRole("button", { name, exact: true });
-  const caller = (as = everything) => world.console.caller(as);
-  const use = async (secret) => (await world.console.server.send("/v1/whoami", { method: "GET", secret })).status;
+  const caller = (as = everything) => fixture.console.caller(as);
+  const use = async (secret) => (await fixture.console.server.send("/v1/whoami", { method: "GET", secret })).status;
 
   describe("account settings", () => {
     test("creates, rotates and revokes keys, and shows each secret once", () =>
@@ -25,7 +25,7 @@ export function consoleAccount(world) {
         // A key with all scopes sees every menu entry, also on a phone.
         await page.setViewportSize({ width: 390, height: 844 });
         const entries = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
-        assert.equal(entries.length, 10);
+        assert.equal(entries.length, 11);
         for (const entry of entries) {
           const { left, right } = await entry.evaluate((shown) => shown.getBoundingClientRect().toJSON());
           assert.ok(left >= 0 && right <= 390, `from ${left} to ${right}`);

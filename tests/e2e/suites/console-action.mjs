@@ -36,9 +36,9 @@ const RUN = `curl -X POST 'https://vault/v1/vault/connections/<connection>/actio
   }
 }'`;
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleAction(world) {
-  const visit = (...given) => world.console.visit(...given);
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleAction(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
   const body = (page) => page.getByRole("region", { name: "Body" });
   /** The innermost list item that begins with a property's name. */
   const property = (within, name) =>
@@ -101,14 +101,14 @@ export function consoleAction(world) {
         await call.getByRole("button", { name: "Copy the code" }).click();
         assert.equal(await readCopied(call), CURL);
         const run = page.getByRole("region", { name: "Run through the vault" });
-        assert.equal(await run.locator("pre").innerText(), RUN.replaceAll("https://vault", world.console.baseUrl));
+        assert.equal(await run.locator("pre").innerText(), RUN.replaceAll("https://vault", fixture.console.baseUrl));
         await run.getByRole("button", { name: "JavaScript" }).click();
         await run.getByText('await vault.actions.run("<connection>", "createTask", {').waitFor();
         const read = page.getByRole("group").filter({ hasText: "API request to read this action" });
         await page.getByText("API request to read this action").click();
         await read.getByRole("button", { name: "JavaScript" }).click();
         await page.getByText('await vault.actions.get("planner", "createTask")').waitFor();
-        await page.goto(`${world.console.baseUrl}${PLANNER}/actions/listTasks`);
+        await page.goto(`${fixture.console.baseUrl}${PLANNER}/actions/listTasks`);
         await page.getByRole("region", { name: "List tasks" }).getByText("none needed").waitFor();
       }));
 
@@ -187,7 +187,7 @@ export function consoleAction(world) {
     proof("loads responses when they are opened", () =>
       visit("/connectors", async (page) => {
         const paths = requested(page);
-        await page.goto(world.console.baseUrl + CREATE);
+        await page.goto(fixture.console.baseUrl + CREATE);
         await body(page).waitFor();
         assert.deepEqual(paths, ["/v1/available-actions/planner/createTask"]);
         const responses = page.getByRole("region", { name: "Responses" });
@@ -227,7 +227,7 @@ export function consoleAction(world) {
           await page.getByText("Planner has no action “createTsak”").waitFor();
           await page.getByRole("link", { name: "createTask" }).click();
           await page.getByRole("heading", { level: 1, name: "Create a task" }).waitFor();
-          await page.goto(`${world.console.baseUrl}/connectors/githb/actions/issuesCreate`);
+          await page.goto(`${fixture.console.baseUrl}/connectors/githb/actions/issuesCreate`);
           await page.getByText("The catalog has no platform “githb”").waitFor();
           await page.getByRole("link", { name: "github", exact: true }).click();
           await page.waitForURL("**/connectors/github");

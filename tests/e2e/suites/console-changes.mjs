@@ -6,9 +6,9 @@ import { expectAccessible, expectAccessibleEverywhere, expectFocus } from "../su
 import { expectConnection } from "../support/vault.mjs";
 import { proof } from "../support/proof.mjs";
 
-export function changedInConsole(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const caller = () => world.console.caller();
+export function changedInConsole(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const caller = () => fixture.console.caller();
   const patch = async (id, tags) => expectConnection(await caller().patch(id, { tags }));
 
   /** Opens a new connection's panel from a list that contains only that connection. */

@@ -6,9 +6,9 @@ import { agree, button, heading, opened, refuse } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function consoleConnecting(world) {
-  const visit = (...given) => world.connect.visit(...given);
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function consoleConnecting(fixture) {
+  const visit = (...given) => fixture.connect.visit(...given);
   const someone = () => `someone-${randomUUID()}@example.com`;
   function dialogOf(page, name) {
     const dialog = page.getByRole("dialog", { name: `Connect an account to ${name}` });
@@ -41,7 +41,7 @@ export function consoleConnecting(world) {
         await page.keyboard.press("Enter");
         await expectFocus(dialog.getByText(`${identity} is now connected to Keyed.`));
         await expectAccessible(page, "the success");
-        const [connection] = await world.connect.connectionsOf(identity);
+        const [connection] = await fixture.connect.connectionsOf(identity);
         assert.equal(connection.key, `test::keyed::work::${identity}`);
         assert.equal(connection.identityType, "team");
         await dialog.getByRole("link", { name: "Open the connection" }).click();
@@ -54,7 +54,7 @@ export function consoleConnecting(world) {
     proof("links to the existing connection", async () => {
       const identity = someone();
       const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
-      const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", start);
+      const { json } = await fixture.connect.caller().sendJson("POST", "/v1/vault/connect", start);
       await visit(
         "/connectors/keyed",
         async (page) => {
@@ -74,7 +74,7 @@ export function consoleConnecting(world) {
     });
 
     proof("links to the form of a missing OAuth client", async () => {
-      await world.connect.caller().send("DELETE", "/v1/oauth-clients/login");
+      await fixture.connect.caller().send("DELETE", "/v1/oauth-clients/login");
       try {
         await visit(
           "/connectors/login",
@@ -90,7 +90,7 @@ export function consoleConnecting(world) {
           { expects: [409] },
         );
       } finally {
-        await world.connect.setClient("login");
+        await fixture.connect.setClient("login");
       }
     });
 
@@ -140,12 +140,12 @@ export function consoleConnecting(world) {
         await expectAccessible(page, "the link");
         await button(dialog, "Copy the link").click();
         const link = await readCopied(dialog);
-        assert.ok(link.startsWith(`${world.connect.baseUrl}/connect/go/`), link);
+        assert.ok(link.startsWith(`${fixture.connect.baseUrl}/connect/go/`), link);
         const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
         await button(tab, "Yes, continue to Both").click();
         await agree(tab);
         await expectFocus(dialog.getByText(`${identity} is now connected to Both.`));
-        const [{ state, platform }] = await world.connect.connectionsOf(identity);
+        const [{ state, platform }] = await fixture.connect.connectionsOf(identity);
         assert.deepEqual([state, platform], ["operational", "both"]);
         await button(dialog.locator(".buttons"), "Close").click();
         await page.getByRole("region", { name: "Connections" }).getByRole("link", { name: identity }).waitFor();
@@ -153,7 +153,7 @@ export function consoleConnecting(world) {
     });
 
     proof("does not ask for values that decide which host receives the app's secret", async () => {
-      await world.connect.setClient("hosted");
+      await fixture.connect.setClient("hosted");
       await visit(
         "/connectors/hosted",
         async (page) => {
@@ -183,7 +183,7 @@ export function consoleConnecting(world) {
         await expectAccessible(page, "a failure");
         await submit("Try again");
         assert.equal(await field("Identity").inputValue(), identity);
-        await page.goto(`${world.connect.baseUrl}/integrations`);
+        await page.goto(`${fixture.connect.baseUrl}/integrations`);
         const failed = page.getByRole("list", { name: "Failed attempts" }).getByRole("listitem");
         const attempt = failed.filter({ hasText: `${identity} (user) at Login` });
         for (const text of ["denied", "The user must try again."])
@@ -192,7 +192,7 @@ export function consoleConnecting(world) {
       }));
 
     proof("names the missing scope", async () => {
-      const reader = await world.connect.newKey({ scopes: "catalog:read connections:read" });
+      const reader = await fixture.connect.newKey({ scopes: "catalog:read connections:read" });
       await visit(
         "/connectors/keyed",
         async (page) => {

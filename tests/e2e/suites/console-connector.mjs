@@ -12,10 +12,10 @@ import { proof } from "../support/proof.mjs";
 
 const execute = promisify(execFile);
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleConnector(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const { connectors, actions, expectCards, expectActions } = catalogOf(world);
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleConnector(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const { connectors, actions, expectCards, expectActions } = catalogOf(fixture);
 
   describe("a connector", () => {
     test("shows and copies every field, and says when it has no auth method", () =>
@@ -90,10 +90,10 @@ export function consoleConnector(world) {
         const method = page.getByRole("combobox", { name: "Method" });
         await expectActions(page, { method: "DELETE" });
         assert.equal(await method.inputValue(), "DELETE");
-        await page.goto(`${world.console.baseUrl}/connectors/github?method=BREW`);
+        await page.goto(`${fixture.console.baseUrl}/connectors/github?method=BREW`);
         await page.getByText("No actions match").waitFor();
         assert.equal(await method.inputValue(), "BREW");
-        await page.goto(`${world.console.baseUrl}/connectors/github?page=9999`);
+        await page.goto(`${fixture.console.baseUrl}/connectors/github?page=9999`);
         await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
         await expectActions(page, {});
@@ -105,7 +105,7 @@ export function consoleConnector(world) {
         const expected = await actions({ method: "PUT", q: "it's", page: 1 });
         const code = page.getByRole("region", { name: "Actions" });
         await code.getByText("API request").click();
-        const env = { ...process.env, KEY: world.console.keys.full.secret };
+        const env = { ...process.env, KEY: fixture.console.keys.full.secret };
         const shell = await code.locator("pre").innerText();
         const { stdout } = await execute("bash", ["-c", shell.replace("curl ", "curl -s ")], { env });
         assert.deepEqual(JSON.parse(stdout), expected);
@@ -125,7 +125,7 @@ export function consoleConnector(world) {
 
     proof("lists its newest connections, and links to all of them", () =>
       visit("/connectors/github", async (page) => {
-        const { rows, total } = (await world.console.caller().list({ platform: "github", limit: 5 })).json;
+        const { rows, total } = (await fixture.console.caller().list({ platform: "github", limit: 5 })).json;
         const section = page.getByRole("region", { name: "Connections" });
         await section.getByText(`${total} active`).waitFor();
         const lines = await section.getByRole("listitem").allInnerTexts();

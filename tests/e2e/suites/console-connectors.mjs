@@ -5,10 +5,10 @@ import { CONNECTORS, catalogOf } from "../support/console-catalog.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleConnectors(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const { connectors, counted, expectCards, expectKnown, expectActions } = catalogOf(world);
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleConnectors(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const { connectors, counted, expectCards, expectKnown, expectActions } = catalogOf(fixture);
 
   describe("the connectors", () => {
     test("lists connected platforms first, then enabled ones and families, then all others", () =>
@@ -26,7 +26,7 @@ export function consoleConnectors(world) {
         assert.deepEqual(requested.sort(), [
           ...["/v1/available-connectors", "/v1/available-connectors", "/v1/vault/summary", "/v1/whoami"],
         ]);
-        const { total } = (await world.console.caller().send("GET", "/v1/vault/summary")).json.platforms.find(
+        const { total } = (await fixture.console.caller().send("GET", "/v1/vault/summary")).json.platforms.find(
           ({ platform }) => platform === "github",
         );
         const first = page.getByRole("list", { name: "Connected" }).getByRole("listitem").first();
@@ -50,7 +50,7 @@ export function consoleConnectors(world) {
             .waitFor();
           assert.equal(await page.getByRole("heading", { name: "Connected" }).count(), 0);
         },
-        { as: world.console.keys.catalogOnly },
+        { as: fixture.console.keys.catalogOnly },
       ),
     );
 
@@ -72,7 +72,7 @@ export function consoleConnectors(world) {
 
     proof("shows no further connectors when all of a small catalog is connected", () =>
       visit("/connectors", async (page) => {
-        const { rows } = (await world.console.caller().send("GET", "/v1/available-connectors?limit=2")).json;
+        const { rows } = (await fixture.console.caller().send("GET", "/v1/available-connectors?limit=2")).json;
         await page.route("**/v1/available-connectors?*", (route) =>
           route.fulfill({ json: { rows, total: 2, pages: 1, page: 1 } }),
         );
@@ -111,12 +111,12 @@ export function consoleConnectors(world) {
         await page.getByText("No connectors match").waitFor();
         await page.getByRole("link", { name: "Show all of them" }).click();
         await counted(page, googles, "connector");
-        await page.goto(`${world.console.baseUrl}/connectors?family=google&page=99`);
+        await page.goto(`${fixture.console.baseUrl}/connectors?family=google&page=99`);
         await page.getByRole("link", { name: "Go to the first page" }).click();
         await counted(page, googles, "connector");
         await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Connectors" }).click();
         await expectKnown(page);
-        await page.goto(`${world.console.baseUrl}/connectors?family=nobody`);
+        await page.goto(`${fixture.console.baseUrl}/connectors?family=nobody`);
         await page.getByText("The catalog has no such connector family").waitFor();
         await page.getByRole("link", { name: "Show all connectors" }).click();
         await expectKnown(page);
@@ -148,7 +148,7 @@ export function consoleConnectors(world) {
         await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
         await expectCards(page, { q: "google" });
-        await page.goto(`${world.console.baseUrl}/connectors?page=4711`);
+        await page.goto(`${fixture.console.baseUrl}/connectors?page=4711`);
         await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
         await expectKnown(page);
@@ -242,7 +242,7 @@ export function consoleConnectors(world) {
         await page.getByRole("checkbox", { name: "Hosted authorization only" }).check();
         await page.waitForURL("**/connectors?authkit=true");
         await counted(page, total, "connector");
-        await page.goto(`${world.console.baseUrl}/connectors?q=nothing-of-this-kind`);
+        await page.goto(`${fixture.console.baseUrl}/connectors?q=nothing-of-this-kind`);
         await page.getByText("No connectors match").waitFor();
         await page.getByRole("link", { name: "Show all connectors" }).click();
         await expectKnown(page);
@@ -274,11 +274,12 @@ export function consoleConnectors(world) {
     proof("shows a monogram instead of loading a logo from another host", () =>
       visit("/connectors?q=google&page=2", async (page) => {
         await expectCards(page, { q: "google", page: 2 });
-        const { rows } = (await world.console.caller().send("GET", "/v1/available-connectors?q=google&limit=30")).json;
-        assert.ok(rows.some(({ image }) => image && !image.startsWith(world.console.baseUrl)));
+        const { rows } = (await fixture.console.caller().send("GET", "/v1/available-connectors?q=google&limit=30"))
+          .json;
+        assert.ok(rows.some(({ image }) => image && !image.startsWith(fixture.console.baseUrl)));
         await page.locator(".monogram").first().waitFor();
         for (const image of await page.locator("img.logo").all())
-          assert.equal(new URL(await image.evaluate((shown) => shown.src)).origin, world.console.baseUrl);
+          assert.equal(new URL(await image.evaluate((shown) => shown.src)).origin, fixture.console.baseUrl);
       }),
     );
 
@@ -346,12 +347,12 @@ export function consoleConnectors(world) {
           const fits = (what) => expectAccessibleEverywhere(page, what, { widths, others: [390] });
           await expectKnown(page);
           await fits("connectors");
-          await page.goto(`${world.console.baseUrl}/connectors/github`);
+          await page.goto(`${fixture.console.baseUrl}/connectors/github`);
           await expectActions(page, {});
           await page.getByText("API request").first().click();
           await page.getByRole("region", { name: "Connections" }).getByRole("listitem").first().waitFor();
           await fits("a connector");
-          await page.goto(`${world.console.baseUrl}/connectors?q=nothing-of-this-kind`);
+          await page.goto(`${fixture.console.baseUrl}/connectors?q=nothing-of-this-kind`);
           await page.getByText("No connectors match").waitFor();
           await fits("nothing found");
           await page.route("**/v1/**", (route) => route.abort("connectionrefused"));

@@ -6,9 +6,9 @@ import { PATH, asked, choosePlatform, expectRows, newConnection, panelOf } from 
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-export function createdInConsole(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const caller = () => world.console.caller();
+export function createdInConsole(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const caller = () => fixture.console.caller();
 
   function dialogOf(page) {
     const form = page.getByRole("dialog", { name: "Add a record" });

@@ -5,9 +5,9 @@ import { PATH, at, newConnection, panelOf } from "../support/console-connections
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-export function editedInConsole(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const caller = () => world.console.caller();
+export function editedInConsole(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const caller = () => fixture.console.caller();
   const stored = async (id) => (await caller().read(id)).json;
   /** Opens the panel of a new connection, and the form for one property. */
   async function change(what, use, { connection: more = {}, ...options } = {}) {

@@ -18,14 +18,14 @@ import { proof } from "../support/proof.mjs";
 
 const VAULT = "**/v1/vault/**";
 
-export function consoleFailures(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const caller = () => world.console.caller();
+export function consoleFailures(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const caller = () => fixture.console.caller();
 
   describe("failures", () => {
     test("an expired key leads to sign-in, and then back to the panel with the unsaved input", async () => {
-      const { keys } = world.console;
-      const doomed = await world.console.newKey({});
+      const { keys } = fixture.console;
+      const doomed = await fixture.console.newKey({});
       const connection = await newConnection(caller());
       await visit(
         `${PATH}/${connection.id}?platform=github`,
@@ -34,7 +34,7 @@ export function consoleFailures(world) {
           await opened();
           const address = page.url();
           await field.fill("typed,");
-          await world.console.expire(doomed, page);
+          await fixture.console.expire(doomed, page);
           await save.click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           assert.equal(page.url(), address);
@@ -53,8 +53,8 @@ export function consoleFailures(world) {
     });
 
     proof("an expired key keeps a form's input, unless another account signs in", async () => {
-      const doomed = await world.console.newKey({});
-      const other = await world.console.newKey({ account: "others" });
+      const doomed = await fixture.console.newKey({});
+      const other = await fixture.console.newKey({ account: "others" });
       await visit(
         `${PATH}?new=1`,
         async (page) => {
@@ -62,9 +62,9 @@ export function consoleFailures(world) {
           const identity = form.getByLabel("Identity", { exact: true });
           await choosePlatform(form, "github");
           await identity.fill("half done");
-          await world.console.expire(doomed, page);
+          await fixture.console.expire(doomed, page);
           await form.getByRole("button", { name: "Create connection" }).click();
-          await signIn(page, world.console.keys.full);
+          await signIn(page, fixture.console.keys.full);
           assert.equal(await identity.inputValue(), "half done");
           await page.keyboard.press("Escape");
           await page.getByRole("button", { name: "Sign out" }).click();
@@ -77,16 +77,16 @@ export function consoleFailures(world) {
     });
 
     proof("an expired key leads to sign-in, and then back to the page of the list", async () => {
-      const doomed = await world.console.newKey({});
+      const doomed = await fixture.console.newKey({});
       const [first, second] = [await answered(caller()), await answered(caller(), { page: 2 })];
       await visit(
         PATH,
         async (page) => {
           await expectRows(page, first.ids);
-          await world.console.expire(doomed, page);
+          await fixture.console.expire(doomed, page);
           await page.getByRole("link", { name: "Next" }).click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
-          await signIn(page, world.console.keys.full);
+          await signIn(page, fixture.console.keys.full);
           // The cursor belonged to the other key, but the page number still works.
           await expectRows(page, second.ids);
           assert.equal(asked(page).page, "2");
@@ -180,7 +180,7 @@ export function consoleFailures(world) {
         const details = await readCopied(failure);
         for (const part of ["Place: /connections", "TypeError", "Browser: "])
           assert.ok(details.includes(part), `${part} in ${details}`);
-        assert.ok(!details.includes(world.console.keys.full.secret));
+        assert.ok(!details.includes(fixture.console.keys.full.secret));
         // Not affected.
         await page.getByRole("link", { name: "Connectors", exact: true }).click();
         await page.getByRole("list", { name: "Connectors" }).waitFor();
@@ -312,12 +312,12 @@ export function consoleFailures(world) {
           await page.getByRole("link", { name: "the catalog of connectors" }).click();
           await page.getByRole("list", { name: "Connectors" }).waitFor();
         },
-        { as: world.console.keys.catalogOnly },
+        { as: fixture.console.keys.catalogOnly },
       ),
     );
 
     proof("a key that can't read the catalog gets an explanation", async () => {
-      const vaultOnly = await world.console.newKey({ scopes: "connections:read" });
+      const vaultOnly = await fixture.console.newKey({ scopes: "connections:read" });
       await visit(
         "/connectors",
         async (page) => {
@@ -333,7 +333,7 @@ export function consoleFailures(world) {
     });
 
     proof("a vault without connections shows that it is empty", async () => {
-      const fresh = await world.console.newKey({ account: "nobody-yet" });
+      const fresh = await fixture.console.newKey({ account: "nobody-yet" });
       await visit(
         PATH,
         async (page) => {

@@ -12,9 +12,9 @@ const WIDTHS = [
   [1920, 1080],
 ];
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleFrame(world) {
-  const visit = (...given) => world.console.visit(...given);
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleFrame(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
 
   describe("the frame", () => {
     proof("focused elements are not under the header", () =>
@@ -87,7 +87,7 @@ export function consoleFrame(world) {
             new MutationObserver(look).observe(document, { childList: true, subtree: true });
           });
           for (const path of ["/", "/docs", "/problems/", "/problems/internal", "/nothere"]) {
-            await page.goto(world.console.baseUrl + path);
+            await page.goto(fixture.console.baseUrl + path);
             assert.equal(await page.evaluate(() => window.themeAtFirst), "dark", path);
           }
         },
@@ -105,7 +105,7 @@ export function consoleFrame(world) {
           await page.keyboard.press("Enter");
           await page.getByRole("alert").getByText("Enter an API key.").waitFor();
           await fits("the sign-in");
-          await signIn(page, world.console.keys.full);
+          await signIn(page, fixture.console.keys.full);
           await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
           await page.getByRole("button", { name: "Show the first 50" }).click();
           await page.getByText("API request").click();
@@ -116,11 +116,11 @@ export function consoleFrame(world) {
           await fits("a failure");
           await page.unroute("**/v1/vault/summary");
           await page.getByRole("button", { name: "Sign out" }).click();
-          await signIn(page, world.console.keys.nobody);
+          await signIn(page, fixture.console.keys.nobody);
           await page.getByText("No connections yet").waitFor();
           await fits("an empty vault");
           await page.getByRole("button", { name: "Sign out" }).click();
-          await signIn(page, world.console.keys.catalogOnly);
+          await signIn(page, fixture.console.keys.catalogOnly);
           await page.getByText("Your key can't read connections").waitFor();
           await fits("a key that may not count");
         },

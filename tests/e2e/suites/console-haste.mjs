@@ -26,9 +26,9 @@ async function hold(page, method, instead = (route) => route.continue(), before 
   return held;
 }
 
-export function hastyInConsole(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const caller = () => world.console.caller();
+export function hastyInConsole(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const caller = () => fixture.console.caller();
   /** Releases a held request, and returns the response's status once the page has rendered it. */
   const taken = async (page, method, go) => {
     const answered = page.waitForResponse((response) => response.request().method() === method);
@@ -93,7 +93,7 @@ export function hastyInConsole(world) {
         await save.click();
         await said("Saved.");
         reading.go();
-        await page.evaluate(() => fetch("/health").then((answer) => answer.text()));
+        await page.evaluate(() => fetch("/health").then((response) => response.text()));
         await expectChips(["one", "two", "three"]);
         await field.fill("four,");
         await save.click();
@@ -172,14 +172,14 @@ export function hastyInConsole(world) {
           await page
             .getByRole("button", { name: "Sign out", includeHidden: true })
             .evaluate((button) => button.click());
-          await page.getByLabel("API key").fill(world.console.keys.full.secret);
+          await page.getByLabel("API key").fill(fixture.console.keys.full.secret);
           await page.getByRole("button", { name: "Sign in" }).click();
           await opened();
           assert.equal(await taken(page, "PATCH", saving.go), 401);
           assert.equal(await page.getByLabel("API key").count(), 0);
           assert.equal(
             await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")),
-            world.console.keys.full.secret,
+            fixture.console.keys.full.secret,
           );
         },
         { expects: [401] },
@@ -193,7 +193,7 @@ export function hastyInConsole(world) {
         await opened();
         await field.fill("secret project,");
         await page.getByRole("button", { name: "Sign out", includeHidden: true }).evaluate((button) => button.click());
-        await page.getByLabel("API key").fill(world.console.keys.full.secret);
+        await page.getByLabel("API key").fill(fixture.console.keys.full.secret);
         await page.getByRole("button", { name: "Sign in" }).click();
         await opened();
         await expectChips(["one", "two"]);

@@ -6,9 +6,9 @@ import { agree, button, opened } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function consoleHealth(world) {
-  const visit = (...given) => world.connect.visit(...given);
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function consoleHealth(fixture) {
+  const visit = (...given) => fixture.connect.visit(...given);
   const someone = () => `someone-${randomUUID()}@example.com`;
   const partsOf = (page, identity) => {
     const panel = page.getByRole("dialog", { name: identity, exact: true });
@@ -19,12 +19,12 @@ export function consoleHealth(world) {
   /** A connection with credentials in the vault. */
   async function connected(identity) {
     const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
-    return (await world.connect.caller().sendJson("POST", "/v1/vault/connect", start)).json;
+    return (await fixture.connect.caller().sendJson("POST", "/v1/vault/connect", start)).json;
   }
 
   /** Sets the state in storage that failed refreshes would leave. */
   async function ail({ id }, state, credentials) {
-    const { database } = world.connect;
+    const { database } = fixture.connect;
     const names = Object.keys(credentials);
     await database.batch([
       database
@@ -37,7 +37,7 @@ export function consoleHealth(world) {
   describe("the health of a connection", () => {
     proof("can be reported when the vault does not hold its credentials", async () => {
       const identity = someone();
-      const { json } = await world.connect.caller().create({ platform: "login", identity, identityType: "user" });
+      const { json } = await fixture.connect.caller().create({ platform: "login", identity, identityType: "user" });
       await visit(`/connections/${json.id}`, async (page) => {
         const { state } = partsOf(page, identity);
         assert.equal(await fact(state, "Credentials").innerText(), "Not in the vault");
@@ -129,7 +129,7 @@ export function consoleHealth(world) {
         },
         { expects: [409, 429] },
       );
-      const failed = await world.connect.failed(someone(), "login");
+      const failed = await fixture.connect.failed(someone(), "login");
       await visit(`/connections/${failed.id}`, async (page) => {
         const { state } = partsOf(page, failed.identity);
         await button(state, "Reconnect").waitFor();
@@ -139,7 +139,7 @@ export function consoleHealth(world) {
 
     test("can be restored by reconnecting in place, with a link for the user", async () => {
       const identity = someone();
-      const { id } = await world.connect.failed(identity, "login");
+      const { id } = await fixture.connect.failed(identity, "login");
       await visit(`/connections/${id}`, async (page) => {
         const { panel, state } = partsOf(page, identity);
         await state.getByText("The user must reconnect.").waitFor();
@@ -157,7 +157,7 @@ export function consoleHealth(world) {
         await state.getByText("In the vault, encrypted").waitFor();
         await state.getByText("operational", { exact: true }).waitFor();
         assert.equal(await panel.getByText("Inactive", { exact: true }).count(), 0);
-        const [connection] = await world.connect.connectionsOf(identity);
+        const [connection] = await fixture.connect.connectionsOf(identity);
         assert.deepEqual([connection.id, connection.state, connection.active], [id, "operational", true]);
       });
     });

@@ -16,16 +16,16 @@ const CALL = {
   identity: null,
 };
 
-export function consoleHistory(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const caller = () => world.console.caller();
+export function consoleHistory(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const caller = () => fixture.console.caller();
   const historyOf = (page) => panelOf(page).panel.getByRole("region", { name: "History" });
   const entries = (page) => historyOf(page).getByRole("listitem");
   let watcher;
 
   /** Writes an event to storage, for events that no request of this test can cause. */
   const event = ({ id }, type, { reason = null, call = null }) =>
-    world.console.database
+    fixture.console.database
       .prepare(
         `INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, reason, call)
          SELECT account, environment, ?, ?, connection_id, connection, ?, ? FROM connection_events WHERE connection_id = ?`,
@@ -35,7 +35,7 @@ export function consoleHistory(world) {
 
   describe("the history of a connection", () => {
     before(async () => {
-      watcher = await world.console.newKey({
+      watcher = await fixture.console.newKey({
         scopes: "catalog:read connections:read connections:write events:read",
       });
     });
@@ -72,7 +72,7 @@ export function consoleHistory(world) {
     proof("includes a change made in the panel at once, and loads older events on demand", async () => {
       const connection = await newConnection(caller(), { name: "long history" });
       const called = Array.from({ length: 50 }, () => event(connection, "connection.called", { call: CALL }));
-      await world.console.database.batch(called);
+      await fixture.console.database.batch(called);
       await visit(
         at(connection.id),
         async (page) => {

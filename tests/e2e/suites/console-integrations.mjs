@@ -8,10 +8,11 @@ import { proof } from "../support/proof.mjs";
 const PATH = "/integrations";
 const READS = "catalog:read connections:read";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function consoleIntegrations(world) {
-  const visit = (...given) => world.connect.visit(...given);
-  const clientOf = async (platform) => (await world.connect.caller().send("GET", `/v1/oauth-clients/${platform}`)).json;
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function consoleIntegrations(fixture) {
+  const visit = (...given) => fixture.connect.visit(...given);
+  const clientOf = async (platform) =>
+    (await fixture.connect.caller().send("GET", `/v1/oauth-clients/${platform}`)).json;
   const card = (page, list, name) =>
     page.getByRole("list", { name: list, exact: true }).getByRole("listitem").filter({ hasText: name });
   const form = (page, name) => page.getByRole("dialog", { name });
@@ -19,11 +20,11 @@ export function consoleIntegrations(world) {
 
   /** Deletes the client of the platform `both`, and restores it afterwards. */
   async function without(use) {
-    await world.connect.caller().send("DELETE", "/v1/oauth-clients/both");
+    await fixture.connect.caller().send("DELETE", "/v1/oauth-clients/both");
     try {
       await use();
     } finally {
-      await world.connect.setClient("both");
+      await fixture.connect.setClient("both");
     }
   }
 
@@ -37,7 +38,7 @@ export function consoleIntegrations(world) {
           const client = card(page, "OAuth clients", "Login");
           for (const text of ["the-app", "Stored", "openid"]) await client.getByText(text, { exact: true }).waitFor();
           await button(page, "Copy the redirect URI").click();
-          assert.equal(await readCopied(page.getByRole("main")), `${world.connect.baseUrl}/connect/callback`);
+          assert.equal(await readCopied(page.getByRole("main")), `${fixture.connect.baseUrl}/connect/callback`);
           await expectAccessible(page, "integrations");
         }),
       ));
@@ -135,7 +136,7 @@ export function consoleIntegrations(world) {
         await expectAccessible(page, "the form of a second client");
         await save(page);
         await page.getByText(/^The OAuth client “bot” for Both was saved\./).waitFor();
-        const named = () => world.connect.caller().send("GET", "/v1/oauth-clients/both?name=bot");
+        const named = () => fixture.connect.caller().send("GET", "/v1/oauth-clients/both?name=bot");
         assert.equal((await named()).json.clientId, "a-bot");
 
         await page.getByRole("link", { name: "Edit Both, bot" }).click();
@@ -191,7 +192,7 @@ export function consoleIntegrations(world) {
           await page.getByRole("dialog").getByRole("link", { name: "login", exact: true }).click();
           await form(page, "OAuth client for Login").getByLabel("Client ID").waitFor();
           await page.keyboard.press("Escape");
-          await page.goto(`${world.connect.baseUrl}${PATH}?set=keyed`);
+          await page.goto(`${fixture.connect.baseUrl}${PATH}?set=keyed`);
           await page.getByText("Keyed does not use OAuth, so it needs no client.").waitFor();
         },
         { expects: [404] },
@@ -199,7 +200,7 @@ export function consoleIntegrations(world) {
     );
 
     proof("are read-only or hidden, depending on the key's scopes", async () => {
-      const reader = await world.connect.newKey({ scopes: `${READS} clients:read` });
+      const reader = await fixture.connect.newKey({ scopes: `${READS} clients:read` });
       await visit(
         `${PATH}?set=login`,
         async (page) => {
@@ -218,7 +219,7 @@ export function consoleIntegrations(world) {
           await page.getByText("clients:read", { exact: true }).waitFor();
           await expectAccessible(page, "a key that may not read clients");
         },
-        { as: await world.connect.newKey({ scopes: READS }) },
+        { as: await fixture.connect.newKey({ scopes: READS }) },
       );
     });
 

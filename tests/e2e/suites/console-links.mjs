@@ -26,21 +26,21 @@ const DAMAGED = [
   `st_test_a.${"b".repeat(43)}%20x`,
 ];
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleLinks(world) {
-  const visit = (...args) => world.console.visit(...args);
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleLinks(fixture) {
+  const visit = (...args) => fixture.console.visit(...args);
   const question = (page) => page.getByRole("alertdialog", { name: "Open this link?" });
   const stay = (page) => question(page).getByRole("button", { name: "Stay signed in" });
 
   describe("a link", () => {
     test("opens an end user's connections, and keeps its token in this tab only", async () => {
-      const secret = await tokenFor(world.console, ANN);
+      const secret = await tokenFor(fixture.console, ANN);
       await visit(
         `/connections#token=${secret}`,
         async (page) => {
           await heading(page, "Your connections").waitFor();
           await page.getByRole("banner").getByText(ANN).waitFor();
-          assert.equal(page.url(), `${world.console.baseUrl}/connections`);
+          assert.equal(page.url(), `${fixture.console.baseUrl}/connections`);
           await expectHidden(page, secret);
           assert.equal(await keptSecret(page), secret);
           await page.reload();
@@ -51,7 +51,7 @@ export function consoleLinks(world) {
     });
 
     proof("is removed from the address at once", async () => {
-      const secret = await tokenFor(world.console, ANN);
+      const secret = await tokenFor(fixture.console, ANN);
       await visit(
         "/problems/",
         async (page) => {
@@ -61,7 +61,7 @@ export function consoleLinks(world) {
             const { fetch } = window;
             window.fetch = (...args) => (window.seen(location.hash), fetch(...args));
           });
-          await page.goto(`${world.console.baseUrl}/connections#token=${secret}`);
+          await page.goto(`${fixture.console.baseUrl}/connections#token=${secret}`);
           await heading(page, "Your connections").waitFor();
           assert.ok(hashes.length > 0);
           assert.deepEqual([...new Set(hashes)], [""]);
@@ -78,16 +78,16 @@ export function consoleLinks(world) {
       const {
         row: { account },
         secret,
-      } = world.console.keys.full;
+      } = fixture.console.keys.full;
       await visit("/problems/", async (page) => {
         for (const leave of ["Enter", "Escape"]) {
-          await page.goto(world.console.baseUrl + (await linkFor(world.console, ANN)));
+          await page.goto(fixture.console.baseUrl + (await linkFor(fixture.console, ANN)));
           await question(page).waitFor();
           assert.equal(new URL(page.url()).hash, "");
           const text = await question(page).innerText();
           assert.match(text, new RegExp(`with a key of the account\\s+${account}\\s`));
           assert.ok(
-            text.includes(ANN) && text.includes(`in the account ${world.console.keys.maker.row.account}`),
+            text.includes(ANN) && text.includes(`in the account ${fixture.console.keys.maker.row.account}`),
             text,
           );
           // The safe choice.
@@ -101,13 +101,13 @@ export function consoleLinks(world) {
           await heading(page, "Connections").waitFor();
           assert.equal(await question(page).count(), 0);
           // The next link is read when the page loads.
-          await page.goto(`${world.console.baseUrl}/problems/`);
+          await page.goto(`${fixture.console.baseUrl}/problems/`);
         }
       });
     });
 
     proof("replaces the key if the user chooses so", async () => {
-      const secret = await tokenFor(world.console, ANN);
+      const secret = await tokenFor(fixture.console, ANN);
       await visit(`/connections#token=${secret}`, async (page) => {
         await question(page).getByRole("button", { name: "Open the link" }).click();
         await heading(page, "Your connections").waitFor();
@@ -117,18 +117,18 @@ export function consoleLinks(world) {
     });
 
     proof("asks a user who is signed in with another identity's link, but not with the same identity's", async () => {
-      const path = await linkFor(world.console, ANN);
+      const path = await linkFor(fixture.console, ANN);
       await visit(
         path,
         async (page) => {
           await heading(page, "Your connections").waitFor();
           const first = await keptSecret(page);
-          const renewed = await tokenFor(world.console, ANN, { ttlSeconds: 600 });
+          const renewed = await tokenFor(fixture.console, ANN, { ttlSeconds: 600 });
           await page.evaluate((hash) => (location.hash = hash), `token=${renewed}`);
           await page.waitForFunction((secret) => Object.values(sessionStorage).includes(secret), renewed);
           assert.notEqual(renewed, first);
           assert.equal(await question(page).count(), 0);
-          await page.goto(world.console.baseUrl + (await linkFor(world.console, BOB)));
+          await page.goto(fixture.console.baseUrl + (await linkFor(fixture.console, BOB)));
           await question(page).waitFor();
           const text = await question(page).innerText();
           assert.ok(text.includes(ANN) && text.includes(BOB), text);
@@ -140,15 +140,15 @@ export function consoleLinks(world) {
     });
 
     proof("also asks in a new tab when another tab is signed in", async () => {
-      const path = await linkFor(world.console, ANN);
+      const path = await linkFor(fixture.console, ANN);
       await visit("/connections", async (page) => {
         await heading(page, "Connections").waitFor();
         const other = await page.context().newPage();
         await other.addInitScript(() => sessionStorage.clear());
-        await other.goto(world.console.baseUrl + path);
+        await other.goto(fixture.console.baseUrl + path);
         await stay(other).click();
         await heading(other, "Connections").waitFor();
-        assert.equal(await keptSecret(other), world.console.keys.full.secret);
+        assert.equal(await keptSecret(other), fixture.console.keys.full.secret);
       });
     });
 
@@ -160,9 +160,9 @@ export function consoleLinks(world) {
             DAMAGED.map((damaged) => [`"${damaged}"`, damaged]),
             async (damaged) => {
               // The first link is read when the page loads, the next ones when the address changes.
-              await page.goto(`${world.console.baseUrl}/connections#token=${damaged}`);
+              await page.goto(`${fixture.console.baseUrl}/connections#token=${damaged}`);
               await heading(page, "This link is damaged").waitFor();
-              assert.equal(page.url(), `${world.console.baseUrl}/connections`);
+              assert.equal(page.url(), `${fixture.console.baseUrl}/connections`);
               await page.getByText("Open it again where you got it").waitFor();
               assert.equal(await page.evaluate(() => sessionStorage.length), 0);
               await page.getByRole("button", { name: "Sign in with an API key" }).click();
@@ -175,8 +175,8 @@ export function consoleLinks(world) {
     proof("that is damaged leaves the current session unchanged", () =>
       visit("/connections#token=st_live_x", async (page) => {
         await page.getByRole("status").getByText("This link is damaged.").waitFor();
-        assert.equal(page.url(), `${world.console.baseUrl}/connections`);
-        assert.equal(await keptSecret(page), world.console.keys.full.secret);
+        assert.equal(page.url(), `${fixture.console.baseUrl}/connections`);
+        assert.equal(await keptSecret(page), fixture.console.keys.full.secret);
         await expectAccessible(page, "the notice");
         await page.getByRole("button", { name: "Close this message" }).click();
         await page.getByText("This link is damaged.").waitFor({ state: "detached" });
@@ -185,7 +185,7 @@ export function consoleLinks(world) {
     );
 
     proof("that has expired shows an explanation, and the next one restores the view", async () => {
-      const expired = token(SESSION_SECRET, world.console.keys.maker, { i: ANN, e: Date.now() - 1 });
+      const expired = token(SESSION_SECRET, fixture.console.keys.maker, { i: ANN, e: Date.now() - 1 });
       await visit(
         `/connections/x#token=${expired}`,
         async (page) => {
@@ -193,7 +193,7 @@ export function consoleLinks(world) {
           assert.equal(await keptSecret(page), null);
           assert.ok(page.url().endsWith("/connections/x"));
           // In the same page: only the fragment differs.
-          await page.evaluate((hash) => (location.hash = hash), `token=${await tokenFor(world.console, ANN)}`);
+          await page.evaluate((hash) => (location.hash = hash), `token=${await tokenFor(fixture.console, ANN)}`);
           await heading(page, "Your connections").waitFor();
           assert.ok(page.url().endsWith("/connections/x"));
         },
@@ -202,16 +202,16 @@ export function consoleLinks(world) {
     });
 
     proof("that expires during the session shows an explanation", async () => {
-      const short = await world.console.newKey({
+      const short = await fixture.console.newKey({
         scopes: "catalog:read connections:read connections:write sessions:create",
       });
-      const path = await linkFor(world.console, ANN, { as: short });
+      const path = await linkFor(fixture.console, ANN, { as: short });
       await visit(
         path,
         async (page) => {
           await heading(page, "Your connections").waitFor();
           await page.getByText(/^(\d+ connections?|Nothing is connected yet)$/).waitFor();
-          await world.console.expire(short, page);
+          await fixture.console.expire(short, page);
           await page.reload();
           await heading(page, "Your link has expired").waitFor();
           await expectAccessible(page, "an expired link");
@@ -222,7 +222,7 @@ export function consoleLinks(world) {
     });
 
     proof("that can't be verified now can be retried", async () => {
-      const path = await linkFor(world.console, ANN);
+      const path = await linkFor(fixture.console, ANN);
       await visit(
         "/connectors",
         async (page) => {
@@ -231,14 +231,14 @@ export function consoleLinks(world) {
           await page.route("**/v1/whoami", (route) => route.abort("connectionrefused"));
           await page.evaluate((hash) => (location.hash = hash), path.split("#")[1]);
           await page.getByText("The link could not be opened.").waitFor();
-          assert.equal(await keptSecret(page), world.console.keys.full.secret);
+          assert.equal(await keptSecret(page), fixture.console.keys.full.secret);
         },
         { expects: ["ERR_CONNECTION_REFUSED"] },
       );
     });
 
     test("asks in a dialog that fits and is accessible in both themes and on a phone", async () => {
-      const path = await linkFor(world.console, ANN);
+      const path = await linkFor(fixture.console, ANN);
       await visit(path, async (page) => {
         await question(page).waitFor();
         await expectAccessibleEverywhere(page, "the question", { parts: [question(page)] });

@@ -44,9 +44,9 @@ const INVALID = [
   ["no key", "Keys", more("Keys", "a,,b"), "Contains an empty item.", "third"],
 ];
 
-export function consoleList(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const list = (filter) => answered(world.console.caller(), filter);
+export function consoleList(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const list = (filter) => answered(fixture.console.caller(), filter);
   const counted = (page, total) =>
     page.getByText(`${total} ${total === 1 ? "connection" : "connections"}`, { exact: true }).waitFor();
 
@@ -319,7 +319,7 @@ export function consoleList(world) {
           await page.getByRole("link", { name: "Go to the first page" }).click();
           await expectRows(page, ids);
           assert.deepEqual(asked(page), {});
-          await page.goto(`${world.console.baseUrl}${PATH}?after=tampered`);
+          await page.goto(`${fixture.console.baseUrl}${PATH}?after=tampered`);
           await page.getByText("This page is no longer available").waitFor();
           await page.getByRole("link", { name: "Go to the first page" }).click();
           await expectRows(page, ids);
@@ -330,7 +330,7 @@ export function consoleList(world) {
     });
 
     proof("with another key's cursor are found by their number", async () => {
-      const other = await world.console.newKey({});
+      const other = await fixture.console.newKey({});
       const { next } = await list();
       const after = new URLSearchParams(next.split("?")[1]).get("after");
       const { ids } = await list({ page: 2 });

@@ -4,17 +4,17 @@ import { describe, test } from "node:test";
 import { answeredAll } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleLogos(world) {
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleLogos(fixture) {
   describe("logos of well-known brands", () => {
-    const file = (slug) => `${world.console.baseUrl}/logos/${slug}.svg`;
+    const file = (slug) => `${fixture.console.baseUrl}/logos/${slug}.svg`;
     /** Opens a page, and asserts that it sends no request to another host, not even for images. */
     const visit = (path, use) =>
-      world.console.visit(path, async (page) => {
+      fixture.console.visit(path, async (page) => {
         const strangers = [];
         page.on("request", (request) => {
           const { protocol, origin } = new URL(request.url());
-          if (protocol !== "data:" && origin !== world.console.baseUrl) strangers.push(request.url());
+          if (protocol !== "data:" && origin !== fixture.console.baseUrl) strangers.push(request.url());
         });
         await page.reload();
         await use(page);
@@ -37,13 +37,13 @@ export function consoleLogos(world) {
           }
         };
         for (const slug of ["amazons3", "amazondynamodb"]) await shownInBoth(slug);
-        await page.goto(`${world.console.baseUrl}/connectors/slack`);
+        await page.goto(`${fixture.console.baseUrl}/connectors/slack`);
         await page.getByRole("heading", { level: 1, name: "Slack" }).waitFor();
         await shownInBoth("slack");
       }));
 
     proof("put their platforms first, like platforms that only the service describes", () =>
-      world.console.visit("/connectors", async (page) => {
+      fixture.console.visit("/connectors", async (page) => {
         const isKnown = new Map();
         await page.route("**/v1/available-connectors?*", async (route) => {
           const response = await route.fetch();
@@ -51,7 +51,7 @@ export function consoleLogos(world) {
           for (const row of json.rows) {
             // Other links may contain that folder's name, too.
             if (row.image.startsWith("https:")) row.image = "https://elsewhere.example/logos/theirs.svg";
-            isKnown.set(row.platform, row.image.startsWith(world.console.baseUrl) || row.tools === 0);
+            isKnown.set(row.platform, row.image.startsWith(fixture.console.baseUrl) || row.tools === 0);
           }
           await route.fulfill({ response, json });
         });
@@ -74,9 +74,9 @@ export function consoleLogos(world) {
     );
 
     test("are short absolute URLs in responses", async () => {
-      const ask = async (path) => (await world.console.caller().send("GET", path)).json;
+      const ask = async (path) => (await fixture.console.caller().send("GET", path)).json;
       const { rows } = await ask("/v1/available-connectors?limit=500");
-      const own = rows.filter(({ image }) => image.startsWith(`${world.console.baseUrl}/logos/`));
+      const own = rows.filter(({ image }) => image.startsWith(`${fixture.console.baseUrl}/logos/`));
       assert.ok(own.length > 200, `${own.length}`);
       for (const { image } of rows)
         assert.match(image, /^(http:\/\/127\.0\.0\.1:\d+\/logos\/\w+\.svg|https:|data:image\/)/);

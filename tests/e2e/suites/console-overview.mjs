@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { expectAccessible, expectFocus, tabTo } from "../support/console.mjs";
 import { AWAY, acting, away, chart, drawn } from "../support/console-overview.mjs";
 import { heading } from "../support/console-session.mjs";
-import { nth } from "../support/seed.mjs";
+import { connectionNumber } from "../support/seed.mjs";
 import { expectConnections } from "../support/vault.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -13,16 +13,16 @@ const STATES = ["operational", "degraded", "failed", "unknown"];
 const TYPES = { Users: "user", Teams: "team", Organizations: "organization", Projects: "project" };
 /** More platforms than the summary lists. */
 export const COUNTED = Array.from({ length: 720 }, (_, n) =>
-  n < 120 ? { ...nth(n), platform: "github", identity: `user-${n}@example.com` } : nth(n),
+  n < 120 ? { ...connectionNumber(n), platform: "github", identity: `user-${n}@example.com` } : connectionNumber(n),
 );
 
 const number = (text) => Number(text.replaceAll(",", ""));
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleOverview(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const summaryOf = async (of) => (await world.console.caller(of).summary()).json;
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleOverview(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const summaryOf = async (of) => (await fixture.console.caller(of).summary()).json;
 
   /** The rows of a chart as { [label]: count }. Also asserts the shares. */
   async function told(page, of, total) {
@@ -124,7 +124,7 @@ export function consoleOverview(world) {
 
         await page.getByText("API request").click();
         const code = page.getByLabel("Code", { exact: true });
-        assert.ok((await code.innerText()).includes(`curl '${world.console.baseUrl}/v1/vault/summary'`));
+        assert.ok((await code.innerText()).includes(`curl '${fixture.console.baseUrl}/v1/vault/summary'`));
         await page.getByRole("button", { name: "JavaScript" }).click();
         assert.ok((await code.innerText()).includes("await vault.connections.summary()"));
       }),
@@ -154,14 +154,14 @@ export function consoleOverview(world) {
         ];
         await expected.at(-1)[0].waitFor();
         for (const [link, holds] of expected) {
-          const { pathname, search } = new URL(await link.getAttribute("href"), world.console.baseUrl);
+          const { pathname, search } = new URL(await link.getAttribute("href"), fixture.console.baseUrl);
           assert.equal(pathname, "/connections");
           // The view requests from the API what its address contains.
           const lists = search.includes("active=all")
             ? [true, false].map((active) => search.replace("active=all", `active=${active}`))
             : [search];
           const totals = await Promise.all(
-            lists.map(async (one) => expectConnections(await world.console.caller().list(one.slice(1))).total),
+            lists.map(async (one) => expectConnections(await fixture.console.caller().list(one.slice(1))).total),
           );
           assert.equal(sum(totals), count(holds), search);
         }
@@ -190,7 +190,7 @@ export function consoleOverview(world) {
         assert.ok(teams.some((row) => !row.active) && teams.some((row) => row.active));
         await page.getByText(`${teams.length} connections`, { exact: true }).waitFor();
         const pages = Math.ceil(teams.filter((row) => row.active).length / 25);
-        await page.goto(`${world.console.baseUrl}/connections?identityType=team&active=all&page=${pages + 1}`);
+        await page.goto(`${fixture.console.baseUrl}/connections?identityType=team&active=all&page=${pages + 1}`);
         const table = page.getByRole("table").getByRole("row");
         await table.nth(1).waitFor();
         assert.equal(await table.filter({ hasText: "Inactive" }).count(), (await table.count()) - 1);
@@ -205,7 +205,7 @@ export function consoleOverview(world) {
           await page.getByRole("button", { name: "Show all 13" }).click();
           assert.deepEqual(Object.values(await told(page, "platform", 13)), Array(13).fill(1));
         },
-        { as: world.console.keys.thirteen },
+        { as: fixture.console.keys.thirteen },
       ),
     );
 
@@ -237,10 +237,10 @@ export function consoleOverview(world) {
           await expectAccessible(page, "a rejected client");
           await items.first().getByRole("link", { name: "Degraded connections to GitHub" }).click();
           await page.getByRole("table").getByRole("row").nth(1).waitFor();
-          await page.goto(`${world.console.baseUrl}/integrations`);
+          await page.goto(`${fixture.console.baseUrl}/integrations`);
           await page.getByText("The platform rejected this client 3 hours ago.").waitFor();
         },
-        { as: world.console.keys.acting },
+        { as: fixture.console.keys.acting },
       ),
     );
 
@@ -250,7 +250,7 @@ export function consoleOverview(world) {
         async (page) => {
           await acting(page).getByText("No action needed: no connection is failed or degraded.").waitFor();
         },
-        { as: world.console.keys.quiet },
+        { as: fixture.console.keys.quiet },
       ),
     );
 
@@ -269,7 +269,7 @@ export function consoleOverview(world) {
           await acting(page).getByText("rejected your OAuth client").waitFor();
           assert.equal(await alert.count(), 0);
         },
-        { as: world.console.keys.acting, expects: [AWAY] },
+        { as: fixture.console.keys.acting, expects: [AWAY] },
       ),
     );
 
@@ -313,7 +313,7 @@ export function consoleOverview(world) {
           await page.waitForURL("**/connections?new=1");
           await page.getByRole("dialog", { name: "Add a record" }).waitFor();
         },
-        { as: world.console.keys.nobody },
+        { as: fixture.console.keys.nobody },
       );
       await visit(
         "/",
@@ -321,7 +321,7 @@ export function consoleOverview(world) {
           await page.getByText("connections:write", { exact: true }).waitFor();
           assert.equal(await create(page).count(), 0);
         },
-        { as: world.console.keys.nobodyReads },
+        { as: fixture.console.keys.nobodyReads },
       );
       await visit(
         "/",
@@ -329,7 +329,7 @@ export function consoleOverview(world) {
           await create(page).waitFor();
           assert.equal(await page.getByText("npm run seed").count(), 0, "no sample data for live accounts");
         },
-        { as: world.console.keys.live },
+        { as: fixture.console.keys.live },
       );
     });
 
@@ -343,7 +343,7 @@ export function consoleOverview(world) {
           // A forbidden request would fail the test.
           await page.getByRole("list", { name: "Connectors" }).waitFor();
         },
-        { as: world.console.keys.catalogOnly },
+        { as: fixture.console.keys.catalogOnly },
       ),
     );
 
@@ -354,7 +354,7 @@ export function consoleOverview(world) {
           await drawn(page);
           await chart(page, "platform").getByRole("link", { name: "github", exact: true }).waitFor();
         },
-        { as: world.console.keys.vaultOnly },
+        { as: fixture.console.keys.vaultOnly },
       ),
     );
 

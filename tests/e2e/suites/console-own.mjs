@@ -10,16 +10,16 @@ import { proof } from "../support/proof.mjs";
 const STATES = { operational: "Working", degraded: "Interrupted", failed: "Stopped working", unknown: "Not checked" };
 const GITHUB = "GitHub";
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleOwn(world) {
-  const owner = () => world.console.caller(world.console.keys.maker);
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleOwn(fixture) {
+  const owner = () => fixture.console.caller(fixture.console.keys.maker);
   const connect = (identity, more = {}) => newConnection(owner(), { identity, label: randomUUID(), ...more });
   const someone = () => `own-${randomUUID()}@example.com`;
   const cards = (page) => page.locator(".end-user-card");
   const button = (page, name) => page.getByRole("button", { name, exact: true });
   const visit = async (identity, use, { input, path = "", ...options } = {}) => {
-    const link = await linkFor(world.console, identity, input);
-    return world.console.visit(link.replace("#", `${path}#`), use, { as: null, ...options });
+    const link = await linkFor(fixture.console, identity, input);
+    return fixture.console.visit(link.replace("#", `${path}#`), use, { as: null, ...options });
   };
 
   describe("an end user's page", () => {
@@ -37,7 +37,7 @@ export function consoleOwn(world) {
           await button(page, "Connect an account").click();
           await page.waitForURL("**/connect");
         },
-        { input: { as: world.console.keys.connector, scopes } },
+        { input: { as: fixture.console.keys.connector, scopes } },
       );
     });
 
@@ -202,7 +202,7 @@ export function consoleOwn(world) {
       await visit(identity, async (page) => {
         await cards(page).waitFor();
         for (const path of ["/", "/connectors", "/connectors/github"]) {
-          await page.goto(world.console.baseUrl + path);
+          await page.goto(fixture.console.baseUrl + path);
           await cards(page).waitFor();
           assert.equal(new URL(page.url()).pathname, "/connections");
         }

@@ -14,9 +14,9 @@ import {
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-export function consolePanel(world) {
-  const visit = (...given) => world.console.visit(...given);
-  const caller = () => world.console.caller();
+export function consolePanel(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
+  const caller = () => fixture.console.caller();
   const focused = (page) =>
     page.evaluate(() => document.activeElement?.dataset.connection ?? document.activeElement?.tagName);
 
@@ -73,7 +73,7 @@ export function consolePanel(world) {
         await panel.getByText("API request to change its tags").click();
         assert.ok(
           (await panel.locator("pre").last().innerText()).includes(
-            `-X PATCH '${world.console.baseUrl}/v1/vault/connections/${connection.id}'`,
+            `-X PATCH '${fixture.console.baseUrl}/v1/vault/connections/${connection.id}'`,
           ),
         );
         await panel.getByRole("link").first().click();
@@ -187,7 +187,7 @@ export function consolePanel(world) {
         PATH,
         async (page) => {
           for (const id of ["0b9af7c6-0000-4000-8000-000000000000", "nothing"]) {
-            await page.goto(world.console.baseUrl + at(id));
+            await page.goto(fixture.console.baseUrl + at(id));
             await page.getByText("Connection not found").waitFor();
             await page.getByRole("button", { name: "Back to the list" }).click();
             await panelOf(page).closed();
@@ -224,11 +224,11 @@ export function consolePanel(world) {
             [0, 0, 0],
           );
           await expectAccessible(page, "read-only");
-          await page.goto(`${world.console.baseUrl}${PATH}?new=1`);
+          await page.goto(`${fixture.console.baseUrl}${PATH}?new=1`);
           await expectRows(page, ids);
           assert.equal(await page.locator("dialog").count(), 0);
         },
-        { as: world.console.keys.reader },
+        { as: fixture.console.keys.reader },
       );
     });
 

@@ -16,8 +16,8 @@ const FOUND = [
   ["GitHub", "github"],
 ];
 
-export function platformInConsole(world) {
-  const visit = (...given) => world.console.visit(...given);
+export function platformInConsole(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
   const partsOf = (page) => ({
     field: page.getByRole("combobox", { name: "Platform", exact: true }),
     options: page.getByRole("listbox", { name: "Platforms" }).getByRole("option"),
@@ -47,8 +47,8 @@ export function platformInConsole(world) {
 
     test("follows the ARIA combobox pattern, and can be used by mouse and cleared", async () => {
       const [all, { ids }] = [
-        await answered(world.console.caller()),
-        await answered(world.console.caller(), { platform: "github" }),
+        await answered(fixture.console.caller()),
+        await answered(fixture.console.caller(), { platform: "github" }),
       ];
       await visit(PATH, async (page) => {
         const { field, options, active } = partsOf(page);
@@ -88,7 +88,7 @@ export function platformInConsole(world) {
     });
 
     proof("rejects an unknown platform while typing, and sends no request", async () => {
-      const { ids } = await answered(world.console.caller());
+      const { ids } = await answered(fixture.console.caller());
       await visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
         await loaded(page);

@@ -7,9 +7,9 @@ import { heading, signIn } from "../support/console-session.mjs";
 import { secret } from "../support/keys.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleSignIn(world) {
-  const visit = (...given) => world.console.visit(...given);
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleSignIn(fixture) {
+  const visit = (...given) => fixture.console.visit(...given);
   const field = (page) => page.getByLabel("API key", { exact: true });
 
   describe("sign-in", () => {
@@ -27,8 +27,8 @@ export function consoleSignIn(world) {
           await problem(page, "Enter an API key.").waitFor();
           await expectFocus(field(page));
           assert.equal(await field(page).getAttribute("aria-invalid"), "true");
-          const [last] = world.console.keys.full.secret.slice(-1);
-          await signIn(page, { secret: world.console.keys.full.secret.slice(0, -1) + (last === "a" ? "b" : "a") });
+          const [last] = fixture.console.keys.full.secret.slice(-1);
+          await signIn(page, { secret: fixture.console.keys.full.secret.slice(0, -1) + (last === "a" ? "b" : "a") });
           await problem(page, "This key is not valid").waitFor();
           assert.deepEqual(requested, [], "a mistyped key is sent nowhere");
           await Promise.all([
@@ -39,7 +39,7 @@ export function consoleSignIn(world) {
           assert.equal(requested.length, 1);
           assert.equal(await page.evaluate(() => sessionStorage.length), 0);
           // Whitespace from the clipboard is ignored.
-          await signIn(page, { secret: ` ${world.console.keys.full.secret}\t` });
+          await signIn(page, { secret: ` ${fixture.console.keys.full.secret}\t` });
           await heading(page, "Overview").waitFor();
         },
         { as: null, expects: [401] },
@@ -52,7 +52,7 @@ export function consoleSignIn(world) {
           await heading(page, "Sign in").waitFor();
           await answeredAll(page);
           await page.context().setOffline(true);
-          await signIn(page, world.console.keys.full);
+          await signIn(page, fixture.console.keys.full);
           await problem(page, "The service can't be reached. You are offline.").waitFor();
           await page.context().setOffline(false);
           await page.getByRole("button", { name: "Sign in", exact: true }).click();
@@ -66,7 +66,7 @@ export function consoleSignIn(world) {
       visit(
         "/connectors?q=github",
         async (page) => {
-          await signIn(page, world.console.keys.full);
+          await signIn(page, fixture.console.keys.full);
           await page.getByRole("list", { name: "Connectors" }).waitFor();
           assert.match(page.url(), /\/connectors\?q=github$/);
           await page.reload();
@@ -81,7 +81,7 @@ export function consoleSignIn(world) {
       visit(
         "/connectors",
         async (page) => {
-          await signIn(page, world.console.keys.full);
+          await signIn(page, fixture.console.keys.full);
           await page.getByRole("link", { name: "Overview", exact: true }).click();
           await drawn(page);
           assert.equal(await page.evaluate(() => sessionStorage.length), 1);
@@ -103,7 +103,7 @@ export function consoleSignIn(world) {
       visit(
         "/",
         async (page) => {
-          const text = world.console.keys.full.secret;
+          const text = fixture.console.keys.full.secret;
           const urls = [];
           page.on("request", (request) => urls.push(request.url()));
           const expectHidden = async (where) => {
@@ -129,24 +129,24 @@ export function consoleSignIn(world) {
           assert.equal(await page.evaluate(() => Object.values(sessionStorage).join()), text);
           await page.close();
           const other = await page.context().newPage();
-          await other.goto(world.console.baseUrl);
+          await other.goto(fixture.console.baseUrl);
           await heading(other, "Sign in").waitFor();
         },
         { as: null },
       ));
 
     test("appears when the key has expired, and then leads back to the same view", async () => {
-      const short = await world.console.newKey({});
+      const short = await fixture.console.newKey({});
       await visit(
         // A search does not request the overview's numbers.
         "/connectors?q=github",
         async (page) => {
           await page.getByRole("list", { name: "Connectors" }).waitFor();
-          await world.console.expire(short, page);
+          await fixture.console.expire(short, page);
           await page.getByRole("link", { name: "Overview", exact: true }).click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")), null);
-          await signIn(page, world.console.keys.full);
+          await signIn(page, fixture.console.keys.full);
           await drawn(page);
           assert.equal(new URL(page.url()).pathname, "/");
         },

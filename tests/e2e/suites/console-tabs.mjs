@@ -14,14 +14,14 @@ const watchForms = () => {
   });
 };
 
-/** @param {{ console: import("../support/console.mjs").Console }} world */
-export function consoleTabs(world) {
+/** @param {{ console: import("../support/console.mjs").Console }} fixture */
+export function consoleTabs(fixture) {
   let browser;
   const signedIn = async (use, options = {}) =>
-    world.console.visit(
+    fixture.console.visit(
       "/connectors",
       async (page) => {
-        await signIn(page, world.console.keys.full);
+        await signIn(page, fixture.console.keys.full);
         await heading(page, "Connectors").waitFor();
         await use(page);
       },
@@ -30,7 +30,7 @@ export function consoleTabs(world) {
   /** Another tab, opened manually. */
   const open = async (page, path = "/connectors") => {
     const tab = await page.context().newPage();
-    await tab.goto(world.console.baseUrl + path);
+    await tab.goto(fixture.console.baseUrl + path);
     return tab;
   };
 
@@ -49,7 +49,7 @@ export function consoleTabs(world) {
         ]);
         await heading(tab, "Connections").waitFor();
         assert.equal(await tab.evaluate(() => window.forms), 0);
-        const { secret } = world.console.keys.full;
+        const { secret } = fixture.console.keys.full;
         assert.equal(await keptSecret(tab), secret);
         for (const each of [page, tab]) await expectHidden(each, secret);
         await tab.reload();
@@ -57,7 +57,7 @@ export function consoleTabs(world) {
       }));
 
     proof("do not delay the first tab", () =>
-      world.console.visit(
+      fixture.console.visit(
         "/",
         async (page) => {
           await heading(page, "Sign in").waitFor();
@@ -68,15 +68,15 @@ export function consoleTabs(world) {
     );
 
     proof("sign in together", () =>
-      world.console.visit(
+      fixture.console.visit(
         "/connectors",
         async (page) => {
           const tab = await open(page);
           await heading(tab, "Sign in").waitFor();
           await heading(page, "Sign in").waitFor();
-          await signIn(page, world.console.keys.full);
+          await signIn(page, fixture.console.keys.full);
           for (const each of [page, tab]) await heading(each, "Connectors").waitFor();
-          assert.equal(await keptSecret(tab), world.console.keys.full.secret);
+          assert.equal(await keptSecret(tab), fixture.console.keys.full.secret);
         },
         { as: null },
       ),
@@ -86,7 +86,7 @@ export function consoleTabs(world) {
       signedIn(async (page) => {
         const [tab, sleeper] = [await open(page), await open(page)];
         for (const each of [tab, sleeper]) await heading(each, "Connectors").waitFor();
-        await sleeper.goto(`${world.console.baseUrl}/problems/`);
+        await sleeper.goto(`${fixture.console.baseUrl}/problems/`);
         await tab.getByRole("button", { name: "Sign out" }).click();
         for (const each of [tab, page]) {
           await each.getByText("You are signed out").waitFor();
@@ -102,7 +102,10 @@ export function consoleTabs(world) {
 
     proof("hand the most recently used of two sessions to a new tab", () =>
       signedIn(async (page) => {
-        const tab = await open(page, await linkFor(world.console, "ann@example.com", { as: world.console.keys.other }));
+        const tab = await open(
+          page,
+          await linkFor(fixture.console, "ann@example.com", { as: fixture.console.keys.other }),
+        );
         await tab.getByRole("button", { name: "Open the link" }).click();
         await heading(tab, "Your connections").waitFor();
         // The other tab is unchanged.
@@ -115,7 +118,7 @@ export function consoleTabs(world) {
     );
 
     proof("are not waited for forever if they do not reply", () =>
-      world.console.visit(
+      fixture.console.visit(
         "/problems/",
         async (page) => {
           await page.evaluate(
@@ -124,7 +127,7 @@ export function consoleTabs(world) {
           );
           const tab = await open(page);
           await heading(tab, "Sign in").waitFor();
-          await signIn(tab, world.console.keys.full);
+          await signIn(tab, fixture.console.keys.full);
           await heading(tab, "Connectors").waitFor();
         },
         { as: null },
@@ -146,18 +149,18 @@ export function consoleTabs(world) {
     );
 
     proof("keep their own key when another tab's key is rejected", async () => {
-      const short = await world.console.newKey({});
-      await world.console.visit(
+      const short = await fixture.console.newKey({});
+      await fixture.console.visit(
         "/connectors",
         async (page) => {
           await signIn(page, short);
           // All requests of this view have ended.
           await page.getByRole("list", { name: "Connectors" }).waitFor();
-          await world.console.expire(short, page);
+          await fixture.console.expire(short, page);
           await page.getByRole("link", { name: "Connections", exact: true }).click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           const tab = await open(page);
-          await signIn(tab, world.console.keys.full);
+          await signIn(tab, fixture.console.keys.full);
           await heading(tab, "Connectors").waitFor();
           await heading(page, "Connections").waitFor();
         },

@@ -15,11 +15,11 @@ const DOCUMENT = JSON.parse(readFileSync(join(root, "www", "public", "v1", "open
 const EVENT_TYPES = DOCUMENT.components.schemas.EventType.enum;
 const READS = "catalog:read connections:read webhooks:read";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
-export function consoleWebhooks(world) {
+/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+export function consoleWebhooks(fixture) {
   let [receiver, url, full, reader, status] = [];
-  const visit = (path, use, options) => world.connect.visit(path, use, { as: full, ...options });
-  const caller = () => world.connect.caller(full);
+  const visit = (path, use, options) => fixture.connect.visit(path, use, { as: full, ...options });
+  const caller = () => fixture.connect.caller(full);
   const send = async (method, path, value = {}) => (await caller().sendJson(method, path, value)).json;
   const listed = async () => (await caller().send("GET", "/v1/webhooks")).json.rows;
   const card = (page) => page.getByRole("list", { name: "Webhooks" }).getByRole("listitem");
@@ -36,11 +36,11 @@ export function consoleWebhooks(world) {
       await once(receiver, "listening");
       url = `http://127.0.0.1:${receiver.address().port}/hooks`;
       const account = "console-webhooks";
-      full = await world.connect.newKey({
+      full = await fixture.connect.newKey({
         account,
         scopes: `${READS} connections:write events:read webhooks:write`,
       });
-      reader = await world.connect.newKey({ account, scopes: READS });
+      reader = await fixture.connect.newKey({ account, scopes: READS });
     });
     after(() => {
       receiver?.closeAllConnections();
@@ -126,9 +126,9 @@ export function consoleWebhooks(world) {
         const until = Date.now() + 30_000;
         while ((await rows.getByText("delivered", { exact: true }).count()) < 2) {
           assert.ok(Date.now() < until, "they arrive");
-          const answer = page.waitForResponse((response) => response.url().includes("/deliveries"));
+          const reply = page.waitForResponse((response) => response.url().includes("/deliveries"));
           await button(page, "Refresh").click();
-          await answer;
+          await reply;
         }
         const { rows: known } = (await caller().send("GET", `/v1/webhooks/${id}/deliveries`)).json;
         assert.equal(await rows.count(), 2);
@@ -148,7 +148,7 @@ export function consoleWebhooks(world) {
     proof("show validation errors", async () => {
       const [{ id }] = await listed();
       const set = (values) =>
-        world.connect.database
+        fixture.connect.database
           .prepare(`UPDATE webhooks SET ${Object.keys(values).map((name) => `${name} = ?`)} WHERE id = ?`)
           .bind(...Object.values(values), id)
           .run();
@@ -228,7 +228,7 @@ export function consoleWebhooks(world) {
           const links = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Webhooks" });
           assert.equal(await links.count(), 0);
         },
-        { as: world.connect.keys.full },
+        { as: fixture.connect.keys.full },
       );
     });
 

@@ -17,8 +17,8 @@ import { proves } from "../support/proof.mjs";
 
 const TIMEOUT_MS = 300_000;
 
-/** @param {{ migrated: State }} world with a migrated storage, which is copied */
-export function backupAndRestore(world) {
+/** @param {{ migrated: State }} fixture with a migrated storage, which is copied */
+export function backupAndRestore(fixture) {
   describe("backup and restore", { skip: !proves }, () => {
     const [copy, fresh] = ["docs-backup", "docs-restored"].map((name) => join(folder, name));
     const [old, restored] = [copy, fresh].map(
@@ -80,7 +80,7 @@ export function backupAndRestore(world) {
 
     before(async () => {
       for (const state of [old, restored]) {
-        world.migrated.copy(state.path.slice(folder.length + 1));
+        fixture.migrated.copy(state.path.slice(folder.length + 1));
         copyFileSync(join(root, "wrangler.toml"), join(state.path, "..", "..", "wrangler.toml"));
       }
       await old.use(async ({ vault }) => {

@@ -26,8 +26,8 @@ const PLATFORMS = {
   },
 };
 
-/** @param {{ server: import("../support/server.mjs").Server }} world @param {{ KEY: string }} env with the key */
-export function connectingForReal(world, env) {
+/** @param {{ server: import("../support/server.mjs").Server }} fixture @param {{ KEY: string }} env with the key */
+export function connectingForReal(fixture, env) {
   describe("connecting with real connectors", () => {
     let browser;
     before(async () => {
@@ -36,11 +36,11 @@ export function connectingForReal(world, env) {
     after(() => browser?.close());
 
     const ask = async (method, path, body) => {
-      const url = `http://127.0.0.1:${world.server.port}${path}`;
+      const url = `http://127.0.0.1:${fixture.server.port}${path}`;
       const headers = { "x-service-secret": env.KEY, "content-type": "application/json" };
-      const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });
-      const said = await answer.json();
-      assert.ok(answer.ok, `${answer.status} ${path}: ${JSON.stringify(said)}`);
+      const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+      const said = await response.json();
+      assert.ok(response.ok, `${response.status} ${path}: ${JSON.stringify(said)}`);
       return said;
     };
 

@@ -20,15 +20,15 @@ export function held(catalog) {
     .map(Number);
 }
 
-export function figures(world) {
+export function figures(fixture) {
   describe("figures", () => {
     const number = (text) => Number(text.replaceAll(/[$,*]/g, ""));
 
     test("the size of the sample catalog is right", () => {
-      const [connectors, actions, files] = held(world.catalog);
+      const [connectors, actions, files] = held(fixture.catalog);
       const stated = `${connectors.toLocaleString("en")} connectors with ${actions.toLocaleString("en")} actions`;
       assert.ok(page("README.md").prose.includes(stated), stated);
-      assert.ok(page("README.md").prose.includes(`${world.connections} generated connections`));
+      assert.ok(page("README.md").prose.includes(`${fixture.connections} generated connections`));
       const newer = sampleImport.filter((argument) => argument === "--newer").length;
       const own = readdirSync(join(root, "documents")).length;
       const ofDirectory = (files - newer - own).toLocaleString("en");
@@ -37,7 +37,7 @@ export function figures(world) {
 
     test("the number of connectors without actions is right", async () => {
       const [stated] = page("README.md").prose.match(/([\d,]+) of them have no actions yet/);
-      const counted = await cli("catalog", "find", "--without-actions", "--catalog", world.catalog);
+      const counted = await cli("catalog", "find", "--without-actions", "--catalog", fixture.catalog);
       assert.equal(
         stated,
         `${counted.match(/^(\d+) of \d+ connectors without actions$/m)[1]} of them have no actions yet`,
@@ -91,7 +91,7 @@ export function figures(world) {
       const [, [count, bytes]] = tables
         .find(([[head]]) => head === "connections in the database")
         .map((row) => row.map(number));
-      const sized = world.migrated.copy("docs-size");
+      const sized = fixture.migrated.copy("docs-size");
       /** The size of the database in D1, and averages of its connections. */
       const look = async () => {
         const query =
@@ -112,7 +112,7 @@ export function figures(world) {
         "--seed",
         "1",
         "--catalog",
-        world.catalog,
+        fixture.catalog,
         "--local",
         "--persist-to",
         sized.path,
@@ -148,7 +148,7 @@ export function figures(world) {
           .map((code) => code.slice(1, -1)),
       ];
       assert.deepEqual(codes.toSorted(), CODES.toSorted());
-      const { paths, components } = (await world.server.send("/v1/openapi.json")).json;
+      const { paths, components } = (await fixture.server.send("/v1/openapi.json")).json;
       const resolve = (one) => (one.$ref ? components.parameters[one.$ref.split("/").at(-1)] : one);
       const asked = Object.values(paths)
         .flatMap((path) => Object.values(path).flatMap(({ parameters = [] }) => parameters))

@@ -25,23 +25,23 @@ export async function start() {
   const state = new State("start");
   return whileStarted(state, async ({ output, key }) => {
     mkdirSync(join(folder, "start-shell"));
-    const { answers } = await new Shell(join(folder, "start-shell")).run(pasted(output).join("\n"));
+    const { answers: responses } = await new Shell(join(folder, "start-shell")).run(pasted(output).join("\n"));
     const again = ["run", "--silent", "keys", "--", "demo", "--persist-to", state.path];
     const env = environment(wranglerEnvironment);
     const { stdout: shownAgain } = await promisify(execFile)("npm", again, { cwd: root, env });
-    return { output, answers, key, shownAgain, isOwn: output.includes("your own, in .catalog/"), state };
+    return { output, answers: responses, key, shownAgain, isOwn: output.includes("your own, in .catalog/"), state };
   });
 }
 
-export function npmStart(world) {
+export function npmStart(fixture) {
   describe("npm start", () => {
     test("the printed commands work", () => {
-      const { output, answers, key, shownAgain, isOwn } = world.start;
+      const { output, answers: responses, key, shownAgain, isOwn } = fixture.start;
       const lines = pasted(output);
       assert.ok(lines.length > 5, output);
-      assert.equal(answers.length, lines.length - 1);
+      assert.equal(responses.length, lines.length - 1);
       // A catalog of the operator in .catalog may lack GitHub.
-      for (const { status, url, text } of answers)
+      for (const { status, url, text } of responses)
         assert.ok(status === "200" || (isOwn && JSON.parse(text).code === "platform_not_found"), `${url}: ${text}`);
       // The key stays visible, and can be printed again.
       assert.ok(key, `something comes after the key:\n${output}`);
@@ -57,9 +57,9 @@ export function npmStart(world) {
         .filter((path) => !path.includes("…"));
       assert.ok(paths.length >= 5);
       for (const path of paths) {
-        const answer = await fetch(`http://127.0.0.1:${world.server.port}${path}`);
-        assert.equal(answer.status, 200, path);
-        assert.match(answer.headers.get("content-type"), /^text\/html/, path);
+        const response = await fetch(`http://127.0.0.1:${fixture.server.port}${path}`);
+        assert.equal(response.status, 200, path);
+        assert.match(response.headers.get("content-type"), /^text\/html/, path);
       }
     });
   });

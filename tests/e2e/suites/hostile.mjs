@@ -6,9 +6,9 @@ import { Announced, Chunked, statusesOf } from "../support/http.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 
-export function hostile(world) {
-  const secret = () => world.keys.full.secret;
-  const get = (path, headers = []) => world.server.send(path, { secret: secret(), headers });
+export function hostile(fixture) {
+  const secret = () => fixture.keys.full.secret;
+  const get = (path, headers = []) => fixture.server.send(path, { secret: secret(), headers });
 
   describe("hostile requests", () => {
     test("a query of 60 KB is parsed like a short one", async () => {
@@ -41,10 +41,10 @@ export function hostile(world) {
       const long = "a ".repeat(50).trim();
       const [searched, ...others] = await Promise.all([
         get(`/v1/available-actions/microsoft-graph-beta?q=${encodeURIComponent(long)}`),
-        ...Array.from({ length: 50 }, () => world.server.send("/health")),
+        ...Array.from({ length: 50 }, () => fixture.server.send("/health")),
       ]);
       expectPage(searched);
-      for (const answer of others) expectJson(answer, 200);
+      for (const response of others) expectJson(response, 200);
     });
 
     test("case folding follows Unicode, without traps", async () => {
@@ -101,9 +101,9 @@ export function hostile(world) {
           ["x-rewrite-url", "/v1/whoami"],
         ],
       ]) {
-        const answer = await world.server.send("/nothing", { headers });
-        expectProblem(answer, "route_not_found");
-        assert.ok(!answer.text.includes("evil"));
+        const response = await fixture.server.send("/nothing", { headers });
+        expectProblem(response, "route_not_found");
+        assert.ok(!response.text.includes("evil"));
       }
       for (const header of [
         ["range", "bytes=0-10"],
@@ -123,13 +123,13 @@ export function hostile(world) {
           ["origin", "\xff\xfe"],
         ]),
       );
-      expectProblem(await world.server.send(CONNECTORS, { secret: "\xff\xfe" }), "invalid_key");
+      expectProblem(await fixture.server.send(CONNECTORS, { secret: "\xff\xfe" }), "invalid_key");
     });
 
     test("long keys, tokens and paths are rejected like short ones", async () => {
       const long = "a".repeat(60_000);
       for (const bad of [long, `sk_test_${long}`, `st_test_${long}.${"a".repeat(43)}`, "🔑".repeat(10_000)])
-        expectProblem(await world.server.send("/v1/whoami", { secret: bad }), "invalid_key");
+        expectProblem(await fixture.server.send("/v1/whoami", { secret: bad }), "invalid_key");
       const path = "a".repeat(20_000);
       for (const [start, code] of [
         ["/v1/", "route_not_found"],
@@ -137,9 +137,9 @@ export function hostile(world) {
         ["/v1/available-actions/github/", "action_not_found"],
         ["/v1/vault/connections/", "connection_not_found"],
       ]) {
-        const answer = await get(`${start}${path}`);
-        expectProblem(answer, code);
-        assert.ok(answer.text.length < 1000, `${start}: an answer of ${answer.text.length} characters`);
+        const response = await get(`${start}${path}`);
+        expectProblem(response, code);
+        assert.ok(response.text.length < 1000, `${start}: an answer of ${response.text.length} characters`);
       }
     });
 
@@ -151,7 +151,7 @@ export function hostile(world) {
       expectProblem(await get("/v1/whoami", [["x-service-secret", secret()]]), "invalid_key");
       const { id } = (await get("/v1/vault/connections?limit=1")).json.rows[0] ?? { id: "none" };
       const patch = (headers) =>
-        world.server.send(`/v1/vault/connections/${id}`, { method: "PATCH", secret: secret(), headers, body: "{}" });
+        fixture.server.send(`/v1/vault/connections/${id}`, { method: "PATCH", secret: secret(), headers, body: "{}" });
       expectProblem(await patch(twice("content-type", "application/json")), "unsupported_media_type");
     });
 
@@ -161,7 +161,7 @@ export function hostile(world) {
       const answerTo = async (options) => {
         for (let left = 9; ; left -= 1) {
           try {
-            return await world.server.send("/v1/vault/connections", options);
+            return await fixture.server.send("/v1/vault/connections", options);
           } catch (error) {
             if (left === 0 || !["EPIPE", "ECONNRESET"].includes(error.code)) throw error;
           }
@@ -194,7 +194,7 @@ export function hostile(world) {
     ]) {
       test(`${what}: at most one response`, async () => {
         const text = `POST /v1/vault/connections HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n0\r\n\r\n${smuggled}`;
-        assert.deepEqual(await statusesOf(world.server.port, text), expected);
+        assert.deepEqual(await statusesOf(fixture.server.port, text), expected);
       });
     }
 
@@ -228,19 +228,20 @@ export function hostile(world) {
         `/v1/${value}`,
         `/${value}`,
       ]) {
-        const answer = await get(path);
-        assert.ok(!answer.headers.some(([, text]) => text.includes("evil=1")), path);
-        const type = answer.header("content-type") ?? "";
+        const response = await get(path);
+        assert.ok(!response.headers.some(([, text]) => text.includes("evil=1")), path);
+        const type = response.header("content-type") ?? "";
         // JSON is always served as JSON, even if its content looks like HTML.
-        if (type.startsWith("text/html")) assert.ok(!answer.text.includes("<script>evil"), `${path}: ${answer.text}`);
+        if (type.startsWith("text/html"))
+          assert.ok(!response.text.includes("<script>evil"), `${path}: ${response.text}`);
         else assert.match(type, /^application\/(problem\+)?json$/, path);
-        assert.equal(answer.header("x-content-type-options"), "nosniff", path);
+        assert.equal(response.header("x-content-type-options"), "nosniff", path);
       }
     });
 
     test("the service still responds", async () => {
       expectPage(await get(CONNECTORS), { total: 8 });
-      assert.ok(world.server.alive);
+      assert.ok(fixture.server.alive);
     });
   });
 }

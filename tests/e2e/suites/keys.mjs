@@ -16,22 +16,22 @@ const MALFORMED = "The API key is malformed: a character is missing or mistyped.
 const REFUSED = "The API key is unknown, revoked or expired.";
 const MISSING = "The request has no API key. Send one in the header `x-service-secret`.";
 
-export function keys(world) {
-  const send = (path, options) => world.server.send(path, options);
+export function keys(fixture) {
+  const send = (path, options) => fixture.server.send(path, options);
 
   describe("keys", () => {
     test("a missing key is rejected", async () => {
       for (const headers of [
         [],
-        [["authorization", `Bearer ${world.keys.full.secret}`]],
+        [["authorization", `Bearer ${fixture.keys.full.secret}`]],
         [["x-service-secre", "x"]],
         [["cookie", "x-service-secret=x"]],
         [["x-service-secret", ""]],
         [["x-service-secret", " \t"]],
       ]) {
-        const answer = await send(CONNECTORS, { headers });
-        expectProblem(answer, "missing_key", { detail: MISSING });
-        assert.deepEqual(costOf(answer), NOTHING);
+        const response = await send(CONNECTORS, { headers });
+        expectProblem(response, "missing_key", { detail: MISSING });
+        assert.deepEqual(costOf(response), NOTHING);
       }
       expectProblem(await send(`${CONNECTORS}?x-service-secret=x`), "missing_key");
     });
@@ -56,57 +56,57 @@ export function keys(world) {
         ["x".repeat(8000), "very long"],
         ["\xff\xfe", "bytes that are not UTF-8"],
       ]) {
-        const answer = await send(CONNECTORS, { secret: text });
-        expectProblem(answer, "invalid_key", { detail: MALFORMED });
-        assert.deepEqual(costOf(answer), NOTHING, why);
+        const response = await send(CONNECTORS, { secret: text });
+        expectProblem(response, "invalid_key", { detail: MALFORMED });
+        assert.deepEqual(costOf(response), NOTHING, why);
       }
       for (const twice of [`${good}, ${good}`, `${good},x`]) {
-        const answer = await send(CONNECTORS, { secret: twice });
-        expectProblem(answer, "invalid_key", {
+        const response = await send(CONNECTORS, { secret: twice });
+        expectProblem(response, "invalid_key", {
           detail: "The request has more than one API key. Send one key, in one header.",
         });
-        assert.deepEqual(costOf(answer), NOTHING);
+        assert.deepEqual(costOf(response), NOTHING);
       }
     });
 
     test("white space around a key is ignored", async () => {
-      expectJson(await send("/v1/whoami", { secret: ` \t${world.keys.full.secret} ` }), 200);
+      expectJson(await send("/v1/whoami", { secret: ` \t${fixture.keys.full.secret} ` }), 200);
     });
 
     for (const name of ["unknown", "revoked", "expired", "otherWorld"]) {
       test(`a key is rejected: ${name}`, async () => {
         for (const path of ["/v1/whoami", CONNECTORS, CONNECTORS, "/v1/nothing"]) {
-          const answer = await send(path, { secret: world.keys[name].secret });
-          expectProblem(answer, "invalid_key", { detail: REFUSED });
-          assert.ok(costOf(answer).calls <= 1);
+          const response = await send(path, { secret: fixture.keys[name].secret });
+          expectProblem(response, "invalid_key", { detail: REFUSED });
+          assert.ok(costOf(response).calls <= 1);
         }
       });
     }
 
     test("a repeated key header is rejected", async () => {
-      const twice = world.keys.full.secret;
+      const twice = fixture.keys.full.secret;
       for (const headers of [
         [["x-service-secret", twice]],
         [["X-Service-Secret", twice]],
-        [["x-service-secret", world.keys.live.secret]],
+        [["x-service-secret", fixture.keys.live.secret]],
         [["x-service-secret", ""]],
       ]) {
-        const answer = await send("/v1/whoami", { secret: twice, headers });
-        expectProblem(answer, "invalid_key");
-        assert.deepEqual(costOf(answer), NOTHING);
+        const response = await send("/v1/whoami", { secret: twice, headers });
+        expectProblem(response, "invalid_key");
+        assert.deepEqual(costOf(response), NOTHING);
       }
     });
 
     test("a key without the scope is rejected with the name of the scope", async () => {
       for (const path of [CONNECTORS, "/v1/available-actions/github", "/v1/available-actions/nothing"]) {
-        const answer = await send(path, { secret: world.keys.noCatalog.secret });
-        expectProblem(answer, "insufficient_scope", { detail: "This API key lacks the scope `catalog:read`." });
+        const response = await send(path, { secret: fixture.keys.noCatalog.secret });
+        expectProblem(response, "insufficient_scope", { detail: "This API key lacks the scope `catalog:read`." });
       }
     });
 
     test("a key with only the required scope is accepted", async () => {
       for (const name of ["full", "live", "catalogOnly", "expiring"])
-        expectPage(await send(CONNECTORS, { secret: world.keys[name].secret }));
+        expectPage(await send(CONNECTORS, { secret: fixture.keys[name].secret }));
     });
 
     for (const [name, expected] of [
@@ -117,29 +117,29 @@ export function keys(world) {
       ["expiring", { account: "acme", environment: "test", scopes: ALL, expiresAt: "2999-01-02T03:04:05.678Z" }],
     ]) {
       test(`whoami of the key ${name}`, async () => {
-        await send("/v1/whoami", { secret: world.keys[name].secret });
-        const answer = await send("/v1/whoami", { secret: world.keys[name].secret });
-        assert.equal(answer.text, JSON.stringify(expected));
-        assert.deepEqual(expectJson(answer, 200), expected);
-        assert.deepEqual(costOf(answer), { calls: 1, rowsRead: 1, rowsWritten: 0, reads: 0 });
+        await send("/v1/whoami", { secret: fixture.keys[name].secret });
+        const response = await send("/v1/whoami", { secret: fixture.keys[name].secret });
+        assert.equal(response.text, JSON.stringify(expected));
+        assert.deepEqual(expectJson(response, 200), expected);
+        assert.deepEqual(costOf(response), { calls: 1, rowsRead: 1, rowsWritten: 0, reads: 0 });
       });
     }
 
     test("an invalid key row is an internal error", async () => {
-      const answer = await send("/v1/whoami", { secret: world.keys.damaged.secret });
-      const problem = expectProblem(answer, "unavailable");
-      await world.server.logged(problem.requestId, `api_keys row ${world.keys.damaged.row.id} is damaged`);
-      assert.ok(!answer.text.includes("api_keys") && !answer.text.includes(world.keys.damaged.row.id));
+      const response = await send("/v1/whoami", { secret: fixture.keys.damaged.secret });
+      const problem = expectProblem(response, "unavailable");
+      await fixture.server.logged(problem.requestId, `api_keys row ${fixture.keys.damaged.row.id} is damaged`);
+      assert.ok(!response.text.includes("api_keys") && !response.text.includes(fixture.keys.damaged.row.id));
     });
 
     test("a warm catalog read sends no query to the database", async () => {
-      await send(CONNECTORS, { secret: world.keys.full.secret });
-      assert.deepEqual(costOf(await send(CONNECTORS, { secret: world.keys.full.secret })), NOTHING);
+      await send(CONNECTORS, { secret: fixture.keys.full.secret });
+      assert.deepEqual(costOf(await send(CONNECTORS, { secret: fixture.keys.full.secret })), NOTHING);
     });
 
     test("concurrent requests write the day of a key's last use once", async () => {
       const [used, refused, idle] = [{}, { revoked_at: 1 }, {}].map((row) => key({ account: "last-use", ...row }));
-      await store(world.database, [used, refused, idle]);
+      await store(fixture.database, [used, refused, idle]);
       const written = async (path, { secret }) => costOf(await send(path, { secret })).rowsWritten;
       const first = await Promise.all(
         Array.from({ length: 10 }, (_, i) => written(i % 2 ? "/v1/whoami" : CONNECTIONS, used)),
@@ -147,13 +147,13 @@ export function keys(world) {
       assert.deepEqual(first.filter(Boolean), [1]);
       for (const path of [CONNECTIONS, "/v1/whoami", CONNECTORS]) assert.equal(await written(path, used), 0);
       for (let i = 0; i < 2; i += 1) assert.equal(await written(CONNECTIONS, refused), 0);
-      const days = await world.database
+      const days = await fixture.database
         .prepare("SELECT id, last_used_day AS day FROM api_keys WHERE account = 'last-use'")
         .all();
       const today = Math.floor(Date.now() / DAY);
       const expected = { [used.row.id]: today, [refused.row.id]: null, [idle.row.id]: null };
       assert.deepEqual(Object.fromEntries(days.results.map(({ id, day }) => [id, day])), expected);
-      const place = ["--account", "last-use", "--local", "--persist-to", world.states.large.path];
+      const place = ["--account", "last-use", "--local", "--persist-to", fixture.states.large.path];
       const listed = JSON.parse(await cli("keys", "list", "--json", ...place));
       const date = new Date(today * DAY).toISOString().slice(0, 10);
       assert.deepEqual(listed.find(({ id }) => id === used.row.id).lastUsedOn, date);
@@ -166,7 +166,7 @@ export function keys(world) {
     });
 
     test("a rotated key is valid during the overlap, and rejected afterwards", async () => {
-      const place = ["--local", "--persist-to", world.states.large.path];
+      const place = ["--local", "--persist-to", fixture.states.large.path];
       const list = async () => JSON.parse(await cli("keys", "list", "--account", "rotated", "--json", ...place));
       const whoami = async ({ secret }) => expectJson(await send("/v1/whoami", { secret }), 200);
       const asked = [
@@ -202,18 +202,18 @@ export function keys(world) {
       );
 
       // A key that can't be rotated is not changed.
-      const rows = async () => (await world.database.prepare("SELECT * FROM api_keys ORDER BY id").all()).results;
+      const rows = async () => (await fixture.database.prepare("SELECT * FROM api_keys ORDER BY id").all()).results;
       const all = await rows();
       const refuse = (id, message) =>
         assert.rejects(cli("keys", "rotate", id, ...place), (error) =>
           `${error.message} ${error.output}`.includes(message),
         );
       await refuse(old.id, `was replaced by ${fresh.id} already`);
-      await refuse(world.keys.revoked.row.id, "is revoked");
-      await refuse(world.keys.expired.row.id, "is expired");
+      await refuse(fixture.keys.revoked.row.id, "is revoked");
+      await refuse(fixture.keys.expired.row.id, "is expired");
       await refuse("00000000-0000-4000-8000-000000000000", "there is no key");
       // Rotation is atomic: if the old key can't be changed, no new key is created.
-      await world.database
+      await fixture.database
         .prepare(
           "CREATE TRIGGER broken BEFORE UPDATE OF replaced_by ON api_keys BEGIN SELECT RAISE(ABORT, 'a broken trigger'); END",
         )
@@ -221,11 +221,11 @@ export function keys(world) {
       try {
         await refuse(fresh.id, "a broken trigger");
       } finally {
-        await world.database.prepare("DROP TRIGGER broken").run();
+        await fixture.database.prepare("DROP TRIGGER broken").run();
       }
       assert.deepEqual(await rows(), all);
 
-      await world.database
+      await fixture.database
         .prepare("UPDATE api_keys SET expires_at = ? WHERE id = ?")
         .bind(Date.now() - 1, old.id)
         .run();
@@ -251,7 +251,7 @@ export function keys(world) {
     });
 
     test("a key is created, used, listed and revoked while the service runs", async () => {
-      const place = ["--local", "--persist-to", world.states.large.path];
+      const place = ["--local", "--persist-to", fixture.states.large.path];
       const asked = ["--account", "made-by-npm", "--environment", "live", "--scope", "catalog:read"];
       const made = await npmKeys("create", ...asked, ...place);
       assert.match(made.secret, /^sk_live_[0-9A-Za-z]{38}$/);

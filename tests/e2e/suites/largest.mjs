@@ -11,8 +11,8 @@ const ISOLATE_BYTES = 128 * 2 ** 20;
 /** The allowed memory growth of 200 requests: cached responses have a budget of 4 MiB. */
 const GROWTH_BYTES = 8 * 2 ** 20;
 
-export function largest(world) {
-  const get = (path) => world.server.send(path, { secret: world.keys.full.secret });
+export function largest(fixture) {
+  const get = (path) => fixture.server.send(path, { secret: fixture.keys.full.secret });
   const sum = ({ wasm, heap, buffers }) => wasm + heap + buffers;
 
   describe("the largest platform", () => {
@@ -50,16 +50,16 @@ export function largest(world) {
     });
 
     test("200 requests stay within the memory of the isolate, and do not leak", async () => {
-      const warm = await isolateBytes(world.server);
+      const warm = await isolateBytes(fixture.server);
       for (let i = 0; i < 200; i += 1) {
         const q = `${String.fromCharCode(97 + (i % 26))}${i % 10}`;
         expectPage(await get(`${PATH}?limit=500&page=${1 + (i % 46)}${i % 2 ? `&q=${q}` : ""}`));
       }
-      const after = await isolateBytes(world.server);
+      const after = await isolateBytes(fixture.server);
       assert.ok(warm.wasm > 8e6, `the segment is in memory: ${JSON.stringify(warm)}`);
       for (const bytes of [warm, after]) assert.ok(sum(bytes) < ISOLATE_BYTES, JSON.stringify(bytes));
       assert.ok(sum(after) - sum(warm) < GROWTH_BYTES, `${JSON.stringify(warm)} → ${JSON.stringify(after)}`);
-      assert.ok(world.server.alive);
+      assert.ok(fixture.server.alive);
     });
   });
 }

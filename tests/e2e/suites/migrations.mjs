@@ -17,16 +17,16 @@ async function applied(vault) {
   return results.map(({ name }) => name);
 }
 
-export function migrations(world) {
+export function migrations(fixture) {
   describe("migrations", () => {
     proof("wrangler's own command creates the same tables, and each file is applied once", async () => {
-      assert.deepEqual(await applied(world.database), files);
+      assert.deepEqual(await applied(fixture.database), files);
       const state = new State("by-wrangler-only");
       await state.migrateByWrangler();
       assert.deepEqual(await state.migrate(), []);
       await state.use(async ({ vault }) => {
         assert.deepEqual(await applied(vault), files);
-        const [own, other] = [world.database, vault].map((database) => database.prepare(SCHEMA).all());
+        const [own, other] = [fixture.database, vault].map((database) => database.prepare(SCHEMA).all());
         assert.deepEqual((await own).results, (await other).results);
       });
     });

@@ -26,13 +26,13 @@ const KEYS = /^(rotate|revoke)Key$/;
 const WEBHOOKS = /^(get|update|delete|rotate|test)Webhook$|^replayEvents$|^listDeliveries$/;
 const CLIENT = `/v1/oauth-clients/${PLATFORM}`;
 
-export function openapi(world) {
+export function openapi(fixture) {
   const keys = {
     full: key({ account: "openapi", scopes: ALL }),
     scopeless: key({ account: "openapi", scopes: "" }),
   };
   let description;
-  const send = (path, options) => world.server.send(path, options);
+  const send = (path, options) => fixture.server.send(path, options);
   let made = 0;
   const input = (more = {}) => ({
     platform: PLATFORM,
@@ -70,8 +70,8 @@ export function openapi(world) {
     return send("/v1/keys", { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body });
   };
 
-  const agents = () => new Agents(world.server, keys.full.secret);
-  const people = () => new ConsolePeople(world.server, keys.full.secret);
+  const agents = () => new Agents(fixture.server, keys.full.secret);
+  const people = () => new ConsolePeople(fixture.server, keys.full.secret);
 
   /** The id of a resource for the operation. */
   async function subject(operationId) {
@@ -97,7 +97,7 @@ export function openapi(world) {
     // Repeating the request replaces the resource.
     if (operationId === "createWebhook") await hook();
     if (operationId === "createKey")
-      await world.database.prepare("DELETE FROM api_keys WHERE created_by IS NOT NULL").run();
+      await fixture.database.prepare("DELETE FROM api_keys WHERE created_by IS NOT NULL").run();
     if (/^(get|delete)AgentSignIn$/.test(operationId)) await agents().signIn();
     if (/^(get|delete)ConsoleSignIn$/.test(operationId)) await people().configure();
     const { request } = operationId === "createAgentGrant" ? await agents().request() : {};
@@ -195,12 +195,12 @@ export function openapi(world) {
     if (id === "checkConnection") {
       const failed = await subject(id);
       const sql = "UPDATE connections SET state = 'failed', active = 0 WHERE id = ?";
-      await world.database.prepare(sql).bind(failed).run();
+      await fixture.database.prepare(sql).bind(failed).run();
       return [{ path: path.replace(/[0-9a-f-]{36}/, failed) }];
     }
     if (id === "createWebhook") {
       await hook();
-      for (let nth = 0; nth < 19; nth += 1) await send(path, request);
+      for (let index = 0; index < 19; index += 1) await send(path, request);
       return [{}];
     }
     if (id === "createKey") {
@@ -229,37 +229,37 @@ export function openapi(world) {
 
   describe("the OpenAPI document", () => {
     before(async () => {
-      await store(world.database, Object.values(keys));
+      await store(fixture.database, Object.values(keys));
       description = new Description((await send(PATH)).json);
     });
 
     test("is public, also for pages of every origin", async () => {
       const file = readFileSync(join(root, "www", "public", PATH));
       for (const headers of [[], [["origin", "https://a.example"]], [["x-service-secret", "sk_test_mistyped"]]]) {
-        const answer = await send(PATH, { headers });
-        assert.deepEqual([answer.status, answer.header("content-type")], [200, "application/json"]);
-        assert.equal(answer.header("access-control-allow-origin"), "*");
-        assert.match(answer.header("x-request-id"), /^[\da-f-]{36}$/);
+        const response = await send(PATH, { headers });
+        assert.deepEqual([response.status, response.header("content-type")], [200, "application/json"]);
+        assert.equal(response.header("access-control-allow-origin"), "*");
+        assert.match(response.header("x-request-id"), /^[\da-f-]{36}$/);
         assert.deepEqual(
-          ["vary", "server-timing"].map((name) => answer.header(name)),
+          ["vary", "server-timing"].map((name) => response.header(name)),
           ["x-service-secret, origin", 'd1;desc="calls=0 rows_read=0 rows_written=0", kv;desc="reads=0"'],
         );
-        assert.ok(answer.body.equals(file), "the document is the file");
-        description.expect("openapi", answer);
+        assert.ok(response.body.equals(file), "the document is the file");
+        description.expect("openapi", response);
         const head = await send(PATH, { method: "HEAD", headers });
-        assert.deepEqual([head.status, head.body.length, head.header("etag")], [200, 0, answer.header("etag")]);
-        const known = await send(PATH, { headers: [...headers, ["if-none-match", answer.header("etag")]] });
+        assert.deepEqual([head.status, head.body.length, head.header("etag")], [200, 0, response.header("etag")]);
+        const known = await send(PATH, { headers: [...headers, ["if-none-match", response.header("etag")]] });
         assert.equal(known.status, 304);
         description.expect("openapi", known);
       }
       const origin = [["origin", "https://a.example"]];
       for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
-        const answer = await send(PATH, { method, headers: origin });
-        expectProblem(answer, "method_not_allowed", {
+        const response = await send(PATH, { method, headers: origin });
+        expectProblem(response, "method_not_allowed", {
           headers: {
             allow: "GET, HEAD, OPTIONS",
             "access-control-allow-origin": "https://a.example",
-            "access-control-expose-headers": answer.header("access-control-expose-headers"),
+            "access-control-expose-headers": response.header("access-control-expose-headers"),
           },
         });
       }
@@ -289,17 +289,17 @@ export function openapi(world) {
         if (CALLS.test(id)) continue;
         const seen = new Set();
         const ask = async (request) => {
-          const answer = await send(request.path, request);
-          description.expect(id, answer);
-          seen.add(String(answer.status));
-          return answer;
+          const response = await send(request.path, request);
+          description.expect(id, response);
+          seen.add(String(response.status));
+          return response;
         };
         for (const request of await others(operation)) await ask(request);
         const request = await good(operation);
-        const answer = await ask(request);
-        assert.ok(answer.status < 300, `${id} ${answer.status}`);
+        const response = await ask(request);
+        assert.ok(response.status < 300, `${id} ${response.status}`);
         if (operation.parameters?.some(({ $ref }) => $ref?.endsWith("IfNoneMatch"))) {
-          await ask({ ...request, headers: [["if-none-match", answer.header("etag")]] });
+          await ask({ ...request, headers: [["if-none-match", response.header("etag")]] });
         }
         const described = Object.keys(operation.responses).filter((status) => !ELSEWHERE.includes(status));
         assert.deepEqual([...seen].sort(), described, id);
@@ -340,16 +340,16 @@ export function openapi(world) {
         [{ identity: " ann" }, false],
         [{ identity: "\u202eann" }, false],
       ]) {
-        const answer = await ask(input);
-        description.expect("createSession", answer);
+        const response = await ask(input);
+        description.expect("createSession", response);
         assert.deepEqual(
-          [answer.status === 201, description.faults(schema, input) === undefined],
+          [response.status === 201, description.faults(schema, input) === undefined],
           [taken, taken],
           JSON.stringify(input),
         );
         if (!taken) continue;
         const page = input.origins ? [["origin", input.origins[0]]] : [];
-        const told = await send("/v1/whoami", { secret: answer.json.token, headers: page });
+        const told = await send("/v1/whoami", { secret: response.json.token, headers: page });
         assert.equal(told.status, 200);
         description.expect("whoami", told);
       }
@@ -362,9 +362,9 @@ export function openapi(world) {
         ["listConnections", "/v1/vault/connections"],
       ]) {
         for (const filter of ["limit=500", "limit=2", "page=1000000000"]) {
-          const answer = await send(`${path}?${filter}`, { secret: keys.full.secret });
-          assert.equal(answer.status, 200);
-          description.expect(id, answer);
+          const response = await send(`${path}?${filter}`, { secret: keys.full.secret });
+          assert.equal(response.status, 200);
+          description.expect(id, response);
         }
       }
     });
@@ -411,9 +411,9 @@ export function openapi(world) {
           const status = async (value) => {
             const needed = operation.operationId === "searchActions" && { q: "x" };
             const filter = query({ ...needed, [name]: value, ...(name === "tagsMatch" && { tags: "x" }) });
-            const answer = await send(`${path}?${filter}`, { secret: keys.full.secret });
-            description.expect(operation.operationId, answer);
-            return answer.status;
+            const response = await send(`${path}?${filter}`, { secret: keys.full.secret });
+            description.expect(operation.operationId, response);
+            return response.status;
           };
           // The response for a pending attempt takes as long as `wait`.
           const allowed = name === "wait" ? taken.slice(0, 1) : taken;
@@ -472,15 +472,15 @@ export function openapi(world) {
       const { schema } = description.operations.get("createConnection").requestBody.content["application/json"];
       let created = 0;
       for (const body of cases) {
-        const answer = await create(body);
-        description.expect("createConnection", answer);
+        const response = await create(body);
+        description.expect("createConnection", response);
         const faults = description.faults(schema, body);
         assert.equal(
-          answer.status === 201,
+          response.status === 201,
           faults === undefined,
-          `${JSON.stringify(body)}: ${answer.status}, ${faults}`,
+          `${JSON.stringify(body)}: ${response.status}, ${faults}`,
         );
-        created += answer.status === 201 ? 1 : 0;
+        created += response.status === 201 ? 1 : 0;
       }
       assert.ok(created > 15 && cases.length - created > 25, `${created} of ${cases.length}`);
       for (const [change, taken] of [
@@ -491,12 +491,12 @@ export function openapi(world) {
       ]) {
         const { id } = (await create(input())).json;
         const body = JSON.stringify(change);
-        const answer = await send(one(id), { method: "PATCH", secret: keys.full.secret, headers: [JSON_TYPE], body });
-        description.expect("updateConnection", answer);
+        const response = await send(one(id), { method: "PATCH", secret: keys.full.secret, headers: [JSON_TYPE], body });
+        description.expect("updateConnection", response);
         const { schema: changes } =
           description.operations.get("updateConnection").requestBody.content["application/json"];
         assert.deepEqual(
-          [answer.status === 200, description.faults(changes, change) === undefined],
+          [response.status === 200, description.faults(changes, change) === undefined],
           [taken, taken],
           body,
         );

@@ -18,32 +18,32 @@ const DETAIL = "The service can't reach its storage. Try again shortly.";
 /** Data that the log of a failure must not contain. */
 const PRIVATE = "private-matter";
 
-export function outage(world) {
+export function outage(fixture) {
   const made = key({ account: "outage" });
   const description = Description.committed();
-  const caller = new Caller(world, made);
+  const caller = new Caller(fixture, made);
   const input = { platform: "github", identity: `${PRIVATE}-identity`, identityType: "user", name: `${PRIVATE} name` };
-  const run = (sql) => world.database.prepare(sql).run();
+  const run = (sql) => fixture.database.prepare(sql).run();
 
   /** Asserts 503, that the log has the cause with the request id, and that neither contains other data. */
-  async function expectUnavailable(answer, cause) {
-    const { requestId } = expectProblem(answer, "unavailable", { detail: DETAIL });
+  async function expectUnavailable(response, cause) {
+    const { requestId } = expectProblem(response, "unavailable", { detail: DETAIL });
     // Every operation documents it in the same way.
-    description.expect("listConnections", answer);
-    const line = await world.server.logged(`unavailable request=${requestId}`, cause);
+    description.expect("listConnections", response);
+    const line = await fixture.server.logged(`unavailable request=${requestId}`, cause);
     assert.ok(!line.includes(PRIVATE), line);
-    assert.ok(!/sql|d1:|no such|trigger|connection_/i.test(answer.text), answer.text);
+    assert.ok(!/sql|d1:|no such|trigger|connection_/i.test(response.text), response.text);
   }
 
   describe("an outage of the vault", () => {
     let id;
     before(async () => {
-      await store(world.database, [made]);
+      await store(fixture.database, [made]);
       id = expectConnection(await caller.create({ ...input, tags: ["kept"] }), {}, { status: 201 }).connection.id;
     });
 
     test("a failing write is rolled back", async () => {
-      const rows = await stored(world.database, "outage");
+      const rows = await stored(fixture.database, "outage");
       // At this point the connection's row and some of its tags are written.
       await run(
         "CREATE TRIGGER broken AFTER INSERT ON connection_tags WHEN NEW.tag = 'boom' BEGIN SELECT RAISE(ABORT, 'a broken trigger'); END",
@@ -52,7 +52,7 @@ export function outage(world) {
         const tags = ["a", `${PRIVATE}-tag`, "boom", "z"];
         await expectUnavailable(await caller.create({ ...input, identity: `${PRIVATE}-2`, tags }), "a broken trigger");
         await expectUnavailable(await caller.patch(id, { tags }), "a broken trigger");
-        assert.equal(await stored(world.database, "outage"), rows);
+        assert.equal(await stored(fixture.database, "outage"), rows);
         expectConnection(await caller.read(id), { version: "1", tags: ["kept"] });
       } finally {
         await run("DROP TRIGGER broken");
@@ -74,26 +74,26 @@ export function outage(world) {
         ["connections", all],
         ["connection_counts", [list, () => caller.summary()]],
       ]) {
-        const rows = await stored(world.database, "outage");
+        const rows = await stored(fixture.database, "outage");
         await run(`ALTER TABLE ${table} RENAME TO lost`);
         try {
           for (const ask of asked) await expectUnavailable(await ask(), `no such table: ${table}`);
           const head = await caller.send("HEAD", CONNECTIONS);
           assert.deepEqual([head.status, head.body.length, head.header("retry-after")], [503, 0, "5"]);
-          assert.equal((await world.server.send("/health")).status, 200);
-          expectProblem(await world.server.send(one(id)), "missing_key");
+          assert.equal((await fixture.server.send("/health")).status, 200);
+          expectProblem(await fixture.server.send(one(id)), "missing_key");
         } finally {
           await run(`ALTER TABLE lost RENAME TO ${table}`);
         }
-        assert.equal(await stored(world.database, "outage"), rows);
+        assert.equal(await stored(fixture.database, "outage"), rows);
         expectConnections(await list(), { total: 1 });
       }
-      await expectTrueCounts(world.database);
+      await expectTrueCounts(fixture.database);
     });
 
     test("the log contains no request bodies", () => {
-      assert.ok(world.server.output.includes("unavailable request="));
-      assert.ok(!world.server.output.includes(PRIVATE));
+      assert.ok(fixture.server.output.includes("unavailable request="));
+      assert.ok(!fixture.server.output.includes(PRIVATE));
     });
   });
 }

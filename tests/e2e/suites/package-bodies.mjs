@@ -143,8 +143,8 @@ const BODIES = {
   ],
 };
 
-export function bodies(world) {
-  const { counted, plain, expectSame } = comparing(world);
+export function bodies(fixture) {
+  const { counted, plain, expectSame } = comparing(fixture);
 
   describe("validation of bodies", () => {
     for (const [name, method, path, call, validate] of [

@@ -46,10 +46,10 @@ globalThis.inWorker = (...given) => new Promise((done, fail) => {
 globalThis.isReady = true;
 `;
 
-export function browser(world) {
+export function browser(fixture) {
   let chromium;
   let page;
-  const secret = () => world.keys.page.secret;
+  const secret = () => fixture.keys.page.secret;
 
   async function open(site) {
     const context = await chromium.newContext();
@@ -67,7 +67,7 @@ export function browser(world) {
   const call = (body, { key = secret(), options = {}, ...how } = {}) =>
     run(
       `const [address, secret, options, ...more] = given; const vault = new library.ConnectorVault({ baseUrl: address, secret, allowSecretInBrowser: true, maxRetries: 0, ...options }); ${body}`,
-      { ...how, given: [world.baseUrl, key, options, ...(how.given ?? [])] },
+      { ...how, given: [fixture.baseUrl, key, options, ...(how.given ?? [])] },
     );
 
   /** The result of a successful call. */
@@ -103,12 +103,12 @@ export function browser(world) {
 
   describe("pages", () => {
     before(async () => {
-      copyFileSync(join(dist, "index.mjs"), join(world.pages, "connector-vault.mjs"));
+      copyFileSync(join(dist, "index.mjs"), join(fixture.pages, "connector-vault.mjs"));
       for (const [name, text] of Object.entries({ "index.html": PAGE, "page.mjs": IN_PAGE, "worker.mjs": WORKER }))
-        writeFileSync(join(world.pages, name), text);
+        writeFileSync(join(fixture.pages, name), text);
       chromium = await launch();
-      page = await open(world.site);
-      assert.notEqual(world.site.origin, world.baseUrl);
+      page = await open(fixture.site);
+      assert.notEqual(fixture.site.origin, fixture.baseUrl);
     });
 
     after(() => chromium?.close());
@@ -117,13 +117,13 @@ export function browser(world) {
       const envelope = (rows) => `const { rows, total, pages, page } = ${rows}; return { rows, total, pages, page };`;
       assert.deepEqual(
         await value(envelope('await vault.connectors.list({ q: "google drive", limit: 3 })')),
-        (await world.plain(world.keys.page, "/v1/available-connectors?q=google%20drive&limit=3")).json,
+        (await fixture.plain(fixture.keys.page, "/v1/available-connectors?q=google%20drive&limit=3")).json,
       );
       assert.deepEqual(
         await value(envelope('await vault.actions.list("GitHub", { method: "get", page: 2 })')),
-        (await world.plain(world.keys.page, "/v1/available-actions/github?method=get&page=2")).json,
+        (await fixture.plain(fixture.keys.page, "/v1/available-actions/github?method=get&page=2")).json,
       );
-      const { json } = await world.plain(world.keys.page, "/v1/available-connectors?limit=500");
+      const { json } = await fixture.plain(fixture.keys.page, "/v1/available-connectors?limit=500");
       assert.deepEqual(
         await value("return (await vault.connectors.list().toArray()).map(({ key }) => key)"),
         json.rows.map(({ key }) => key),
@@ -131,16 +131,16 @@ export function browser(world) {
     });
 
     test("a page iterates over connections with cursors", async () => {
-      const expected = world.seeded.filter(({ active }) => active).length;
+      const expected = fixture.seeded.filter(({ active }) => active).length;
       const walk =
         "const ids = []; for await (const { id } of vault.connections.list({ limit: 500 })) ids.push(id); return ids;";
-      const ids = await value(walk, { key: world.keys.many.secret });
+      const ids = await value(walk, { key: fixture.keys.many.secret });
       assert.deepEqual([ids.length, new Set(ids).size], [expected, expected]);
       const asked = [];
       const listen = (request) => asked.push(request.url());
       page.on("request", listen);
       await value("return (await vault.connections.list().toArray({ max: 250 })).length", {
-        key: world.keys.many.secret,
+        key: fixture.keys.many.secret,
       });
       page.off("request", listen);
       const sent = asked
@@ -153,7 +153,7 @@ export function browser(world) {
       ]);
       assert.equal(
         await value("return (await (await vault.connections.list({ limit: 5 })).next()).page", {
-          key: world.keys.many.secret,
+          key: fixture.keys.many.secret,
         }),
         2,
       );
@@ -163,7 +163,7 @@ export function browser(world) {
       const made = await value(
         'return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user", tags: ["é", "a b"] })',
       );
-      assert.deepEqual((await world.plain(world.keys.page, one(made.id))).json, made);
+      assert.deepEqual((await fixture.plain(fixture.keys.page, one(made.id))).json, made);
       assert.deepEqual(await value("return vault.connections.get(more[0])", { given: [made.id.toUpperCase()] }), made);
       const changed = await value(
         'return vault.connections.update(more[0].id, { tags: ["x"] }, { ifMatch: more[0] })',
@@ -198,7 +198,7 @@ export function browser(world) {
     });
 
     test("each error of the service is reported with all members", async () => {
-      const { unknown, revoked, expired, reader, noCatalog } = world.keys;
+      const { unknown, revoked, expired, reader, noCatalog } = fixture.keys;
       for (const { secret: key } of [unknown, revoked, expired])
         expectAnswered(await call("return vault.whoami()", { key }), "AuthenticationError", {
           status: 401,
@@ -229,11 +229,11 @@ export function browser(world) {
         [["/platform", "github"]],
       );
       const after = /after=([^&>]+)/.exec(
-        (await world.plain(world.keys.many, `${CONNECTIONS}?limit=5`)).header("link"),
+        (await fixture.plain(fixture.keys.many, `${CONNECTIONS}?limit=5`)).header("link"),
       )[1];
       expectAnswered(
         await call("return vault.connections.list({ limit: 6, after: more[0] })", {
-          key: world.keys.many.secret,
+          key: fixture.keys.many.secret,
           given: [after],
         }),
         "ValidationError",
@@ -242,7 +242,7 @@ export function browser(world) {
     });
 
     test("a page can read Retry-After when storage is unavailable", async () => {
-      const run = (sql) => world.database.prepare(sql).run();
+      const run = (sql) => fixture.database.prepare(sql).run();
       await run("ALTER TABLE connections RENAME TO lost");
       try {
         const error = expectAnswered(await call("return vault.connections.list()"), "ServerError", {
@@ -269,7 +269,7 @@ export function browser(world) {
         ['return vault.connections.update("x", { tag: 1 })', (vault) => vault.connections.update("x", { tag: 1 })],
         ["return vault.whoami({ signl: 1 })", (vault) => vault.whoami({ signl: 1 })],
       ]) {
-        const error = await ask(world.vault(world.keys.page)).then(
+        const error = await ask(fixture.vault(fixture.keys.page)).then(
           () => assert.fail("it should have failed"),
           (reason) => reason,
         );
@@ -310,13 +310,13 @@ export function browser(world) {
     test("redirects and responses of other servers are rejected", async () => {
       const elsewhere =
         "return new library.ConnectorVault({ baseUrl: more[0], secret, allowSecretInBrowser: true }).whoami()";
-      expectTold(await call(elsewhere, { given: [world.site.origin] }), "NotFoundError", {
+      expectTold(await call(elsewhere, { given: [fixture.site.origin] }), "NotFoundError", {
         status: 404,
         code: "unexpected_response",
       });
       const asked = [];
       const allow = {
-        "access-control-allow-origin": world.site.origin,
+        "access-control-allow-origin": fixture.site.origin,
         "access-control-allow-headers": "x-service-secret",
         "access-control-allow-methods": "GET",
       };
@@ -338,7 +338,7 @@ export function browser(world) {
     });
 
     test("a page of an origin that is not allowed gets ConnectionError", async () => {
-      const stranger = await open(world.stranger);
+      const stranger = await open(fixture.stranger);
       for (const body of [
         "return vault.whoami()",
         "return vault.connections.list()",
@@ -360,7 +360,7 @@ export function browser(world) {
         const make = (options) =>
           run("const vault = new library.ConnectorVault(given[0]); return typeof vault.whoami;", {
             where,
-            given: [{ baseUrl: world.baseUrl, ...options }],
+            given: [{ baseUrl: fixture.baseUrl, ...options }],
           });
         for (const options of [
           { secret: secret() },
@@ -394,7 +394,7 @@ export function browser(world) {
     test("the code uses nothing that only Node has", () => {
       assert.equal(typeof window, "undefined");
       assert.ok(
-        new library.ConnectorVault({ baseUrl: world.baseUrl, secret: secret() }),
+        new library.ConnectorVault({ baseUrl: fixture.baseUrl, secret: secret() }),
         "API keys are allowed on servers",
       );
     });

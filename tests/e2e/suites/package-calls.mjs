@@ -56,9 +56,9 @@ const TAGS = [
   [],
 ];
 
-export function calls(world) {
-  const { vault } = world;
-  const read = async (id, made = world.keys.full) => (await world.plain(made, one(id))).json;
+export function calls(fixture) {
+  const { vault } = fixture;
+  const read = async (id, made = fixture.keys.full) => (await fixture.plain(made, one(id))).json;
   let count = 0;
   const input = (more = {}) => ({
     platform: "github",
@@ -67,7 +67,7 @@ export function calls(world) {
     ...more,
   });
   const make = (more) => {
-    const { connections } = vault(world.keys.full);
+    const { connections } = vault(fixture.keys.full);
     const body = input(more);
     assert.deepEqual(connections.validateCreate(body), [], "what the service takes has no faults");
     return connections.create(body);
@@ -77,25 +77,25 @@ export function calls(world) {
     test("whoami and summary equal plain HTTP", async () => {
       for (const name of ["full", "live", "catalogOnly", "expiring", "many"]) {
         assert.deepEqual(
-          await vault(world.keys[name]).whoami(),
-          (await world.plain(world.keys[name], "/v1/whoami")).json,
+          await vault(fixture.keys[name]).whoami(),
+          (await fixture.plain(fixture.keys[name], "/v1/whoami")).json,
         );
       }
-      assert.equal((await vault(world.keys.expiring).whoami()).expiresAt, "2999-01-02T03:04:05.678Z");
-      const summary = await vault(world.keys.many).connections.summary();
-      assert.deepEqual(summary, (await world.plain(world.keys.many, SUMMARY)).json);
-      assert.equal(summary.total, world.seeded.length);
+      assert.equal((await vault(fixture.keys.expiring).whoami()).expiresAt, "2999-01-02T03:04:05.678Z");
+      const summary = await vault(fixture.keys.many).connections.summary();
+      assert.deepEqual(summary, (await fixture.plain(fixture.keys.many, SUMMARY)).json);
+      assert.equal(summary.total, fixture.seeded.length);
     });
 
     test("an action equals plain HTTP, with responses only on request", async () => {
-      const { actions } = vault(world.keys.full);
+      const { actions } = vault(fixture.keys.full);
       for (const key of ["issuesCreate", "reposListBranches", "usersGetAuthenticated"]) {
         const path = `/v1/available-actions/github/${key}`;
         const action = await actions.get("GitHub", key);
-        assert.deepEqual(action, (await world.plain(world.keys.full, path)).json);
+        assert.deepEqual(action, (await fixture.plain(fixture.keys.full, path)).json);
         assert.equal("responses" in action, false);
         const whole = await actions.get("github", key, { include: "responses" });
-        assert.deepEqual(whole, (await world.plain(world.keys.full, `${path}?include=responses`)).json);
+        assert.deepEqual(whole, (await fixture.plain(fixture.keys.full, `${path}?include=responses`)).json);
         assert.ok(whole.responses.length > 0);
       }
       for (const query of [{}, undefined, { include: undefined }])
@@ -112,10 +112,10 @@ export function calls(world) {
     });
 
     test("a connection can be read by its id in any case, active or not", async () => {
-      const client = vault(world.keys.many);
-      for (const { id, active } of [...world.seeded.slice(0, 8), world.seeded.find((row) => !row.active)]) {
+      const client = vault(fixture.keys.many);
+      for (const { id, active } of [...fixture.seeded.slice(0, 8), fixture.seeded.find((row) => !row.active)]) {
         const connection = await client.connections.get(id);
-        assert.deepEqual(connection, await read(id, world.keys.many));
+        assert.deepEqual(connection, await read(id, fixture.keys.many));
         assert.equal(connection.active, active);
         assert.deepEqual(await client.connections.get(id.toUpperCase()), connection);
       }
@@ -123,7 +123,7 @@ export function calls(world) {
 
     test("a created connection persists, with defaults for omitted members", async () => {
       const recorder = new Recorder();
-      const client = vault(world.keys.full, { fetch: recorder.fetch });
+      const client = vault(fixture.keys.full, { fetch: recorder.fetch });
       const least = input();
       const made = await client.connections.create(least);
       const { platform, identity, identityType, name, label, state, active, tags, version, key } = {
@@ -161,17 +161,17 @@ export function calls(world) {
     });
 
     test("the response to create has the connection's location", async () => {
-      let answer;
-      const fetching = async (request) => (answer = await fetch(request)).clone();
-      const { id } = await vault(world.keys.full, { fetch: fetching }).connections.create(input());
+      let response;
+      const fetching = async (request) => (response = await fetch(request)).clone();
+      const { id } = await vault(fixture.keys.full, { fetch: fetching }).connections.create(input());
       assert.deepEqual(
-        [answer.status, answer.headers.get("location"), answer.headers.get("etag")],
-        [201, `${world.baseUrl}${one(id)}`, `"${id}-1"`],
+        [response.status, response.headers.get("location"), response.headers.get("etag")],
+        [201, `${fixture.baseUrl}${one(id)}`, `"${id}-1"`],
       );
     });
 
     test("a duplicate key is rejected with the id of the existing connection", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       const taken = input({ tags: ["first"] });
       const { id } = await client.create(taken);
       const error = expectError(await failure(client.create({ ...taken, tags: ["second"] })), "ConflictError", {
@@ -186,7 +186,7 @@ export function calls(world) {
     });
 
     test("identities are stored unchanged, found by identity and key, and parsed from the key", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       await each(IDENTITIES, async (identity) => {
         const made = await make({ identity, identityType: "team", label: "odd" });
         assert.equal(made.identity, identity);
@@ -209,7 +209,7 @@ export function calls(world) {
     });
 
     test("tags are replaced, keep their order, and are found individually", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       const { id } = await make({ tags: ["old"] });
       let version = 1;
       for (const tags of TAGS) {
@@ -233,7 +233,7 @@ export function calls(world) {
     });
 
     test("every allowed character of a tag is stored and found", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       const { id } = await make();
       const characters = Array.from({ length: 0x250 }, (_, code) => String.fromCodePoint(code)).filter(
         (character) => !/[\p{Cc}\u00ad,]/u.test(character),
@@ -249,7 +249,7 @@ export function calls(world) {
     });
 
     test("an empty change keeps the version", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       const made = await make({ tags: ["a", "b"] });
       for (const changes of [{}, { tags: undefined }, { tags: ["a", "b"] }]) {
         assert.deepEqual(client.validateUpdate(changes), []);
@@ -259,10 +259,10 @@ export function calls(world) {
     });
 
     test("ifMatch accepts a connection, an entity tag, or `*`", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       const made = await make();
       const { id } = made;
-      const tag = async () => (await world.plain(world.keys.full, one(id))).header("etag");
+      const tag = async () => (await fixture.plain(fixture.keys.full, one(id))).header("etag");
       let now = made;
       let n = 0;
       const good = async (ifMatch, spelled = id) => {
@@ -308,7 +308,7 @@ export function calls(world) {
     });
 
     test("setting a state or name respects ifMatch", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       const made = await make();
       const failed = await client.setState(made.id, { state: "failed", active: false, reason: "revoked" });
       assert.deepEqual(failed, { ...made, state: "failed", active: false, version: "2" });
@@ -336,7 +336,7 @@ export function calls(world) {
     });
 
     test("delete with ifMatch rejects a changed connection", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       const made = await make();
       const now = await client.update(made.id, { tags: ["changed"] });
       for (const ifMatch of [made, `"${made.id}-1"`, `W/"${made.id}-2"`]) {
@@ -352,7 +352,7 @@ export function calls(world) {
     });
 
     test("of two concurrent changes with the same ifMatch, one is rejected", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       const made = await make();
       const outcomes = await Promise.allSettled(
         Array.from({ length: 8 }, (_, n) => client.update(made.id, { tags: [`try-${n}`] }, { ifMatch: made })),
@@ -365,7 +365,7 @@ export function calls(world) {
     });
 
     test("a deleted connection is not found", async () => {
-      const client = vault(world.keys.full).connections;
+      const client = vault(fixture.keys.full).connections;
       const [{ id }, upper] = [await make(), await make()];
       assert.equal(await client.delete(id), undefined);
       assert.equal(await client.delete(upper.id.toUpperCase()), undefined);
@@ -381,15 +381,15 @@ export function calls(world) {
           suggestions: [],
         });
       }
-      assert.equal((await world.plain(world.keys.full, one(id))).status, 404);
+      assert.equal((await fixture.plain(fixture.keys.full, one(id))).status, 404);
     });
 
     test("concurrent calls with many keys get their own results", async () => {
       const names = ["full", "live", "other", "many"];
-      const clients = names.map((name) => vault(world.keys[name]));
-      const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => clients[n % 4].whoami()));
-      answers.forEach(({ account, environment }, n) => {
-        const { row } = world.keys[names[n % 4]];
+      const clients = names.map((name) => vault(fixture.keys[name]));
+      const responses = await Promise.all(Array.from({ length: 100 }, (_, n) => clients[n % 4].whoami()));
+      responses.forEach(({ account, environment }, n) => {
+        const { row } = fixture.keys[names[n % 4]];
         assert.deepEqual([account, environment], [row.account, row.environment]);
       });
     });

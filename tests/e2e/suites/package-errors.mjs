@@ -8,16 +8,16 @@ import { CONNECTIONS, one } from "../support/vault.mjs";
 
 const ONCE = { maxRetries: 0 };
 
-export function errors(world) {
-  const { vault } = world;
+export function errors(fixture) {
+  const { vault } = fixture;
 
   describe("errors", () => {
     for (const name of ["unknown", "revoked", "expired"]) {
       test(`401: every call with a key that is ${name}`, async () => {
-        const made = world.keys[name];
+        const made = fixture.keys[name];
         for (const [ask, method, path] of Object.values(EVERY)) {
-          const answer = await world.plain(made, path, { method });
-          expectAnswered(await failure(ask(vault(made))), "AuthenticationError", answer, {
+          const response = await fixture.plain(made, path, { method });
+          expectAnswered(await failure(ask(vault(made))), "AuthenticationError", response, {
             status: 401,
             code: "invalid_key",
           });
@@ -29,11 +29,11 @@ export function errors(world) {
       for (const [what, [ask, method, path, scope]] of Object.entries(EVERY)) {
         if (scope === undefined) continue;
         const made =
-          world.keys[
+          fixture.keys[
             { "catalog:read": "noCatalog", "connections:read": "catalogOnly", "connections:write": "reader" }[scope]
           ];
-        const answer = await world.plain(made, path, { method });
-        const error = expectAnswered(await failure(ask(vault(made))), "PermissionError", answer, {
+        const response = await fixture.plain(made, path, { method });
+        const error = expectAnswered(await failure(ask(vault(made))), "PermissionError", response, {
           status: 403,
           code: "insufficient_scope",
         });
@@ -42,17 +42,17 @@ export function errors(world) {
     });
 
     test("404: a connection of another account or environment", async () => {
-      const theirs = await vault(world.keys.other).connections.create({
+      const theirs = await vault(fixture.keys.other).connections.create({
         platform: "github",
         identity: "theirs",
         identityType: "user",
       });
-      const live = await vault(world.keys.live).connections.create({
+      const live = await vault(fixture.keys.live).connections.create({
         platform: "github",
         identity: "live",
         identityType: "user",
       });
-      const own = vault(world.keys.full).connections;
+      const own = vault(fixture.keys.full).connections;
       for (const id of [UNKNOWN, theirs.id, live.id, theirs.id.toUpperCase()]) {
         for (const [method, ask] of [
           ["GET", () => own.get(id)],
@@ -61,7 +61,7 @@ export function errors(world) {
           const error = expectAnswered(
             await failure(ask),
             "NotFoundError",
-            await world.plain(world.keys.full, one(id), { method }),
+            await fixture.plain(fixture.keys.full, one(id), { method }),
             { status: 404, code: "connection_not_found" },
           );
           assert.deepEqual(error.suggestions, []);
@@ -72,11 +72,11 @@ export function errors(world) {
             code: "connection_not_found",
           });
       }
-      assert.deepEqual(await vault(world.keys.other).connections.get(theirs.id), theirs);
+      assert.deepEqual(await vault(fixture.keys.other).connections.get(theirs.id), theirs);
     });
 
     test("404: an unknown platform, with suggestions", async () => {
-      const { full } = world.keys;
+      const { full } = fixture.keys;
       for (const [platform, meant] of [
         ["gitub", "github"],
         ["GITHUBB", "github"],
@@ -88,19 +88,19 @@ export function errors(world) {
         ["petstore"],
         ["nothing like it"],
       ]) {
-        const answer = await world.plain(full, `/v1/available-actions/${encodeURIComponent(platform)}`);
-        const error = expectAnswered(await failure(vault(full).actions.list(platform)), "NotFoundError", answer, {
+        const response = await fixture.plain(full, `/v1/available-actions/${encodeURIComponent(platform)}`);
+        const error = expectAnswered(await failure(vault(full).actions.list(platform)), "NotFoundError", response, {
           status: 404,
           code: "platform_not_found",
         });
         assert.ok(Array.isArray(error.suggestions));
         if (meant) assert.equal(error.suggestions[0], meant);
-        expectAnswered(await failure(vault(full).actions.list(platform).toArray()), "NotFoundError", answer);
+        expectAnswered(await failure(vault(full).actions.list(platform).toArray()), "NotFoundError", response);
       }
     });
 
     test("404: an unknown action, with suggestions", async () => {
-      const { full } = world.keys;
+      const { full } = fixture.keys;
       for (const [platform, key, meant, code = "action_not_found"] of [
         ["github", "issuesCraete", "issuesCreate"],
         ["GITHUB", "issues/create%"],
@@ -108,8 +108,8 @@ export function errors(world) {
         ["gitub", "issuesCreate", "github", "platform_not_found"],
       ]) {
         const path = `/v1/available-actions/${platform}/${encodeURIComponent(key)}`;
-        const answer = await world.plain(full, path);
-        const error = expectAnswered(await failure(vault(full).actions.get(platform, key)), "NotFoundError", answer, {
+        const response = await fixture.plain(full, path);
+        const error = expectAnswered(await failure(vault(full).actions.get(platform, key)), "NotFoundError", response, {
           status: 404,
           code,
         });
@@ -118,17 +118,17 @@ export function errors(world) {
     });
 
     test("409 and 412 describe the conflict", async () => {
-      const { full } = world.keys;
+      const { full } = fixture.keys;
       const input = { platform: "github", identity: "errors-409", identityType: "user" };
       const { id } = await vault(full).connections.create(input);
       const headers = [["content-type", "application/json"]];
-      const exists = await world.plain(full, CONNECTIONS, { method: "POST", headers, body: JSON.stringify(input) });
+      const exists = await fixture.plain(full, CONNECTIONS, { method: "POST", headers, body: JSON.stringify(input) });
       expectAnswered(await failure(vault(full).connections.create(input)), "ConflictError", exists, {
         status: 409,
         code: "connection_exists",
         connectionId: id,
       });
-      const stale = await world.plain(full, one(id), {
+      const stale = await fixture.plain(full, one(id), {
         method: "PATCH",
         headers: [...headers, ["if-match", '"x"']],
         body: "{}",
@@ -142,8 +142,8 @@ export function errors(world) {
     });
 
     test("400: errors that only the service can detect", async () => {
-      const { full, many } = world.keys;
-      const after = /after=([^&>]+)/.exec((await world.plain(many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
+      const { full, many } = fixture.keys;
+      const after = /after=([^&>]+)/.exec((await fixture.plain(many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
       for (const [made, filter] of [
         [full, { after }],
         [full, { limit: 5, after }],
@@ -155,13 +155,13 @@ export function errors(world) {
         expectAnswered(
           await failure(vault(made).connections.list(filter)),
           "ValidationError",
-          await world.plain(made, path),
+          await fixture.plain(made, path),
           { status: 400, code: "invalid_parameter" },
         );
       }
       for (const [platform, suggestion] of [["gitub", "github"], ["Git_Hub", "github"], ["no such platform at all"]]) {
         const input = { platform, identity: "x", identityType: "user" };
-        const answer = await world.plain(full, CONNECTIONS, {
+        const response = await fixture.plain(full, CONNECTIONS, {
           method: "POST",
           headers: [["content-type", "application/json"]],
           body: JSON.stringify(input),
@@ -169,7 +169,7 @@ export function errors(world) {
         const { errors } = expectAnswered(
           await failure(vault(full).connections.create(input)),
           "ValidationError",
-          answer,
+          response,
           { status: 400, code: "invalid_body" },
         );
         assert.equal(errors[0].pointer, "/platform");
@@ -178,10 +178,10 @@ export function errors(world) {
     });
 
     test("429: `retryAfter` is set, and a wait beyond the timeout is not made", async () => {
-      const { limited } = world.keys;
+      const { limited } = fixture.keys;
       const recorder = new Recorder();
       const asking = vault(limited, {
-        baseUrl: `http://127.0.0.1:${world.limited.port}`,
+        baseUrl: `http://127.0.0.1:${fixture.limited.port}`,
         fetch: recorder.fetch,
         maxRetries: 2,
       });
@@ -219,13 +219,13 @@ export function errors(world) {
     });
 
     test("503: unavailable storage, and its recovery", async () => {
-      const { outage } = world.keys;
+      const { outage } = fixture.keys;
       const whole = vault(outage);
       const { id } = await whole.connections.create({ platform: "github", identity: "outage", identityType: "user" });
-      const run = (sql) => world.database.prepare(sql).run();
+      const run = (sql) => fixture.database.prepare(sql).run();
       await run("ALTER TABLE connections RENAME TO lost");
       try {
-        const answer = await world.plain(outage, CONNECTIONS);
+        const response = await fixture.plain(outage, CONNECTIONS);
         const once = vault(outage, ONCE).connections;
         for (const ask of [
           () => once.list(),
@@ -234,7 +234,7 @@ export function errors(world) {
           () => once.delete(id),
           () => once.create({ platform: "github", identity: "b", identityType: "user" }),
         ]) {
-          expectAnswered(await failure(ask), "ServerError", answer, {
+          expectAnswered(await failure(ask), "ServerError", response, {
             status: 503,
             code: "unavailable",
             retryAfter: 5,
@@ -252,19 +252,19 @@ export function errors(world) {
     });
 
     test("503: storage recovers while the call waits", async () => {
-      const { outage } = world.keys;
-      const run = (sql) => world.database.prepare(sql).run();
+      const { outage } = fixture.keys;
+      const run = (sql) => fixture.database.prepare(sql).run();
       await run("ALTER TABLE connections RENAME TO lost");
       const statuses = [];
       const recorder = new Recorder(async (request) => {
-        const answer = await fetch(request);
-        statuses.push(answer.status);
-        if (answer.status !== 503) return answer;
+        const response = await fetch(request);
+        statuses.push(response.status);
+        if (response.status !== 503) return response;
         await run("ALTER TABLE lost RENAME TO connections");
         // Equal except for the seconds to wait.
-        const headers = new Headers(answer.headers);
+        const headers = new Headers(response.headers);
         headers.set("retry-after", "0");
-        return new Response(answer.body, { status: 503, headers });
+        return new Response(response.body, { status: 503, headers });
       });
       assert.equal((await vault(outage, { fetch: recorder.fetch }).connections.list()).total, 1);
       assert.deepEqual(statuses, [503, 200]);
@@ -275,7 +275,7 @@ export function errors(world) {
         ["unknown", "AuthenticationError"],
         ["noCatalog", "PermissionError"],
       ]) {
-        const error = await failure(vault(world.keys[name]).connectors.list());
+        const error = await failure(vault(fixture.keys[name]).connectors.list());
         assert.equal(error.constructor.name, kind);
         assert.ok(inspect(error).startsWith(`${kind}: ${error.message}\n`), inspect(error).split("\n")[0]);
         assert.ok(error.stack.startsWith(`${kind}: ${error.message}\n`), error.stack);
@@ -283,22 +283,22 @@ export function errors(world) {
     });
 
     test("printing a client shows no secret", () => {
-      const own = vault(world.keys.full);
+      const own = vault(fixture.keys.full);
       for (const value of [own, own.connections, own.connectors, own.actions, own.connections.list(), { own }]) {
         for (const text of [
           JSON.stringify(value),
           inspect(value, { depth: 20, showHidden: true, getters: true }),
           String(Object.entries(value)),
         ])
-          assert.ok(!text?.includes(world.keys.full.secret));
+          assert.ok(!text?.includes(fixture.keys.full.secret));
       }
       for (const secret of [
-        world.keys.full.secret.slice(0, -1),
-        `${world.keys.full.secret}0`,
-        `Bearer ${world.keys.full.secret}`,
+        fixture.keys.full.secret.slice(0, -1),
+        `${fixture.keys.full.secret}0`,
+        `Bearer ${fixture.keys.full.secret}`,
       ]) {
         assert.throws(
-          () => new ConnectorVault({ baseUrl: world.baseUrl, secret }),
+          () => new ConnectorVault({ baseUrl: fixture.baseUrl, secret }),
           (error) => {
             expectNoSecret(error);
             for (const text of [inspect(error, { depth: 20, showHidden: true }), JSON.stringify(error), error.stack])

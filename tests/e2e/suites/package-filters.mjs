@@ -127,8 +127,8 @@ function numbers(seed) {
 }
 
 /** The errors that a validation returns for a call with this error: one for the whole request if it has no list. */
-export function filters(world) {
-  const { counted, plain, expectSame } = comparing(world);
+export function filters(fixture) {
+  const { counted, plain, expectSame } = comparing(fixture);
 
   describe("validation of filters", () => {
     for (const [what, path, filters, list, validate] of [
@@ -175,9 +175,9 @@ export function filters(world) {
       test(`invalid filters of ${what} have the same errors in iterations and toArray()`, async () => {
         for (const filter of filters.filter((_, n) => n % 9 === 0)) {
           if ("limit" in filter || "page" in filter || "after" in filter) continue;
-          const answer = await plain(`${path}?${pairs(filter)}`);
-          await expectSame("toArray", (client) => list(client, filter).toArray(), answer);
-          await expectSame("iterated", (client) => list(client, filter)[Symbol.asyncIterator]().next(), answer);
+          const response = await plain(`${path}?${pairs(filter)}`);
+          await expectSame("toArray", (client) => list(client, filter).toArray(), response);
+          await expectSame("iterated", (client) => list(client, filter)[Symbol.asyncIterator]().next(), response);
         }
       });
     }
@@ -283,22 +283,22 @@ export function filters(world) {
           return filter;
         });
         await each(atRandom, async (filter) => {
-          const answer = await plain(`${path}?${pairs(filter)}`);
+          const response = await plain(`${path}?${pairs(filter)}`);
           const { recorder, client } = counted();
           const what = JSON.stringify(filter).slice(0, 300);
           const faults = validate(client, filter);
           assert.equal(recorder.calls, 0, what);
-          if (answer.status === 200) {
+          if (response.status === 200) {
             assert.deepEqual(faults, [], what);
             const { rows, total, pages, page } = await list(client, filter);
-            assert.deepEqual({ rows, total, pages, page }, answer.json, what);
+            assert.deepEqual({ rows, total, pages, page }, response.json, what);
             assert.equal(recorder.calls, 1);
             verdicts.valid += 1;
             return;
           }
           const error = await failure(() => list(client, filter));
           const { status, code, message, errors } = error;
-          assert.deepEqual({ status, code, message, errors }, factsOf(answer.json), what);
+          assert.deepEqual({ status, code, message, errors }, factsOf(response.json), what);
           // Only the service can validate a cursor.
           const cursorOnly = errors.every(({ parameter }) => parameter === "after");
           if (!cursorOnly) assert.equal(recorder.calls, 0, what);

@@ -107,13 +107,13 @@ const CONNECTION_FILTERS = [
   { name: undefined, tags: undefined, key: undefined, after: undefined, active: undefined, limit: 2 },
 ];
 
-export function lists(world) {
-  const { vault } = world;
+export function lists(fixture) {
+  const { vault } = fixture;
 
   describe("lists", () => {
     let connections;
     before(async () => {
-      connections = await all(world, world.keys.many, CONNECTIONS);
+      connections = await all(fixture, fixture.keys.many, CONNECTIONS);
     });
 
     for (const [what, path, key, filters, list, validate] of [
@@ -151,7 +151,7 @@ export function lists(world) {
       ],
     ]) {
       test(`${what}: each filter equals plain HTTP`, async () => {
-        const made = world.keys[key];
+        const made = fixture.keys[key];
         await each(filters, async (filter) => {
           assert.deepEqual(validate(vault(made), filter), [], "what the service takes has no faults");
           const page = await list(vault(made), filter);
@@ -159,7 +159,7 @@ export function lists(world) {
             totalIsMinimum = false,
             notes = [],
             ...json
-          } = (await world.plain(made, `${path}?${asQuery(filter)}`)).json;
+          } = (await fixture.plain(made, `${path}?${asQuery(filter)}`)).json;
           assert.deepEqual(envelope(page), json, JSON.stringify(filter));
           assert.equal(page.totalIsMinimum, totalIsMinimum);
           assert.deepEqual(page.notes, notes);
@@ -168,7 +168,7 @@ export function lists(world) {
     }
 
     test("a search over all actions requires words, and finds matching actions", async () => {
-      const client = vault(world.keys.full);
+      const client = vault(fixture.keys.full);
       const [first] = await client.actions.search({ q: "create github issue" }).toArray({ max: 1 });
       assert.deepEqual([first.platform, first.key], ["github", "issuesCreate"]);
       assert.deepEqual(
@@ -179,7 +179,7 @@ export function lists(world) {
     });
 
     test("connections are found by one or several keys, in a string or an array", async () => {
-      const { many } = world.keys;
+      const { many } = fixture.keys;
       const [a, b, c] = connections.filter((_, n) => n % 900 === 7).map((row) => row.key);
       for (const key of [
         a,
@@ -194,7 +194,7 @@ export function lists(world) {
         const page = await vault(many).connections.list({ key, limit: 500 });
         assert.deepEqual(
           envelope(page),
-          (await world.plain(many, `${CONNECTIONS}?${asQuery({ key, limit: 500 })}`)).json,
+          (await fixture.plain(many, `${CONNECTIONS}?${asQuery({ key, limit: 500 })}`)).json,
         );
         assert.equal(
           page.total,
@@ -207,7 +207,7 @@ export function lists(world) {
     });
 
     test("filters that are undefined equal no filters", async () => {
-      const client = vault(world.keys.full);
+      const client = vault(fixture.keys.full);
       const first = envelope(await client.connectors.list());
       assert.equal(first.rows.length, 20);
       for (const list of [
@@ -221,7 +221,7 @@ export function lists(world) {
     });
 
     test("a list is requested once, when it is awaited", async () => {
-      const { recorder, client } = recorded(world, world.keys.full);
+      const { recorder, client } = recorded(fixture, fixture.keys.full);
       const list = client.connectors.list({ limit: 2 });
       await new Promise(setImmediate);
       await new Promise(setImmediate);
@@ -255,7 +255,7 @@ export function lists(world) {
     });
 
     test("a list that is not awaited sends nothing, and throws nothing", async () => {
-      const { recorder, client } = recorded(world, world.keys.full);
+      const { recorder, client } = recorded(fixture, fixture.keys.full);
       for (const list of [
         client.connectors.list({ limit: 0 }),
         client.actions.list("nothing"),
@@ -267,7 +267,7 @@ export function lists(world) {
     });
 
     test("next() returns each following page, then undefined", async () => {
-      const { full, many } = world.keys;
+      const { full, many } = fixture.keys;
       for (const [key, path, filter, list] of [
         [full, CONNECTORS, { limit: 100 }, (client, given) => client.connectors.list(given)],
         [full, CONNECTORS, { q: "google", limit: 50, page: 2 }, (client, given) => client.connectors.list(given)],
@@ -280,11 +280,11 @@ export function lists(world) {
         [many, CONNECTIONS, { tags: ["third"], limit: 300 }, (client, given) => client.connections.list(given)],
         [many, CONNECTIONS, { active: false, limit: 90, page: 3 }, (client, given) => client.connections.list(given)],
       ]) {
-        const { recorder, client } = recorded(world, key);
+        const { recorder, client } = recorded(fixture, key);
         const numbers = [];
         for (let page = await list(client, filter); page; page = await page.next()) {
           numbers.push(page.page);
-          const { json } = await world.plain(key, `${path}?${asQuery({ ...filter, page: page.page })}`);
+          const { json } = await fixture.plain(key, `${path}?${asQuery({ ...filter, page: page.page })}`);
           assert.deepEqual(envelope(page), json);
           assert.equal((await page.next()) === undefined, page.page === json.pages);
           assert.equal(
@@ -307,9 +307,9 @@ export function lists(world) {
     });
 
     test("the cursor of a page works in another client", async () => {
-      const { many } = world.keys;
+      const { many } = fixture.keys;
       for (const filters of [{ limit: 500 }, { limit: 90, active: false }, { limit: 300, tags: ["third"] }]) {
-        const link = (await world.plain(many, `${CONNECTIONS}?${asQuery(filters)}`)).header("link");
+        const link = (await fixture.plain(many, `${CONNECTIONS}?${asQuery(filters)}`)).header("link");
         let page = await vault(many).connections.list(filters);
         assert.equal(page.after, new URLSearchParams(/\?([^>]*)/.exec(link)[1]).get("after"), "the service's own");
         for (const { pages } = page; page.page < pages; ) {
@@ -325,9 +325,9 @@ export function lists(world) {
 
     test("a page past the end has no rows and no next page", async () => {
       for (const page of [
-        await vault(world.keys.full).connectors.list({ page: 999 }),
-        await vault(world.keys.many).connections.list({ page: 999_999 }),
-        await vault(world.keys.other).connections.list(),
+        await vault(fixture.keys.full).connectors.list({ page: 999 }),
+        await vault(fixture.keys.many).connections.list({ page: 999_999 }),
+        await vault(fixture.keys.other).connections.list(),
       ]) {
         assert.deepEqual(
           [page.rows, page.after, await page.next(), await page.toArray(), await rowsOf(page)],
@@ -338,7 +338,9 @@ export function lists(world) {
 
     test("an unused client sends nothing", () => {
       const recorder = new Recorder();
-      assert.ok(new ConnectorVault({ baseUrl: world.baseUrl, secret: world.keys.full.secret, fetch: recorder.fetch }));
+      assert.ok(
+        new ConnectorVault({ baseUrl: fixture.baseUrl, secret: fixture.keys.full.secret, fetch: recorder.fetch }),
+      );
       assert.equal(recorder.calls, 0);
     });
   });

@@ -8,19 +8,19 @@ import { launch } from "../support/browser.mjs";
 import { secrets } from "../support/http.mjs";
 import { token } from "../support/keys.mjs";
 import { Recorder, dist, expectAnswered, expectError, expectUnanswered, failure } from "../support/package.mjs";
-import { nth } from "../support/seed.mjs";
+import { connectionNumber } from "../support/seed.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { CONNECTIONS, one, seed } from "../support/vault.mjs";
 
 /** More than two pages. */
 const ANNS = Array.from({ length: 260 }, (_, n) => ({
-  ...nth(n),
+  ...connectionNumber(n),
   identity: "ann",
   identityType: n % 4 ? "user" : "team",
   label: `l-${n}`,
   active: true,
 }));
-const BOBS = Array.from({ length: 20 }, (_, n) => ({ ...nth(n), identity: "bob", active: true }));
+const BOBS = Array.from({ length: 20 }, (_, n) => ({ ...connectionNumber(n), identity: "bob", active: true }));
 const JSON_TYPE = [["content-type", "application/json"]];
 const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module">
 import * as library from "../connector-vault.mjs";
@@ -33,22 +33,22 @@ globalThis.run = async (body, ...given) => {
 };
 </script>`;
 
-export function sessions(world) {
-  const { vault } = world;
-  const maker = () => world.keys.maker;
+export function sessions(fixture) {
+  const { vault } = fixture;
+  const maker = () => fixture.keys.maker;
   /** Signs a token of the key as the service does. */
   const forged = (claims, signer = SESSION_SECRET) => token(signer, maker(), claims);
   const ids = (rows) => rows.map(({ id }) => id).sort();
 
   describe("sessions", () => {
     before(async () => {
-      for (const rows of [ANNS, BOBS]) await seed(world.database, maker().row.account, rows);
+      for (const rows of [ANNS, BOBS]) await seed(fixture.database, maker().row.account, rows);
     });
 
     describe("on a server", () => {
       test("a session equals plain HTTP, and grants the stated access", async () => {
         const { sessions } = vault(maker());
-        for (const wanted of [
+        for (const expected of [
           { identity: "ann" },
           { identity: "名前 %_ 😀", identityType: undefined, ttlSeconds: 60 },
           {
@@ -56,23 +56,23 @@ export function sessions(world) {
             identityType: "team",
             scopes: ["connections:read", "connections:write"],
             platforms: ["github", "acme-store"],
-            origins: [world.site.origin, "https://app.example"],
+            origins: [fixture.site.origin, "https://app.example"],
             ttlSeconds: 3600,
           },
         ]) {
-          assert.deepEqual(sessions.validateCreate(wanted), []);
-          const { json } = await world.plain(maker(), "/v1/sessions", {
+          assert.deepEqual(sessions.validateCreate(expected), []);
+          const { json } = await fixture.plain(maker(), "/v1/sessions", {
             method: "POST",
             headers: JSON_TYPE,
-            body: JSON.stringify(wanted),
+            body: JSON.stringify(expected),
           });
-          const made = await sessions.create(wanted);
+          const made = await sessions.create(expected);
           for (const each of [json, made]) secrets.add(each.token);
           const facts = ({ token: text, expiresAt, ...rest }) => ({ ...rest, prefix: text.slice(0, 8) });
           assert.deepEqual(facts(made), facts(json));
           const life = Date.parse(made.expiresAt) - Date.now();
-          assert.ok(Math.abs(life - (wanted.ttlSeconds ?? 900) * 1000) < 30_000, `${life} ms`);
-          if (wanted.origins) continue;
+          assert.ok(Math.abs(life - (expected.ttlSeconds ?? 900) * 1000) < 30_000, `${life} ms`);
+          if (expected.origins) continue;
           const { account, environment, scopes, expiresAt, ...confined } = await vault({ secret: made.token }).whoami();
           assert.deepEqual(
             [account, environment, scopes, expiresAt],
@@ -94,13 +94,13 @@ export function sessions(world) {
 
       test("a session needs the scope sessions:create, and only grants the key's scopes", async () => {
         const body = { identity: "ann", scopes: ["connections:write"] };
-        for (const made of [world.keys.reader, world.keys.readingMaker]) {
-          const answer = await world.plain(made, "/v1/sessions", {
+        for (const made of [fixture.keys.reader, fixture.keys.readingMaker]) {
+          const response = await fixture.plain(made, "/v1/sessions", {
             method: "POST",
             headers: JSON_TYPE,
             body: JSON.stringify(body),
           });
-          expectAnswered(await failure(vault(made).sessions.create(body)), "PermissionError", answer, {
+          expectAnswered(await failure(vault(made).sessions.create(body)), "PermissionError", response, {
             status: 403,
             code: "insufficient_scope",
           });
@@ -138,8 +138,8 @@ export function sessions(world) {
           forged({}, "another secret, as long as one is"),
           `${good}x`,
           good.replace("st_test_", "st_live_"),
-          token(SESSION_SECRET, world.keys.revoked, {}),
-          token(SESSION_SECRET, world.keys.expired, {}),
+          token(SESSION_SECRET, fixture.keys.revoked, {}),
+          token(SESSION_SECRET, fixture.keys.expired, {}),
           forged({ o: "https://app.example" }),
         ]) {
           secrets.add(bad);
@@ -150,7 +150,7 @@ export function sessions(world) {
           assert.equal((await client.connections.list({ limit: 1 })).total, ANNS.length);
           assert.deepEqual([asked.length, recorder.requests.length], [2, 2]);
           const stuck = await failure(vault({ secret: () => bad }).connections.get(ANNS[0].id));
-          expectAnswered(stuck, "AuthenticationError", await world.plain({ secret: bad }, one(ANNS[0].id)), {
+          expectAnswered(stuck, "AuthenticationError", await fixture.plain({ secret: bad }, one(ANNS[0].id)), {
             status: 401,
             code: "invalid_key",
           });
@@ -159,7 +159,7 @@ export function sessions(world) {
 
       test("a malformed token has the error of the service", async () => {
         for (const secret of ["st_test_a b", `st_test_${"x".repeat(8200)}`]) {
-          const { status, code, detail } = (await world.server.send("/v1/whoami", { secret })).json;
+          const { status, code, detail } = (await fixture.server.send("/v1/whoami", { secret })).json;
           expectUnanswered(await failure(() => vault({ secret })), "ValidationError", {
             status,
             code,
@@ -179,9 +179,9 @@ export function sessions(world) {
       let given;
 
       before(async () => {
-        copyFileSync(join(dist, "index.mjs"), join(world.pages, "connector-vault.mjs"));
-        mkdirSync(join(world.pages, "sessions"), { recursive: true });
-        writeFileSync(join(world.pages, "sessions", "index.html"), PAGE);
+        copyFileSync(join(dist, "index.mjs"), join(fixture.pages, "connector-vault.mjs"));
+        mkdirSync(join(fixture.pages, "sessions"), { recursive: true });
+        writeFileSync(join(fixture.pages, "sessions", "index.html"), PAGE);
         // Only the backend has the key.
         backend = createServer((_request, response) => {
           given += 1;
@@ -189,18 +189,18 @@ export function sessions(world) {
             (session) => {
               response.writeHead(200, {
                 "content-type": "application/json",
-                "access-control-allow-origin": world.site.origin,
+                "access-control-allow-origin": fixture.site.origin,
               });
               response.end(JSON.stringify(session));
             },
-            () => response.writeHead(500, { "access-control-allow-origin": world.site.origin }).end(),
+            () => response.writeHead(500, { "access-control-allow-origin": fixture.site.origin }).end(),
           );
         });
         await new Promise((done) => backend.listen(0, "127.0.0.1", done));
         address = `http://127.0.0.1:${backend.address().port}/token`;
         chromium = await launch();
         page = await (await chromium.newContext()).newPage();
-        await page.goto(`${world.site.origin}/sessions/`);
+        await page.goto(`${fixture.site.origin}/sessions/`);
         await page.waitForFunction(() => globalThis.run);
       });
 
@@ -213,32 +213,32 @@ export function sessions(world) {
       /** Runs a function body in the page, with `baseUrl` and `supply`, which calls the backend. Returns its result and the responses of the service. */
       async function run(body, backendGives) {
         [give, given] = [backendGives, 0];
-        const answers = [];
+        const responses = [];
         const listen = (response) => {
           const url = new URL(response.url());
-          if (url.origin === world.baseUrl && response.request().method() !== "OPTIONS")
-            answers.push({ status: response.status(), path: url.pathname, query: url.searchParams });
+          if (url.origin === fixture.baseUrl && response.request().method() !== "OPTIONS")
+            responses.push({ status: response.status(), path: url.pathname, query: url.searchParams });
         };
         page.on("response", listen);
         const outcome = await page.evaluate(
           ([text, ...more]) => globalThis.run(text, ...more),
           [
             `const [baseUrl, address, ...more] = given; const supply = async () => (await fetch(address, { method: "POST" })).json(); ${body}`,
-            world.baseUrl,
+            fixture.baseUrl,
             address,
-            world.keys.maker.secret,
+            fixture.keys.maker.secret,
           ],
         );
         page.off("response", listen);
         const told = JSON.stringify(outcome);
         for (const text of secrets) assert.ok(!told.includes(text), "a page reveals a secret");
-        return { ...outcome, answers, given };
+        return { ...outcome, answers: responses, given };
       }
       const real = async (more) => {
         const session = await vault(maker()).sessions.create({
           identity: "ann",
           scopes: ["connections:read", "connections:write"],
-          origins: [world.site.origin],
+          origins: [fixture.site.origin],
           ttlSeconds: 60,
           ...more,
         });
@@ -252,7 +252,7 @@ export function sessions(world) {
         const {
           value,
           error,
-          answers,
+          answers: responses,
           given: times,
         } = await run(
           `
@@ -272,24 +272,24 @@ export function sessions(world) {
           const tagged = await vault.connections.update(walked[0], { tags: ["seen"] });
           return { totals: lists.map(({ total }) => total), walked, tagged };
         `,
-          (n) => (n === 1 ? { token: forged({ e: Date.now() + 2500, o: world.site.origin }) } : real()),
+          (n) => (n === 1 ? { token: forged({ e: Date.now() + 2500, o: fixture.site.origin }) } : real()),
         );
         assert.equal(error, undefined, JSON.stringify(error));
         assert.deepEqual(value.totals, Array(AT_ONCE).fill(ANNS.length));
         assert.deepEqual([...value.walked].sort(), ids(ANNS));
-        assert.deepEqual((await world.plain(maker(), one(value.walked[0]))).json, value.tagged);
+        assert.deepEqual((await fixture.plain(maker(), one(value.walked[0]))).json, value.tagged);
         assert.deepEqual(value.tagged.tags, ["seen"]);
         assert.equal(times, 2, "one token, and the one that took its place");
-        const walk = answers.filter(({ path, query }) => path === CONNECTIONS && query.get("limit") === "100");
+        const walk = responses.filter(({ path, query }) => path === CONNECTIONS && query.get("limit") === "100");
         assert.equal(walk.filter(({ status }) => status === 200).length, 3);
-        for (const { status } of answers) assert.ok([200, 401].includes(status));
+        for (const { status } of responses) assert.ok([200, 401].includes(status));
       });
 
       test("a token is refreshed before it expires", async () => {
         const {
           value,
           error,
-          answers,
+          answers: responses,
           given: times,
         } = await run(
           `
@@ -311,7 +311,7 @@ export function sessions(world) {
         );
         assert.equal(error, undefined, JSON.stringify(error));
         assert.deepEqual(
-          [[...value].sort(), times, answers.map(({ status }) => status)],
+          [[...value].sort(), times, responses.map(({ status }) => status)],
           [ids(ANNS), 2, [200, 200, 200]],
         );
       });
@@ -322,8 +322,8 @@ export function sessions(world) {
             `return (await new library.ConnectorVault({ baseUrl, secret: async () => more[0], ...${JSON.stringify(options)} }).whoami()).account`,
             () => real(),
           );
-        const { error, answers } = await supplied({});
-        assert.deepEqual([error.name, error.code, answers], ["ValidationError", "secret_in_browser", []]);
+        const { error, answers: responses } = await supplied({});
+        assert.deepEqual([error.name, error.code, responses], ["ValidationError", "secret_in_browser", []]);
         assert.equal((await supplied({ allowSecretInBrowser: true })).value, maker().row.account);
       });
 

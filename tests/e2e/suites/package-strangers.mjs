@@ -21,10 +21,10 @@ async function deadPort() {
   return port;
 }
 
-export function strangers(world) {
+export function strangers(fixture) {
   const ended = [];
   const client = (port, options) =>
-    new ConnectorVault({ baseUrl: `http://127.0.0.1:${port}`, secret: world.keys.full.secret, ...ONCE, ...options });
+    new ConnectorVault({ baseUrl: `http://127.0.0.1:${port}`, secret: fixture.keys.full.secret, ...ONCE, ...options });
 
   /** Starts another kind of server until the test ends. */
   async function listening(server) {
@@ -41,7 +41,7 @@ export function strangers(world) {
     return server.address().port;
   }
 
-  const answering = (answer) => listening(createServer(answer));
+  const answering = (response) => listening(createServer(response));
   /** A server that responds to every request with these bytes. */
   const sending = (bytes, { close = false } = {}) =>
     listening(createTcpServer((socket) => socket.on("data", () => (close ? socket.end(bytes) : socket.write(bytes)))));
@@ -65,7 +65,7 @@ export function strangers(world) {
       assert.equal(recorder.calls, 2);
       expectError(
         await failure(
-          new ConnectorVault({ baseUrl: "https://vault.invalid", secret: world.keys.full.secret, ...ONCE }).whoami(),
+          new ConnectorVault({ baseUrl: "https://vault.invalid", secret: fixture.keys.full.secret, ...ONCE }).whoami(),
         ),
         "ConnectionError",
       );

@@ -42,8 +42,8 @@ const IDS = [
 /** Values that cannot be a URL path segment. */
 const NO_SEGMENTS = ["", ".", ".."];
 
-export function validation(world) {
-  const { counted, plain, expectSame } = comparing(world);
+export function validation(fixture) {
+  const { counted, plain, expectSame } = comparing(fixture);
 
   describe("validation", () => {
     test("invalid ids have the errors of the service", async () => {
@@ -122,7 +122,7 @@ export function validation(world) {
     });
 
     test("invalid API keys have the errors of the service", async () => {
-      const good = world.keys.full.secret;
+      const good = fixture.keys.full.secret;
       const made = (text) => text + checksum(text);
       const malformed = [
         "x",
@@ -140,19 +140,19 @@ export function validation(world) {
         x(500),
       ];
       for (const secret of malformed) {
-        const answer = await world.server.send("/v1/whoami", { secret });
+        const response = await fixture.server.send("/v1/whoami", { secret });
         for (const options of [{}, { maxRetries: 1 }]) {
-          const error = await failure(() => new ConnectorVault({ baseUrl: world.baseUrl, secret, ...options }));
-          expectUnanswered(error, "ValidationError", { ...factsOf(answer.json), status: 401, code: "invalid_key" });
+          const error = await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret, ...options }));
+          expectUnanswered(error, "ValidationError", { ...factsOf(response.json), status: 401, code: "invalid_key" });
         }
       }
-      const missing = await world.server.send("/v1/whoami");
-      const empty = await failure(() => new ConnectorVault({ baseUrl: world.baseUrl, secret: "" }));
+      const missing = await fixture.server.send("/v1/whoami");
+      const empty = await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: "" }));
       expectUnanswered(empty, "ValidationError", { ...factsOf(missing.json), status: 401, code: "missing_key" });
       for (const secret of [good, wellFormed("live"), `st_test_${x(40)}`, `st_live_${x(40)}`])
-        assert.ok(new ConnectorVault({ baseUrl: world.baseUrl, secret }));
+        assert.ok(new ConnectorVault({ baseUrl: fixture.baseUrl, secret }));
       for (const secret of [undefined, 5, null, {}, [good], true])
-        expectInvalid(await failure(() => new ConnectorVault({ baseUrl: world.baseUrl, secret })), "secret");
+        expectInvalid(await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret })), "secret");
     });
 
     test("unusable arguments are rejected by name", async () => {
@@ -323,11 +323,12 @@ export function validation(world) {
     });
 
     test("every key of the catalog and of the vault is parsed", async () => {
-      const { full, many } = world.keys;
-      for await (const { key, platform, platformVersion } of world.vault(full).connectors.list({ limit: 500 }))
+      const { full, many } = fixture.keys;
+      for await (const { key, platform, platformVersion } of fixture.vault(full).connectors.list({ limit: 500 }))
         assert.deepEqual(library.parseConnectorKey(key), { platform, platformVersion });
-      for (const { key, environment, platform, identity } of (await world.vault(many).connections.list({ limit: 500 }))
-        .rows) {
+      for (const { key, environment, platform, identity } of (
+        await fixture.vault(many).connections.list({ limit: 500 })
+      ).rows) {
         assert.deepEqual(library.parseConnectionKey(key), { environment, platform, label: "default", identity });
       }
     });

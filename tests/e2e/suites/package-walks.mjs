@@ -5,26 +5,26 @@ import { ACTIONS, CONNECTORS, all, asQuery, recorded, rowsOf } from "../support/
 import { expectError, failure } from "../support/package.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
-export function walks(world) {
-  const { vault } = world;
+export function walks(fixture) {
+  const { vault } = fixture;
 
   describe("iterating over lists", () => {
     let connectors;
     let actions;
     let connections;
     before(async () => {
-      const { full, many } = world.keys;
+      const { full, many } = fixture.keys;
       [connectors, actions, connections] = [
-        await all(world, full, CONNECTORS),
-        await all(world, full, `${ACTIONS}/github`),
-        await all(world, many, CONNECTIONS),
+        await all(fixture, full, CONNECTORS),
+        await all(fixture, full, `${ACTIONS}/github`),
+        await all(fixture, many, CONNECTIONS),
       ];
       assert.ok(connectors.length > 200 && actions.length > 500 && connections.length > 2500);
-      assert.equal(connections.length, world.seeded.filter((row) => row.active).length);
+      assert.equal(connections.length, fixture.seeded.filter((row) => row.active).length);
     });
 
     test("an iteration returns every row once, with 100 rows per request", async () => {
-      const { full, many } = world.keys;
+      const { full, many } = fixture.keys;
       for (const [key, expected, list] of [
         [full, connectors, (client) => client.connectors.list()],
         [full, actions, (client) => client.actions.list("github")],
@@ -35,7 +35,7 @@ export function walks(world) {
           (client) => client.connections.list({ active: true, limit: undefined, page: undefined, after: undefined }),
         ],
       ]) {
-        const { recorder, client } = recorded(world, key);
+        const { recorder, client } = recorded(fixture, key);
         assert.deepEqual(await rowsOf(list(client)), expected);
         assert.equal(recorder.calls, Math.ceil(expected.length / 100));
         assert.ok(recorder.requests.every(({ query: sent }) => sent.limit === "100"));
@@ -44,7 +44,7 @@ export function walks(world) {
     });
 
     test("an iteration keeps filters and limit", async () => {
-      const { full, many } = world.keys;
+      const { full, many } = fixture.keys;
       for (const [key, path, filter, list] of [
         [full, CONNECTORS, { q: "google", limit: 60 }, (client, given) => client.connectors.list(given)],
         [full, CONNECTORS, { category: "Cloud", authkit: false }, (client, given) => client.connectors.list(given)],
@@ -75,9 +75,9 @@ export function walks(world) {
         ],
       ]) {
         const { limit = 100, ...rest } = filter;
-        const expected = await all(world, key, path, rest);
+        const expected = await all(fixture, key, path, rest);
         assert.ok(expected.length > 5);
-        const { recorder, client } = recorded(world, key);
+        const { recorder, client } = recorded(fixture, key);
         assert.deepEqual(await rowsOf(list(client, filter)), expected, JSON.stringify(filter));
         assert.equal(recorder.calls, Math.ceil(expected.length / limit));
         for (const { query: sent } of recorder.requests) {
@@ -88,8 +88,8 @@ export function walks(world) {
     });
 
     test("an iteration starts at the given page or cursor", async () => {
-      const { full, many } = world.keys;
-      const { recorder, client } = recorded(world, many);
+      const { full, many } = fixture.keys;
+      const { recorder, client } = recorded(fixture, many);
       assert.deepEqual(await rowsOf(client.connections.list({ limit: 500, page: 3 })), connections.slice(1000));
       assert.deepEqual(
         await rowsOf(client.connections.list({ page: 120 })),
@@ -97,7 +97,7 @@ export function walks(world) {
         "the service's default limit, if only the page is given",
       );
       assert.deepEqual(await rowsOf(vault(full).connectors.list({ page: 2, limit: 100 })), connectors.slice(100));
-      const link = (await world.plain(many, `${CONNECTIONS}?limit=250`)).header("link");
+      const link = (await fixture.plain(many, `${CONNECTIONS}?limit=250`)).header("link");
       const after = /after=([^&>]+)/.exec(link)[1];
       recorder.requests.length = 0;
       const page = await client.connections.list({ limit: 250, after });
@@ -107,7 +107,7 @@ export function walks(world) {
     });
 
     test("iterating over a page continues after it, without requesting it again", async () => {
-      const { recorder, client } = recorded(world, world.keys.many);
+      const { recorder, client } = recorded(fixture, fixture.keys.many);
       const page = await client.connections.list({ limit: 500 });
       assert.deepEqual(await rowsOf(page), connections);
       assert.equal(recorder.calls, Math.ceil(connections.length / 500));
@@ -119,7 +119,7 @@ export function walks(world) {
     });
 
     test("iterations over one list are repeatable and independent", async () => {
-      const list = vault(world.keys.many).connections.list({ platform: "platform-3", limit: 20 });
+      const list = vault(fixture.keys.many).connections.list({ platform: "platform-3", limit: 20 });
       const expected = connections.filter((row) => row.platform === "platform-3");
       assert.ok(expected.length > 40);
       const [a, b] = await Promise.all([rowsOf(list), rowsOf(list)]);
@@ -134,7 +134,7 @@ export function walks(world) {
         (list) => list.toArray({ max: 1 }),
         (list) => list[Symbol.asyncIterator]().next(),
       ]) {
-        const { recorder, client } = recorded(world, world.keys.many);
+        const { recorder, client } = recorded(fixture, fixture.keys.many);
         const list = client.connections.list({ tags: ["third"] });
         await before(list);
         recorder.requests.length = 0;
@@ -145,7 +145,7 @@ export function walks(world) {
     });
 
     test("stopping early sends no further requests", async () => {
-      const { recorder, client } = recorded(world, world.keys.many);
+      const { recorder, client } = recorded(fixture, fixture.keys.many);
       for (const [stop, requests] of [
         [1, 1],
         [100, 1],
@@ -176,19 +176,19 @@ export function walks(world) {
     });
 
     test("a returned or failed iterator is done", async () => {
-      const { recorder, client } = recorded(world, world.keys.many);
+      const { recorder, client } = recorded(fixture, fixture.keys.many);
       const iterator = client.connections.list()[Symbol.asyncIterator]();
       assert.deepEqual(await iterator.next(), { done: false, value: connections[0] });
       await iterator.return();
       assert.deepEqual(await iterator.next(), { done: true, value: undefined });
       assert.equal(recorder.calls, 1);
-      const failing = vault(world.keys.unknown).connections.list()[Symbol.asyncIterator]();
+      const failing = vault(fixture.keys.unknown).connections.list()[Symbol.asyncIterator]();
       expectError(await failure(failing.next()), "AuthenticationError", { status: 401 });
       assert.deepEqual(await failing.next(), { done: true, value: undefined });
     });
 
     test("a filter without rows takes one request", async () => {
-      const { recorder, client } = recorded(world, world.keys.many);
+      const { recorder, client } = recorded(fixture, fixture.keys.many);
       assert.deepEqual(await rowsOf(client.connections.list({ identity: "nobody" })), []);
       assert.equal(recorder.calls, 1);
       assert.deepEqual(await client.connections.list({ tags: ["nothing"] }).toArray(), []);
@@ -198,7 +198,7 @@ export function walks(world) {
     });
 
     test("a signal aborts an iteration", async () => {
-      const { recorder, client } = recorded(world, world.keys.many);
+      const { recorder, client } = recorded(fixture, fixture.keys.many);
       const controller = new AbortController();
       const reason = new Error("enough");
       let met = 0;
@@ -218,8 +218,8 @@ export function walks(world) {
     });
 
     test("the cursor of another key is rejected", async () => {
-      const { many, manyAgain } = world.keys;
-      const after = /after=([^&>]+)/.exec((await world.plain(many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
+      const { many, manyAgain } = fixture.keys;
+      const after = /after=([^&>]+)/.exec((await fixture.plain(many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
       expectError(await failure(rowsOf(vault(manyAgain).connections.list({ limit: 5, after }))), "ValidationError", {
         status: 400,
         code: "invalid_parameter",

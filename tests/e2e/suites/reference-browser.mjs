@@ -24,8 +24,8 @@ const PROBLEMS_LOOKED_AT = ["missing_key", "invalid_body", "internal"];
 const OF_COLOURS = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
 const DESK = { width: 1280, height: 900 };
 
-/** @param {{ reference: import("../support/reference.mjs").Reference }} world */
-export function referenceInBrowser(world) {
+/** @param {{ reference: import("../support/reference.mjs").Reference }} fixture */
+export function referenceInBrowser(fixture) {
   describe("in a browser", () => {
     let browser;
     before(async () => {
@@ -35,7 +35,7 @@ export function referenceInBrowser(world) {
 
     /** Opens a page, uses it, and asserts that it caused no error and sent no request to another host. */
     async function look(path, use, script) {
-      const { page, faults, close } = await open(browser, `${world.reference.address}${path}`, script);
+      const { page, faults, close } = await open(browser, `${fixture.reference.address}${path}`, script);
       try {
         await page.setViewportSize(DESK);
         await use(page).catch(({ message }) => assert.fail([message, ...faults].join("\n")));
@@ -46,7 +46,7 @@ export function referenceInBrowser(world) {
             .filter(({ protocol }) => protocol !== "data:")
             .map(({ origin }) => origin),
         );
-        assert.deepEqual([...new Set(requested)], [world.reference.address]);
+        assert.deepEqual([...new Set(requested)], [fixture.reference.address]);
         assert.deepEqual(faults, []);
       } finally {
         await close();
@@ -92,7 +92,7 @@ export function referenceInBrowser(world) {
       );
 
     const block = (page, id) =>
-      page.locator(`#operations-${world.reference.description.operations.get(id).tags[0]}-${id}`);
+      page.locator(`#operations-${fixture.reference.description.operations.get(id).tags[0]}-${id}`);
     const opened = async (page, id) => {
       await block(page, id).locator(".opblock-summary-control").click();
       await block(page, id).locator(".responses-table").waitFor();
@@ -109,7 +109,7 @@ export function referenceInBrowser(world) {
         "/docs",
         async (page) => {
           await page.getByRole("heading", { name: "Schemas" }).waitFor();
-          for (const [id, { path, method, summary }] of world.reference.description.operations) {
+          for (const [id, { path, method, summary }] of fixture.reference.description.operations) {
             const text = (await block(page, id).innerText()).replaceAll("\u200b", "");
             for (const part of [path, method, summary]) assert.ok(text.includes(part), `${id}: ${part}`);
           }
@@ -119,7 +119,7 @@ export function referenceInBrowser(world) {
       ));
 
     proof("/docs shows an operation as the document describes it, accessibly in both themes", () => {
-      const operations = REPRESENTATIVE.map((id) => [id, world.reference.description.operations.get(id)]);
+      const operations = REPRESENTATIVE.map((id) => [id, fixture.reference.description.operations.get(id)]);
       return lookAtEach(operations, async (page) => {
         for (const [
           id,
@@ -135,7 +135,7 @@ export function referenceInBrowser(world) {
               .evaluateAll((elements, name) => elements.map((element) => element.dataset[name]), name);
           assert.deepEqual(
             (await attributesOf("[data-param-name]", "paramName")).sort(),
-            parameters.map((parameter) => world.reference.description.resolve(parameter).name).sort(),
+            parameters.map((parameter) => fixture.reference.description.resolve(parameter).name).sort(),
             id,
           );
           assert.deepEqual(await attributesOf("tr.response[data-code]", "code"), Object.keys(responses), id);
@@ -144,7 +144,7 @@ export function referenceInBrowser(world) {
             .evaluateAll((all) => all.map(({ value }) => value));
           const contents = [
             requestBody,
-            ...Object.values(responses).map((response) => world.reference.description.resolve(response)),
+            ...Object.values(responses).map((response) => fixture.reference.description.resolve(response)),
           ].flatMap((thing) => Object.values(thing?.content ?? {}));
           assert.deepEqual(
             options,
@@ -154,7 +154,7 @@ export function referenceInBrowser(world) {
           // Each header once, with the statuses that have it.
           const having = new Map();
           for (const [status, response] of Object.entries(responses)) {
-            for (const name of Object.keys(world.reference.description.resolve(response).headers))
+            for (const name of Object.keys(fixture.reference.description.resolve(response).headers))
               having.set(name, [...(having.get(name) ?? []), status]);
           }
           const shown = await block(page, id)
@@ -180,7 +180,7 @@ export function referenceInBrowser(world) {
     });
 
     proof("/docs lists every schema, and shows its members accessibly in both themes", () => {
-      const all = world.reference.description.document.components.schemas;
+      const all = fixture.reference.description.document.components.schemas;
       // Enumerations, and schemas named after their parent, are shown where they are used.
       const has = (owner, name) => name !== owner && JSON.stringify(all[owner]).includes(`/schemas/${name}"`);
       const isPart = (name) => Object.keys(all).some((owner) => name.startsWith(owner) && has(owner, name));
@@ -274,7 +274,7 @@ export function referenceInBrowser(world) {
           await page.route(/^https:/, (route) =>
             route.fulfill({ contentType: "image/svg+xml", body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
           );
-          await page.goto(`${world.reference.address}/docs`);
+          await page.goto(`${fixture.reference.address}/docs`);
           const frame = page.getByRole("banner");
           await frame.getByText("reader", { exact: true }).waitFor();
           assert.deepEqual(await frame.getByRole("navigation").getByRole("link").allTextContents(), [
@@ -332,7 +332,7 @@ export function referenceInBrowser(world) {
     );
 
     test("an unknown path shows a page with a link back", async () => {
-      const { page, faults, close } = await open(browser, `${world.reference.address}/nothere`, tellViolations);
+      const { page, faults, close } = await open(browser, `${fixture.reference.address}/nothere`, tellViolations);
       try {
         await page.getByRole("heading", { level: 1, name: "This page does not exist" }).waitFor();
         await expectFit(page, "the page");
@@ -348,12 +348,12 @@ export function referenceInBrowser(world) {
           "/problems/nothere",
           "/assets/nothere.js",
         ]) {
-          const answer = await world.reference.server.send(path, { headers: [["accept", "text/html"]] });
-          assert.deepEqual([answer.status, answer.header("content-type")], [404, "text/html; charset=utf-8"], path);
+          const response = await fixture.reference.server.send(path, { headers: [["accept", "text/html"]] });
+          assert.deepEqual([response.status, response.header("content-type")], [404, "text/html; charset=utf-8"], path);
         }
-        const answer = await world.reference.server.send("/nothere");
+        const response = await fixture.reference.server.send("/nothere");
         assert.deepEqual(
-          [answer.status, answer.header("content-type"), answer.json.code],
+          [response.status, response.header("content-type"), response.json.code],
           [404, "application/problem+json", "route_not_found"],
         );
       } finally {
@@ -407,7 +407,7 @@ export function referenceInBrowser(world) {
             CODES.map((code) => `/problems/${code}`),
           );
           for (const code of PROBLEMS_LOOKED_AT) {
-            await page.goto(`${world.reference.address}/problems/${code}`);
+            await page.goto(`${fixture.reference.address}/problems/${code}`);
             await expectFit(page, code);
             assert.deepEqual(await page.locator("h2").allTextContents(), [
               "Meaning",

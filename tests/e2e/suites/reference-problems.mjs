@@ -4,8 +4,8 @@ import { describe, test } from "node:test";
 import { CODES, EXAMPLES, JSON_TYPE, keys } from "../support/reference.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
-/** @param {{ reference: import("../support/reference.mjs").Reference }} world */
-export function problemExamples(world) {
+/** @param {{ reference: import("../support/reference.mjs").Reference }} fixture */
+export function problemExamples(fixture) {
   describe("the examples on the pages about error codes", () => {
     /** Whether a response matches a page's example: `…` stands for any string, and a list may contain more. */
     function shows(shown, response) {
@@ -25,19 +25,19 @@ export function problemExamples(world) {
       return Object.entries(shown).every(([name, value]) => shows(value, response[name]));
     }
 
-    for (const [code, { request, answer, right }] of Object.entries(EXAMPLES)) {
+    for (const [code, { request, answer: response, right }] of Object.entries(EXAMPLES)) {
       test(code, async () => {
         const caller = keys.problems;
         const env = {
           VAULT_KEY: caller.secret,
           CATALOG_KEY: keys.scopeless.secret,
-          ...(await world.reference.connection(caller)),
+          ...(await fixture.reference.connection(caller)),
         };
-        await world.reference.connect(caller, (await world.reference.connection(caller)).ID);
-        Object.assign(env, await world.reference.attempt(caller));
-        if (code === "credentials_held") await world.reference.connect(caller, env.ID);
+        await fixture.reference.connect(caller, (await fixture.reference.connection(caller)).ID);
+        Object.assign(env, await fixture.reference.attempt(caller));
+        if (code === "credentials_held") await fixture.reference.connect(caller, env.ID);
         if (code === "query_too_broad") {
-          env.VAULT_URL = `http://127.0.0.1:${world.reference.strict.port}`;
+          env.VAULT_URL = `http://127.0.0.1:${fixture.reference.strict.port}`;
           for (const identity of Array.from({ length: 60 }, (_, index) => `broad-${index}`)) {
             const body = JSON.stringify({
               platform: "github",
@@ -45,7 +45,7 @@ export function problemExamples(world) {
               identityType: "user",
               tags: ["eu", "billing"],
             });
-            const made = await world.reference.strict.send(CONNECTIONS, {
+            const made = await fixture.reference.strict.send(CONNECTIONS, {
               method: "POST",
               secret: caller.secret,
               headers: [JSON_TYPE],
@@ -54,12 +54,12 @@ export function problemExamples(world) {
             assert.equal(made.status, 201, made.text);
           }
         }
-        if (code === "connection_exists") await world.reference.connection(caller, { identity: "eve@example.com" });
-        const refused = await world.reference.answered(request, env);
+        if (code === "connection_exists") await fixture.reference.connection(caller, { identity: "eve@example.com" });
+        const refused = await fixture.reference.answered(request, env);
         assert.equal(refused.header("content-type"), "application/problem+json");
-        assert.ok(shows(JSON.parse(answer), refused.json), `${answer}\n${refused.text}`);
+        assert.ok(shows(JSON.parse(response), refused.json), `${response}\n${refused.text}`);
         assert.equal(refused.json.code, code);
-        const taken = await world.reference.answered(right, env);
+        const taken = await fixture.reference.answered(right, env);
         assert.ok(taken.status < 300, taken.text);
       });
     }

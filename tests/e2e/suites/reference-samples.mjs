@@ -55,17 +55,17 @@ process.on("message", async ({ file, env }) => {
 /** An agent passes this value on, so the example shows only its beginning. */
 const withRequest = (text, { REQUEST }) => text.replace("ar_eyJlIjoi…", () => REQUEST);
 
-/** @param {{ reference: import("../support/reference.mjs").Reference }} world */
-export function referenceSamples(world) {
+/** @param {{ reference: import("../support/reference.mjs").Reference }} fixture */
+export function referenceSamples(fixture) {
   describe("the OpenAPI document's samples and examples", () => {
     test("curl samples return what the operation describes", async () => {
-      for (const [id, operation] of world.reference.description.operations) {
+      for (const [id, operation] of fixture.reference.description.operations) {
         if (CALLS.test(id)) continue;
         const [sample] = operation["x-codeSamples"].filter(({ label }) => label === "curl");
-        const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.environment(id, keys.samples)) };
-        const response = await world.reference.answered(withRequest(sample.source, env), env);
+        const env = { VAULT_KEY: keys.samples.secret, ...(await fixture.reference.environment(id, keys.samples)) };
+        const response = await fixture.reference.answered(withRequest(sample.source, env), env);
         assert.ok(response.status < 300, `${id}: ${response.text}`);
-        world.reference.description.expect(id, response);
+        fixture.reference.description.expect(id, response);
         // Requests are counted up to 20 seconds later.
         if (response.status !== 204 && response.json.rows && id !== "getUsage")
           assert.ok(response.json.rows.length > 0, `${id} shows a list with something in it`);
@@ -73,56 +73,57 @@ export function referenceSamples(world) {
     });
 
     test("JavaScript samples run, and print a result", async () => {
-      await using project = new Project(world.reference.address);
-      for (const [id, operation] of world.reference.description.operations) {
+      await using project = new Project(fixture.reference.address);
+      for (const [id, operation] of fixture.reference.description.operations) {
         if (CALLS.test(id)) continue;
         const [sample] = operation["x-codeSamples"].filter(({ lang }) => lang === "JavaScript");
-        const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.environment(id, keys.samples)) };
+        const env = { VAULT_KEY: keys.samples.secret, ...(await fixture.reference.environment(id, keys.samples)) };
         const lines = await project.printed(id, sample.source, env);
         assert.ok(
           lines.every((line) => line.length > 1 && !/undefined|\[object/.test(line)),
           `${id}: ${lines}`,
         );
-        if (id === "deleteConnection") assert.equal((await world.reference.as(keys.samples)(one(env.ID))).status, 404);
+        if (id === "deleteConnection")
+          assert.equal((await fixture.reference.as(keys.samples)(one(env.ID))).status, 404);
         else if (id === "deleteOauthClient")
-          assert.equal((await world.reference.as(keys.samples)("/v1/oauth-clients/github")).status, 404);
+          assert.equal((await fixture.reference.as(keys.samples)("/v1/oauth-clients/github")).status, 404);
         else if (id === "deleteWebhook")
-          assert.equal((await world.reference.as(keys.samples)(`/v1/webhooks/${env.WEBHOOK}`)).status, 404);
+          assert.equal((await fixture.reference.as(keys.samples)(`/v1/webhooks/${env.WEBHOOK}`)).status, 404);
         else if (id === "deleteAgentSignIn")
-          assert.equal((await world.reference.as(keys.samples)("/v1/agent-sign-in")).status, 404);
+          assert.equal((await fixture.reference.as(keys.samples)("/v1/agent-sign-in")).status, 404);
         else if (id === "deleteAgentGrant") {
-          const { rows } = (await world.reference.as(keys.samples)("/v1/agent-grants")).json;
+          const { rows } = (await fixture.reference.as(keys.samples)("/v1/agent-grants")).json;
           assert.ok(
             rows.every((row) => row.id !== env.GRANT),
             "the grant has ended",
           );
         } else if (id === "signOut") {
-          const who = await world.reference.server.send("/v1/whoami", { secret: env.VAULT_KEY });
+          const who = await fixture.reference.server.send("/v1/whoami", { secret: env.VAULT_KEY });
           assert.equal(who.status, 401, "the session has ended");
         } else if (id === "deleteConsoleSession") {
-          const { rows } = (await world.reference.as(keys.samples)("/v1/console-sessions")).json;
+          const { rows } = (await fixture.reference.as(keys.samples)("/v1/console-sessions")).json;
           assert.ok(
             rows.every((row) => row.id !== env.SESSION),
             "the session has ended",
           );
         } else if (id === "deleteConsoleSignIn")
-          assert.equal((await world.reference.as(keys.samples)("/v1/console-sign-in")).status, 404);
+          assert.equal((await fixture.reference.as(keys.samples)("/v1/console-sign-in")).status, 404);
         else if (id === "revokeKey") {
-          const listed = await world.reference.as(keys.samples)("/v1/keys");
+          const listed = await fixture.reference.as(keys.samples)("/v1/keys");
           assert.ok(listed.json.rows.find((row) => row.id === env.API_KEY).revokedAt, "the key is revoked");
         } else assert.ok(lines.length > 0 || id === "getUsage", id);
       }
     });
 
     test("the sample that walks all pages visits every connection once", async () => {
-      const [sample] = world.reference.description.operations
+      const [sample] = fixture.reference.description.operations
         .get("listConnections")
         ["x-codeSamples"].filter(({ label }) => label === "curl, every page");
       const caller = keys.examples;
-      for (let n = 0; n < 5; n += 1) await world.reference.connection(caller);
+      for (let n = 0; n < 5; n += 1) await fixture.reference.connection(caller);
       const source = sample.source.replace("limit=100", "limit=2");
       assert.notEqual(source, sample.source);
-      const text = (await world.reference.shell(source, { VAULT_KEY: caller.secret })).toString();
+      const text = (await fixture.reference.shell(source, { VAULT_KEY: caller.secret })).toString();
       const pages = text
         .replaceAll('}{"rows"', '}\n{"rows"')
         .split("\n")
@@ -132,41 +133,45 @@ export function referenceSamples(world) {
     });
 
     test("the introduction's commands work", async () => {
-      const blocks = [...world.reference.description.document.info.description.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+      const blocks = [...fixture.reference.description.document.info.description.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
       assert.ok(blocks.length > 0);
       for (const [, language, source] of blocks) {
         assert.equal(language, "sh");
-        assert.equal((await world.reference.answered(source, { VAULT_KEY: keys.samples.secret })).status, 200, source);
+        assert.equal(
+          (await fixture.reference.answered(source, { VAULT_KEY: keys.samples.secret })).status,
+          200,
+          source,
+        );
       }
     });
 
     test("every body example is accepted, and every parameter example finds something", async () => {
-      const send = world.reference.as(keys.examples);
+      const send = fixture.reference.as(keys.examples);
       let bodies = 0;
-      for (const [id, { path, method, requestBody }] of world.reference.description.operations) {
+      for (const [id, { path, method, requestBody }] of fixture.reference.description.operations) {
         if (CALLS.test(id)) continue;
         for (const { value } of Object.values(requestBody?.content["application/json"].examples ?? {})) {
-          const env = await world.reference.environment(id, keys.examples);
+          const env = await fixture.reference.environment(id, keys.examples);
           const own = path.replace("{id}", env.WEBHOOK ?? env.ID).replace("{platform}", "github");
           const response = await send(own, { method, body: withRequest(JSON.stringify(value), env) });
           assert.ok(response.status < 300, `${id}: ${response.text}`);
-          world.reference.description.expect(id, response);
+          fixture.reference.description.expect(id, response);
           bodies += 1;
         }
       }
       assert.equal(bodies, 9 + 6 + 6 + 2 + 2 + 1 + 2 + 2);
-      await world.reference.connection(keys.examples, {
+      await fixture.reference.connection(keys.examples, {
         identity: "ann@example.com",
         label: "tagged",
         name: "Payments team",
         tags: ["eu", "billing"],
       });
-      await world.reference.declined(keys.examples);
-      await new Agents(world.reference.server, keys.examples.secret).grant("team-42");
+      await fixture.reference.declined(keys.examples);
+      await new Agents(fixture.reference.server, keys.examples.secret).grant("team-42");
       const bot = { method: "PUT", body: JSON.stringify({ clientId: "example-bot" }) };
       assert.ok((await send("/v1/oauth-clients/github?name=bot", bot)).status < 300);
       let examples = 0;
-      for (const [id, { path, parameters = [] }] of world.reference.description.operations) {
+      for (const [id, { path, parameters = [] }] of fixture.reference.description.operations) {
         if (CALLS.test(id) || id === "getUsage") continue;
         const exampleOf = (expected) => parameters.find(({ name }) => name === expected)?.schema.examples[0];
         const own = path.replace("{platform}", () => exampleOf("platform")).replace("{key}", () => exampleOf("key"));

@@ -8,34 +8,34 @@ import { Caller, expectConnection, one, stored } from "../support/vault.mjs";
 
 const JSON_TYPE = [["content-type", "application/json"]];
 const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
-export function refusals(world) {
+export function refusals(fixture) {
   const tenants = { account: "refusals" };
   const made = {
     owner: key(tenants),
     live: key({ ...tenants, environment: "live" }),
     other: key({ account: "refusals-other" }),
   };
-  const callers = Object.fromEntries(Object.entries(made).map(([name, each]) => [name, new Caller(world, each)]));
+  const callers = Object.fromEntries(Object.entries(made).map(([name, each]) => [name, new Caller(fixture, each)]));
   const { owner, live, other } = callers;
   const input = (identity) => ({ platform: "github", identity, identityType: "user", tags: ["kept"] });
   const ids = {};
   const etags = {};
   let rows;
-  const all = () => stored(world.database, "refusals", "refusals-other");
+  const all = () => stored(fixture.database, "refusals", "refusals-other");
   const ask = (method, path, secret, headers = [], body = "") =>
-    world.server.send(path, { method, secret, headers, body });
+    fixture.server.send(path, { method, secret, headers, body });
 
   /** Asserts a problem that cost at most `calls` calls and only wrote the actor. */
-  function expectRefusal(answer, code, more = {}, calls = 1, written = 0) {
-    const cost = costOf(answer);
-    assert.ok(cost.calls <= calls, answer.header("server-timing"));
+  function expectRefusal(response, code, more = {}, calls = 1, written = 0) {
+    const cost = costOf(response);
+    assert.ok(cost.calls <= calls, response.header("server-timing"));
     assert.equal(cost.rowsWritten, written);
-    return expectProblem(answer, code, more);
+    return expectProblem(response, code, more);
   }
 
   describe("rejected requests to the vault", () => {
     before(async () => {
-      await store(world.database, Object.values(made));
+      await store(fixture.database, Object.values(made));
       for (const [name, caller] of [
         ["own", owner],
         ["live", live],
@@ -91,19 +91,27 @@ export function refusals(world) {
         ["DELETE"],
         ["DELETE", [["if-match", etags.foreign]]],
       ]) {
-        const answers = new Set();
-        for (const answer of await Promise.all(
+        const responses = new Set();
+        for (const response of await Promise.all(
           unseen.map((id) => ask(method, one(id), made.owner.secret, headers, body)),
         )) {
-          if (method === "HEAD") assert.equal(answer.status, 404);
+          if (method === "HEAD") assert.equal(response.status, 404);
           else {
             const written = /^(PATCH|DELETE)$/.test(method) && body !== "{}" ? OF_AUDIT : 0;
-            expectRefusal(answer, "connection_not_found", { detail: "The vault has no such connection." }, 1, written);
+            expectRefusal(
+              response,
+              "connection_not_found",
+              { detail: "The vault has no such connection." },
+              1,
+              written,
+            );
           }
-          const told = answer.headers.filter(([name]) => name !== "x-request-id" && name !== "date");
-          answers.add(JSON.stringify([answer.status, told, answer.text.replace(answer.header("x-request-id"), "")]));
+          const told = response.headers.filter(([name]) => name !== "x-request-id" && name !== "date");
+          responses.add(
+            JSON.stringify([response.status, told, response.text.replace(response.header("x-request-id"), "")]),
+          );
         }
-        assert.equal(answers.size, 1, `${method}: ${[...answers].join("\n")}`);
+        assert.equal(responses.size, 1, `${method}: ${[...responses].join("\n")}`);
       }
     });
   });

@@ -20,15 +20,15 @@ const OTHER_METHODS = (
   "SUBSCRIBE UNSUBSCRIBE NOTIFY CHECKOUT MKACTIVITY"
 ).split(" ");
 
-export function requests(world) {
-  const send = (path, options) => world.server.send(path, options);
-  const full = () => world.keys.full.secret;
+export function requests(fixture) {
+  const send = (path, options) => fixture.server.send(path, options);
+  const full = () => fixture.keys.full.secret;
 
   describe("requests", () => {
     test("/health is public and does not query storage", async () => {
-      const answer = await send("/health");
-      assert.deepEqual(expectJson(answer, 200), { status: "ok" });
-      assert.deepEqual(costOf(answer), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
+      const response = await send("/health");
+      assert.deepEqual(expectJson(response, 200), { status: "ok" });
+      assert.deepEqual(costOf(response), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
     });
 
     test("every request has a unique id", async () => {
@@ -66,7 +66,8 @@ export function requests(world) {
         await send(path, { secret: full() });
         const get = await send(path, { secret: full() });
         const head = await send(path, { secret: full(), method: "HEAD" });
-        const told = (answer) => answer.headers.filter(([name]) => name !== "x-request-id" && name !== "date").sort();
+        const told = (response) =>
+          response.headers.filter(([name]) => name !== "x-request-id" && name !== "date").sort();
         assert.deepEqual([head.status, told(head)], [get.status, told(get)]);
         assert.deepEqual([head.body.length, head.header("content-length")], [0, String(get.body.length)]);
         assert.ok(get.body.length > 0);
@@ -76,8 +77,8 @@ export function requests(world) {
     for (const path of ["/health", ...READS]) {
       test(`${path} responds with 405 to every other method`, async () => {
         for (const method of OTHER_METHODS) {
-          const answer = await send(path, { method, secret: full() });
-          expectProblem(answer, "method_not_allowed", { detail: `This path supports only ${READ_METHODS}.` });
+          const response = await send(path, { method, secret: full() });
+          expectProblem(response, "method_not_allowed", { detail: `This path supports only ${READ_METHODS}.` });
         }
       });
     }
@@ -173,8 +174,8 @@ export function requests(world) {
       ["x".repeat(5000), `${"x".repeat(64)}…`, undefined],
     ]) {
       test(`platform ${platform.slice(0, 40)} is decoded once and unknown`, async () => {
-        const answer = await send(`/v1/available-actions/${platform}`, { secret: full() });
-        const problem = expectProblem(answer, "platform_not_found");
+        const response = await send(`/v1/available-actions/${platform}`, { secret: full() });
+        const problem = expectProblem(response, "platform_not_found");
         assert.ok(problem.detail.startsWith(`The catalog has no platform \`${shown}\``), problem.detail);
         assert.deepEqual(problem.suggestions, suggestions, "what resembles it, and nothing else");
         for (const nearest of suggestions ?? []) assert.ok(problem.detail.includes(`\`${nearest}\``));
@@ -182,7 +183,7 @@ export function requests(world) {
     }
 
     test("the order of checks is key, route and method, scope, parameters, resource", async () => {
-      const { noCatalog } = world.keys;
+      const { noCatalog } = fixture.keys;
       const wrong = "?limit=0&nothing=1";
       for (const [method, path, secret, code] of [
         ["GET", `/v1/nothing${wrong}`, undefined, "missing_key"],
@@ -210,12 +211,12 @@ export function requests(world) {
       const own = { allow: READ_METHODS, "cache-control": "private, no-store" };
       expectPage(await send(CONNECTORS, { secret: full(), headers }));
       for (const path of [...READS, "/health", "/v1/nothing"]) {
-        const answer = await send(path, {
+        const response = await send(path, {
           method: "OPTIONS",
           headers: [...headers, ["access-control-request-method", "GET"]],
         });
-        expectHeaders(answer, own);
-        assert.deepEqual([answer.status, answer.body.length], [204, 0]);
+        expectHeaders(response, own);
+        assert.deepEqual([response.status, response.body.length], [204, 0]);
       }
       expectProblem(await send("/nothing", { method: "OPTIONS", headers }), "route_not_found");
     });
@@ -232,13 +233,13 @@ export function requests(world) {
           [etag.replaceAll('"', ""), 200],
           [etag.toUpperCase().replace('"', '"x'), 200],
         ]) {
-          const answer = await send(path, { secret: full(), headers: [["if-none-match", value]] });
+          const response = await send(path, { secret: full(), headers: [["if-none-match", value]] });
           if (status === 200) {
-            expectPage(answer);
+            expectPage(response);
             continue;
           }
-          assert.deepEqual([answer.status, answer.body.length], [304, 0], `${path} ${value}`);
-          expectHeaders(answer, { "cache-control": "private, no-cache", etag });
+          assert.deepEqual([response.status, response.body.length], [304, 0], `${path} ${value}`);
+          expectHeaders(response, { "cache-control": "private, no-cache", etag });
         }
         const head = await send(path, { method: "HEAD", secret: full(), headers: [["if-none-match", etag]] });
         assert.deepEqual([head.status, head.body.length], [304, 0]);
@@ -257,7 +258,7 @@ export function requests(world) {
       const tags = [];
       for (const path of paths) tags.push((await send(path, { secret: full() })).header("etag"));
       assert.equal(new Set(tags).size, paths.length);
-      assert.equal((await send(CONNECTORS, { secret: world.keys.live.secret })).header("etag"), tags[0]);
+      assert.equal((await send(CONNECTORS, { secret: fixture.keys.live.secret })).header("etag"), tags[0]);
       expectProblem(await send(CONNECTORS, { headers: [["if-none-match", tags[0]]] }), "missing_key");
       expectProblem(
         await send(`${CONNECTORS}?limit=0`, { secret: full(), headers: [["if-none-match", "*"]] }),
@@ -267,9 +268,9 @@ export function requests(world) {
 
     for (const code of CODES) {
       test(`/problems/${code} is a page`, async () => {
-        const answer = await send(`/problems/${code}`);
-        assert.deepEqual([answer.status, answer.header("content-type")], [200, "text/html; charset=utf-8"]);
-        assert.ok(answer.text.includes(code), "the page is about its code");
+        const response = await send(`/problems/${code}`);
+        assert.deepEqual([response.status, response.header("content-type")], [200, "text/html; charset=utf-8"]);
+        assert.ok(response.text.includes(code), "the page is about its code");
       });
     }
   });

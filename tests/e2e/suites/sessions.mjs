@@ -29,7 +29,7 @@ const ORIGIN = "https://app.example";
 /** Creates a token without the service. */
 const forge = (claims, secret = SESSION_SECRET, environment = "test") => signedToken(claims, secret, environment);
 
-export function sessions(world) {
+export function sessions(fixture) {
   const account = "sessions";
   const scopes = [...ALL, "sessions:create"].join(" ");
   const keys = {
@@ -38,27 +38,27 @@ export function sessions(world) {
     lacking: key({ account }),
     other: key({ account: "sessions-other", scopes }),
   };
-  const owner = new Caller(world, keys.maker);
+  const owner = new Caller(fixture, keys.maker);
   const rows = {};
 
-  const ask = (input, made = keys.maker, server = world.server) =>
+  const ask = (input, made = keys.maker, server = fixture.server) =>
     server.send(SESSIONS, { method: "POST", secret: made.secret, headers: [JSON_TYPE], body: JSON.stringify(input) });
 
   async function token(input, made, server) {
-    const answer = await ask(input, made, server);
-    assert.equal(answer.status, 201, answer.text);
-    const { token: text } = expectJson(answer, 201);
+    const response = await ask(input, made, server);
+    assert.equal(response.status, 201, response.text);
+    const { token: text } = expectJson(response, 201);
     secrets.add(text);
     return text;
   }
 
-  const as = async (input, made) => new Caller(world, { secret: await token(input, made) });
+  const as = async (input, made) => new Caller(fixture, { secret: await token(input, made) });
   const input = (identity, platform, more = {}) => ({ platform, identity, identityType: "user", ...more });
 
   describe("tokens", () => {
     before(async () => {
       secrets.add(NEXT_SECRET);
-      await store(world.database, Object.values(keys));
+      await store(fixture.database, Object.values(keys));
       for (const identity of ["ann", "Ann", "bob"]) {
         for (const platform of [PLATFORM, OTHER]) {
           rows[`${identity} ${platform}`] = expectConnection(
@@ -86,16 +86,16 @@ export function sessions(world) {
       assert.deepEqual(rest, { environment: "test", access: "write", ...unset, ...expected });
       assert.ok(Math.abs(Date.parse(expiresAt) - before - ttlSeconds * 1000) < 5000, expiresAt);
       assert.match(text, /^st_test_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);
-      const answer = await ask({ identity: "ann" });
-      assert.equal(costOf(answer).calls, 1);
-      assert.deepEqual(answer.json.scopes, ALL.slice(0, 2));
+      const response = await ask({ identity: "ann" });
+      assert.equal(costOf(response).calls, 1);
+      assert.deepEqual(response.json.scopes, ALL.slice(0, 2));
       expectProblem(await ask({ identity: "ann" }, keys.lacking), "insufficient_scope", {
         detail: "This API key lacks the scope `sessions:create`.",
       });
       expectProblem(await ask({ identity: "a,b", ttlSeconds: 1 }), "invalid_body");
       for (const method of ["GET", "HEAD", "PUT"])
         assert.equal(
-          (await world.server.send(SESSIONS, { method, secret: keys.maker.secret })).header("allow"),
+          (await fixture.server.send(SESSIONS, { method, secret: keys.maker.secret })).header("allow"),
           "POST, OPTIONS",
         );
     });
@@ -104,10 +104,10 @@ export function sessions(world) {
       const ann = await as({ identity: "ann", scopes: ALL });
       const own = [rows[`ann ${OTHER}`], rows[`ann ${PLATFORM}`]];
       for (const filter of [{}, { identity: "ann" }, { tags: "x" }, { q: "a" }]) {
-        const answer = await ann.list(filter);
-        const page = expectConnections(answer, { total: 2 });
+        const response = await ann.list(filter);
+        const page = expectConnections(response, { total: 2 });
         assert.deepEqual(page.rows.map(({ key: name }) => name).sort(), own.map(({ key: name }) => name).sort());
-        const { calls, rowsRead } = costOf(answer);
+        const { calls, rowsRead } = costOf(response);
         assert.deepEqual([calls, rowsRead], [1, 0]);
       }
       for (const filter of [{ identity: "bob" }, { identity: "Ann" }, { key: rows[`bob ${PLATFORM}`].key }])
@@ -124,13 +124,13 @@ export function sessions(world) {
         rows[`Ann ${OTHER}`],
         { id: "00000000-0000-4000-8000-000000000000" },
       ]) {
-        for (const [answer, rowsWritten] of [
+        for (const [response, rowsWritten] of [
           [await ann.read(id), 0],
           [await ann.patch(id, { tags: ["mine"] }), OF_AUDIT],
           [await ann.remove(id), OF_AUDIT],
         ]) {
-          expectProblem(answer, "connection_not_found");
-          assert.deepEqual(costOf(answer), { calls: 1, rowsRead: 0, rowsWritten, reads: 0 });
+          expectProblem(response, "connection_not_found");
+          assert.deepEqual(costOf(response), { calls: 1, rowsRead: 0, rowsWritten, reads: 0 });
         }
       }
       for (const name of [`bob ${PLATFORM}`, `Ann ${OTHER}`])
@@ -207,7 +207,7 @@ export function sessions(world) {
       const claims = (more) => ({ v: 1, k: keys.maker.row.id, s: 3, e: Date.now() + 60_000, i: "ann", ...more });
       const good = [WHOAMI, CONNECTORS, CONNECTIONS];
       for (const path of good)
-        assert.equal((await world.server.send(path, { secret: forge(claims()) })).status, 200, path);
+        assert.equal((await fixture.server.send(path, { secret: forge(claims()) })).status, 200, path);
       const text = forge(claims());
       const bad = [
         forge(claims({ e: Date.now() - 1 })),
@@ -224,15 +224,15 @@ export function sessions(world) {
       ];
       for (const secret of bad) {
         for (const path of good) {
-          const answer = await world.server.send(path, { secret });
-          expectProblem(answer, "invalid_key");
-          assert.deepEqual(costOf(answer), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
+          const response = await fixture.server.send(path, { secret });
+          expectProblem(response, "invalid_key");
+          assert.deepEqual(costOf(response), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
         }
       }
       // Only the vault detects tokens of an unknown key or of another environment.
       for (const secret of [forge(claims({ k: "nobody" })), forge(claims(), SESSION_SECRET, "live")]) {
         assert.deepEqual(
-          await Promise.all(good.map(async (path) => (await world.server.send(path, { secret })).status)),
+          await Promise.all(good.map(async (path) => (await fixture.server.send(path, { secret })).status)),
           [401, 200, 401],
         );
       }
@@ -241,23 +241,23 @@ export function sessions(world) {
     test("are invalid after their key is revoked, in the vault immediately", async () => {
       const caller = await as({ identity: "ann", scopes: ALL }, keys.revoked);
       expectConnections(await caller.list());
-      await world.database.prepare("UPDATE api_keys SET revoked_at = 1 WHERE id = ?").bind(keys.revoked.row.id).run();
+      await fixture.database.prepare("UPDATE api_keys SET revoked_at = 1 WHERE id = ?").bind(keys.revoked.row.id).run();
       for (const [method, path] of [
         ["GET", CONNECTIONS],
         ["GET", SUMMARY],
         ["GET", WHOAMI],
         ["DELETE", one(rows[`ann ${PLATFORM}`].id)],
       ]) {
-        const answer = await caller.send(method, path);
-        expectProblem(answer, "invalid_key");
-        assert.deepEqual(costOf(answer), { calls: 1, rowsRead: 0, rowsWritten: 0, reads: 0 });
+        const response = await caller.send(method, path);
+        expectProblem(response, "invalid_key");
+        assert.deepEqual(costOf(response), { calls: 1, rowsRead: 0, rowsWritten: 0, reads: 0 });
       }
       assert.equal((await caller.send("GET", CONNECTORS)).status, 200, "catalog requests do not look up the key");
       expectConnection(await owner.read(rows[`ann ${PLATFORM}`].id));
     });
 
     test("are only accepted from their origins and the service's own", async () => {
-      const own = `http://127.0.0.1:${world.server.port}`;
+      const own = `http://127.0.0.1:${fixture.server.port}`;
       const caller = await as({ identity: "ann", origins: [ORIGIN] });
       for (const [headers, status] of [
         [[["origin", ORIGIN]], 200],
@@ -278,7 +278,7 @@ export function sessions(world) {
           assert.equal((await caller.send("GET", path, { headers })).status, status, `${path} ${headers}`);
       }
       assert.equal(
-        (await world.server.send(CONNECTIONS, { method: "OPTIONS", headers: [["origin", "https://b.example"]] }))
+        (await fixture.server.send(CONNECTIONS, { method: "OPTIONS", headers: [["origin", "https://b.example"]] }))
           .status,
         204,
       );
@@ -297,7 +297,7 @@ export function sessions(world) {
     let state;
 
     before(async () => {
-      state = world.states.small.copy("sessions");
+      state = fixture.states.small.copy("sessions");
       await state.use(({ vault }) => store(vault, Object.values(keys)));
       const signs = { SESSION_SECRET: NEXT_SECRET, SESSION_SECRET_PREVIOUS: SESSION_SECRET };
       servers.next = await Server.start(state, {
@@ -316,7 +316,7 @@ export function sessions(world) {
       ];
       const status = async (server, secret) => (await server.send(CONNECTORS, { secret })).status;
       assert.deepEqual([await status(servers.next, old), await status(servers.next, next)], [200, 200]);
-      assert.deepEqual([await status(world.server, old), await status(world.server, next)], [200, 401]);
+      assert.deepEqual([await status(fixture.server, old), await status(fixture.server, next)], [200, 401]);
     });
 
     test("let a cross-origin page run all calls", async () => {

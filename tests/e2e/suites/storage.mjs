@@ -11,28 +11,28 @@ const ACTIONS = "/v1/available-actions/acme-store";
 const OTHERS = "/v1/available-actions/petstore-swagger";
 const DETAIL = "The service can't reach its storage. Try again shortly.";
 
-export function storage(world) {
+export function storage(fixture) {
   let state;
   let server;
   let opened;
   const keys = { fresh: key(), further: key(), toRevoke: key() };
-  const full = () => world.keys.full.secret;
+  const full = () => fixture.keys.full.secret;
   const get = (path, secret = full()) => server.send(path, { secret });
 
   /** Asserts 503, that the log has `cause` with the request id, and that the response does not have it. */
   async function expectUnavailable(path, cause, secret) {
-    const answer = await get(path, secret);
-    const problem = expectProblem(answer, "unavailable", { detail: DETAIL });
+    const response = await get(path, secret);
+    const problem = expectProblem(response, "unavailable", { detail: DETAIL });
     await server.logged(`unavailable request=${problem.requestId}`, cause);
-    assert.ok(!answer.text.includes(cause));
-    assert.ok(!/segment|current|api_keys|SQL|D1|KV/.test(answer.text), answer.text);
+    assert.ok(!response.text.includes(cause));
+    assert.ok(!/segment|current|api_keys|SQL|D1|KV/.test(response.text), response.text);
     const head = await server.send(path, { secret: secret ?? full(), method: "HEAD" });
     assert.deepEqual([head.status, head.body.length, head.header("retry-after")], [503, 0, "5"]);
   }
 
   describe("storage", () => {
     before(async () => {
-      state = world.states.small.copy("storage");
+      state = fixture.states.small.copy("storage");
       opened = await state.open();
       await store(opened.vault, Object.values(keys));
       await opened.catalog.delete("current");
@@ -49,7 +49,7 @@ export function storage(world) {
     });
 
     test("`current` is missing, damaged, of another format, then restored", async () => {
-      const { record } = world.catalogs.small;
+      const { record } = fixture.catalogs.small;
       const current = (value) => opened.catalog.put("current", value);
       await expectUnavailable(CONNECTORS, "no catalog is published: `current` is missing");
       await expectUnavailable(ACTIONS, "no catalog is published: `current` is missing");
@@ -90,7 +90,7 @@ export function storage(world) {
       ["is another segment", (_bytes, other) => other],
     ]) {
       test(`a segment ${what}, then is restored`, async () => {
-        const { small } = world.catalogs;
+        const { small } = fixture.catalogs;
         const [pack, connectors] = [
           // The search over all platforms also needs its actions.
           small.segmentWith('acme-store{"id"'),
@@ -110,9 +110,9 @@ export function storage(world) {
           for (const path of whole) assert.equal((await get(path)).status, 200, path);
           await opened.catalog.put(name, small.segment(id));
           for (const [i, path] of broken.entries()) {
-            const answer = await get(path);
-            expectAny(answer);
-            assert.equal(answer.text, before[i]);
+            const response = await get(path);
+            expectAny(response);
+            assert.equal(response.text, before[i]);
           }
         }
       });
@@ -134,10 +134,10 @@ export function storage(world) {
 
     test("with ALLOWED_ORIGINS = *, every page can call", async () => {
       for (const origin of ["https://any.example", "null"]) {
-        const answer = await server.send("/health", { headers: [["origin", origin]] });
-        assert.deepEqual([answer.status, answer.json], [200, { status: "ok" }]);
-        assert.equal(answer.header("access-control-allow-origin"), origin);
-        assert.equal(answer.header("access-control-allow-credentials"), undefined);
+        const response = await server.send("/health", { headers: [["origin", origin]] });
+        assert.deepEqual([response.status, response.json], [200, { status: "ok" }]);
+        assert.equal(response.header("access-control-allow-origin"), origin);
+        assert.equal(response.header("access-control-allow-credentials"), undefined);
       }
     });
 
@@ -152,7 +152,7 @@ export function storage(world) {
       await opened.close();
       opened = undefined;
       await server.stop();
-      await state.publish(world.catalogs.other);
+      await state.publish(fixture.catalogs.other);
       server = await Server.start(state, { name: "storage-again" });
 
       expectProblem(await get(CONNECTORS, toRevoke.secret), "invalid_key");
@@ -164,9 +164,9 @@ export function storage(world) {
   });
 
   /** Asserts a page of any content from this server, and returns its entity tag. */
-  function expectAny(answer) {
-    assert.equal(answer.status, 200, answer.text);
-    expectPage(answer);
-    return answer.header("etag");
+  function expectAny(response) {
+    assert.equal(response.status, 200, response.text);
+    expectPage(response);
+    return response.header("etag");
   }
 }

@@ -18,8 +18,8 @@ import { BASE, CONNECTION, ID, OWN, WHOAMI, INPUT, idle, json } from "../support
 
 export function oddities() {
   describe("invalid values", () => {
-    const client = (answer) => {
-      const recorder = new Recorder(answer);
+    const client = (response) => {
+      const recorder = new Recorder(response);
       return {
         recorder,
         vault: new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0, fetch: recorder.fetch }),

@@ -111,14 +111,14 @@ export function retries() {
           [() => at(-60), 0],
           [() => " 2 ", 2000],
         ]) {
-          const { value: answer, waits } = await timed(
+          const { value: response, waits } = await timed(
             inSequence(
               () => fail({ "retry-after": value() }),
               () => json(WHOAMI),
             ),
             REPEATABLE.whoami[0],
           );
-          assert.equal(answer.account, "acme");
+          assert.equal(response.account, "acme");
           near(waits[0], wait);
         }
         for (const value of ["soon", "-1", "1.5.1", "", "1e3x"]) {

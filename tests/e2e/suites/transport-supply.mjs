@@ -200,7 +200,7 @@ export function supply() {
     test("an iteration continues from the same cursor after a refresh", async () => {
       const PAGES = 9;
       const cursor = (n) => n.toString(16).padStart(CURSOR_DIGITS, "0");
-      const answer = (request) => {
+      const response = (request) => {
         const at = parseInt(new URL(request.url).searchParams.get("after") ?? "0", 16);
         const link =
           at + 1 < PAGES
@@ -214,7 +214,7 @@ export function supply() {
       };
       // By expiry, and by the service, which accepts each token for two pages only.
       for (const [give, send] of [
-        [expiring(60), answer],
+        [expiring(60), response],
         [
           (text) => text,
           (() => {
@@ -222,7 +222,7 @@ export function supply() {
             return (request) => {
               const times = (used.get(numberOf(request)) ?? 0) + 1;
               used.set(numberOf(request), times);
-              return times > 2 ? refused() : answer(request);
+              return times > 2 ? refused() : response(request);
             };
           })(),
         ],
@@ -245,7 +245,7 @@ export function supply() {
         assert.ok(new Set(tokens).size >= 4, tokens.join());
         const refusals = requests.filter(({ query }, n) => n > 0 && query.after === requests[n - 1].query.after).length;
         assert.equal(requests.length, PAGES + refusals);
-        assert.equal(refusals, give.length === 1 && send !== answer ? 4 : 0);
+        assert.equal(refusals, give.length === 1 && send !== response ? 4 : 0);
       }
     });
 

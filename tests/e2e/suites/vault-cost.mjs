@@ -58,16 +58,16 @@ const LISTS = [
   [{ q: "nobody" }, 1, none],
 ];
 
-export function vaultCost(world) {
+export function vaultCost(fixture) {
   const tenants = Object.fromEntries(Object.keys(SIZES).map((size) => [size, key({ account: `cost-${size}` })]));
-  const callers = Object.fromEntries(Object.entries(tenants).map(([size, made]) => [size, new Caller(world, made)]));
+  const callers = Object.fromEntries(Object.entries(tenants).map(([size, made]) => [size, new Caller(fixture, made)]));
   const rows = {};
   const writers = key({ account: "cost-writes" });
-  const writer = new Caller(world, writers);
+  const writer = new Caller(fixture, writers);
 
   /** Asserts that a response cost one call, wrote nothing, and read at most `most` rows. Returns the rows read. */
-  function expectReads(answer, most, what) {
-    const { calls, rowsRead, rowsWritten } = costOf(answer);
+  function expectReads(response, most, what) {
+    const { calls, rowsRead, rowsWritten } = costOf(response);
     assert.deepEqual([calls, rowsWritten], [1, 0], what);
     assert.ok(rowsRead <= most, `${what}: ${rowsRead} rows read, and ${most} may be`);
     return rowsRead;
@@ -75,15 +75,15 @@ export function vaultCost(world) {
 
   describe("the vault's cost", () => {
     before(async () => {
-      await store(world.database, [...Object.values(tenants), writers]);
+      await store(fixture.database, [...Object.values(tenants), writers]);
       for (const caller of [...Object.values(callers), writer]) {
         assert.deepEqual(
-          [await caller.use(), await caller.use()].map((answer) => costOf(answer).rowsWritten),
+          [await caller.use(), await caller.use()].map((response) => costOf(response).rowsWritten),
           [1, 0],
         );
       }
       for (const [size, count] of Object.entries(SIZES))
-        rows[size] = await seeded(world.database, `cost-${size}`, count);
+        rows[size] = await seeded(fixture.database, `cost-${size}`, count);
     });
 
     for (const [filter, each, matches] of sampled(LISTS, 6)) {
@@ -99,9 +99,9 @@ export function vaultCost(world) {
             // The first pages by Link, and a deep one by its number.
             let ask = `/v1/vault/connections?${new URLSearchParams({ ...filter, limit })}`;
             for (let page = 1; page <= 3 && ask; page += 1) {
-              const answer = await callers[size].send("GET", ask);
-              const list = expectConnections(answer, { page });
-              note({ ...list, answer }, `page ${page}`);
+              const response = await callers[size].send("GET", ask);
+              const list = expectConnections(response, { page });
+              note({ ...list, answer: response }, `page ${page}`);
               if (page === 1) assert.ok(list.total > 0 || /no/.test(JSON.stringify(filter)), "something is there");
               if (page === 2 && list.pages > 4) {
                 const { next } = expectConnections(
@@ -138,8 +138,8 @@ export function vaultCost(world) {
       ]) {
         const pages = await follow(callers.large, { ...filter, limit: 500 });
         assert.ok(pages.length > 5);
-        pages.forEach(({ answer }, i) =>
-          expectReads(answer, each * 500 + ROOM, `${JSON.stringify(filter)}, page ${i + 1}`),
+        pages.forEach(({ answer: response }, i) =>
+          expectReads(response, each * 500 + ROOM, `${JSON.stringify(filter)}, page ${i + 1}`),
         );
         assert.equal(pages.flatMap((page) => page.rows).length, pages[0].total);
       }
@@ -152,10 +152,10 @@ export function vaultCost(world) {
             i % 10 === 9 ? `test::platform-1::default::nobody-${i}` : keyOf(rows[size][i * 39]),
           );
           for (const limit of LIMITS) {
-            const answer = await callers[size].list({ key: keys.join(","), limit });
-            const { total } = expectConnections(answer);
+            const response = await callers[size].list({ key: keys.join(","), limit });
+            const { total } = expectConnections(response);
             assert.ok(total <= count && (count === 1 || total > count / 2));
-            expectReads(answer, limit + ROOM + 2 * count, `${count} keys, limit ${limit}`);
+            expectReads(response, limit + ROOM + 2 * count, `${count} keys, limit ${limit}`);
           }
         }
       }
@@ -170,9 +170,9 @@ export function vaultCost(world) {
         { state: "failed" },
       ]) {
         for (const page of [100_000, 1_000_000_000]) {
-          const answer = await callers.large.list({ ...filter, limit: 500, page });
-          expectConnections(answer, { rows: [], page });
-          expectReads(answer, 500 + ROOM, JSON.stringify(filter));
+          const response = await callers.large.list({ ...filter, limit: 500, page });
+          expectConnections(response, { rows: [], page });
+          expectReads(response, 500 + ROOM, JSON.stringify(filter));
         }
       }
     });
@@ -180,14 +180,14 @@ export function vaultCost(world) {
     test("the summary reads at most 600 rows, with sixty platforms and hundreds of tags", async () => {
       const costs = {};
       for (const size of Object.keys(SIZES)) {
-        const answer = await callers[size].summary();
-        const summary = expectJson(answer, 200);
+        const response = await callers[size].summary();
+        const summary = expectJson(response, 200);
         assert.deepEqual([summary.total, summary.platforms.length], [SIZES[size], 50]);
         assert.equal(
           summary.platforms.reduce((sum, { total }) => sum + total, summary.otherPlatforms),
           SIZES[size],
         );
-        costs[size] = expectReads(answer, 600, size);
+        costs[size] = expectReads(response, 600, size);
       }
       assert.ok(Math.abs(costs.large - costs.small) <= 2, JSON.stringify(costs));
     });
@@ -201,10 +201,10 @@ export function vaultCost(world) {
         [{ tags: "t-1,t-2,t-3", tagsMatch: "any" }, 64 + 3 * 200 + 40],
         [{ tags: times(20, (i) => `t-${i}`).join(","), tagsMatch: "any" }, 128 + 20 * 200 * 2],
       ]) {
-        const answer = await callers.large.list(filter);
-        const { total } = expectConnections(answer);
+        const response = await callers.large.list(filter);
+        const { total } = expectConnections(response);
         assert.ok(total > 0);
-        expectReads(answer, most, JSON.stringify(filter));
+        expectReads(response, most, JSON.stringify(filter));
       }
     });
 
@@ -214,10 +214,10 @@ export function vaultCost(world) {
         // There is no counter for this prefix: the query stops at its limit.
         [{ q: "group", state: "failed" }, ["q"], 100_000],
       ]) {
-        const answer = await callers.large.list(filter);
-        expectReads(answer, most, JSON.stringify(filter));
+        const response = await callers.large.list(filter);
+        expectReads(response, most, JSON.stringify(filter));
         assert.deepEqual(
-          expectProblem(answer, "query_too_broad").errors.map(({ parameter }) => parameter),
+          expectProblem(response, "query_too_broad").errors.map(({ parameter }) => parameter),
           names,
         );
         // With fewer matches, the same query succeeds.
@@ -238,15 +238,15 @@ export function vaultCost(world) {
             { name: "A name" },
             { platform: "acme-store", active: false, platformVersion: `v${n}` },
           ]) {
-            const answer = await writer.create({
+            const response = await writer.create({
               platform: "github",
               identity: `i-${n}-${tags.length}-${tags[0]}-${JSON.stringify(more).length}`,
               identityType: "user",
               tags,
               ...more,
             });
-            expectConnection(answer, { tags }, { status: 201 });
-            const { calls, rowsWritten } = costOf(answer);
+            expectConnection(response, { tags }, { status: 201 });
+            const { calls, rowsWritten } = costOf(response);
             assert.equal(calls, 1);
             const most = 37 + 4 * new Set(tags).size;
             assert.ok(
@@ -286,11 +286,11 @@ export function vaultCost(world) {
         ["a", "all"],
         ["a", "all"],
       ]) {
-        const answer = await writer.patch(id, { tags });
-        expectConnection(answer, { tags });
+        const response = await writer.patch(id, { tags });
+        expectConnection(response, { tags });
         const differs = had.concat(tags).filter((tag) => had.includes(tag) !== tags.includes(tag));
         const changed = new Set(differs).size;
-        const { calls, rowsWritten, rowsRead } = costOf(answer);
+        const { calls, rowsWritten, rowsRead } = costOf(response);
         assert.equal(calls, 1);
         const same = JSON.stringify(had) === JSON.stringify(tags);
         assert.ok(
@@ -318,10 +318,10 @@ export function vaultCost(world) {
         const patched = await caller.patch(id, { tags: ["all", "late"] });
         const removed = await caller.remove(id);
         assert.deepEqual([patched.status, removed.status], [200, 204]);
-        costs[size] = [created, patched, removed].map((answer) => {
-          const { reads: _, ...cost } = costOf(answer);
+        costs[size] = [created, patched, removed].map((response) => {
+          const { reads: _, ...cost } = costOf(response);
           assert.equal(cost.calls, 1);
-          assert.ok(cost.rowsRead <= 250, answer.header("server-timing"));
+          assert.ok(cost.rowsRead <= 250, response.header("server-timing"));
           return cost;
         });
       }

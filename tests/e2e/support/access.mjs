@@ -40,9 +40,9 @@ export class ConsolePeople {
   }
 
   async #expect(statuses, path, options) {
-    const answer = await this.server.send(path, options);
-    assert.ok(statuses.includes(answer.status), `${answer.status} ${answer.text}`);
-    return answer;
+    const response = await this.server.send(path, options);
+    assert.ok(statuses.includes(response.status), `${response.status} ${response.text}`);
+    return response;
   }
 
   /** Configures the sign-in through Access. Returns its path. */

@@ -20,20 +20,20 @@ export class Agents {
 
   async #expect(status, method, path, body) {
     const options = { method, secret: this.secret, headers: [JSON_TYPE], body: JSON.stringify(body) };
-    const answer = await this.server.send(path, options);
-    assert.equal(answer.status, status, answer.text);
-    return answer.json;
+    const response = await this.server.send(path, options);
+    assert.equal(response.status, status, response.text);
+    return response.json;
   }
 
   /** Configures sign-in with the app. Returns the path of the endpoint. */
   async signIn() {
     const options = { method: "PUT", secret: this.secret, headers: [JSON_TYPE] };
-    const answer = await this.server.send("/v1/agent-sign-in", {
+    const response = await this.server.send("/v1/agent-sign-in", {
       ...options,
       body: JSON.stringify({ type: "app", url: APP }),
     });
-    assert.ok(answer.status < 300, answer.text);
-    return new URL(answer.json.endpoint).pathname;
+    assert.ok(response.status < 300, response.text);
+    return new URL(response.json.endpoint).pathname;
   }
 
   #local = (url) => {

@@ -50,11 +50,11 @@ export class ConnectionLifecycle {
 
   /**
    * @param {{ server: { send: Function, port: number }, key: { secret: string }, idp: import("./oidc.mjs").Idp, browser: object,
-   *   minutes: number, later: (ms: number, id: string) => Promise<void>, log: (text: string) => void }} world
+   *   minutes: number, later: (ms: number, id: string) => Promise<void>, log: (text: string) => void }} fixture
    *   `minutes`: the time of use and idle periods; `later`: advances the time of a connection
    */
-  constructor(world) {
-    Object.assign(this, world);
+  constructor(fixture) {
+    Object.assign(this, fixture);
     this.app = new App(() => this.server, this.key);
     const { browser, idp } = this;
     this.pages = Object.assign(new Pages(), { baseUrl: `http://127.0.0.1:${this.server.port}`, browser, idp });
@@ -196,11 +196,11 @@ export class ConnectionLifecycle {
   }
 
   /** Waits until the service changes the state to this. Returns the status. */
-  async #stateBecomes(wanted) {
+  async #stateBecomes(expected) {
     for (let waited = 0; ; waited += STATUS_INTERVAL_MS) {
       const status = await this.app.status(this.id);
-      if (status.state === wanted) return status;
-      assert.ok(waited < STATE_TIMEOUT_MS, `still ${status.state} after ${waited / 1000} s, not ${wanted}`);
+      if (status.state === expected) return status;
+      assert.ok(waited < STATE_TIMEOUT_MS, `still ${status.state} after ${waited / 1000} s, not ${expected}`);
       await this.later(STATUS_INTERVAL_MS, this.id);
     }
   }

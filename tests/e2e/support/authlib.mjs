@@ -61,8 +61,8 @@ export class SecondServer {
 
   /** The user of an access token, by the headers of requests; undefined if the server does not accept it. */
   async whose(headers) {
-    const answer = await fetch(`${this.origin}/me`, { headers });
-    return answer.status === 200 ? (await answer.json()).name : undefined;
+    const response = await fetch(`${this.origin}/me`, { headers });
+    return response.status === 200 ? (await response.json()).name : undefined;
   }
 
   stop() {

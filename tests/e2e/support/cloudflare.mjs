@@ -99,8 +99,8 @@ export class CloudflareApi {
       this.unknown.push(name);
       throw new Refusal(404, 7000, `no route for ${name}`);
     }
-    const [pattern, answer] = found;
-    return answer.call(this, { url, body, request, json: () => JSON.parse(body), parts: name.match(pattern) });
+    const [pattern, response] = found;
+    return response.call(this, { url, body, request, json: () => JSON.parse(body), parts: name.match(pattern) });
   }
 
   /** Sends a request with a form or a JSON value, as wrangler would. It is recorded like any other. */

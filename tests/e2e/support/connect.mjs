@@ -184,9 +184,9 @@ async function startProvider(port, redirectUri) {
       await finish({ consent: { grantId: await grant.save() } });
     }
   };
-  const answer = provider.callback();
+  const reply = provider.callback();
   const server = createServer((request, response) => {
-    if (!request.url.startsWith("/interaction/")) answer(request, response);
+    if (!request.url.startsWith("/interaction/")) reply(request, response);
     else interact(request, response).catch((error) => response.writeHead(500).end(String(error)));
   });
   await new Promise((done) => server.listen(port, "127.0.0.1", done));
@@ -200,18 +200,18 @@ export class Connecting extends Console {
 
   static async start(name) {
     await build();
-    const world = new Connecting();
+    const fixture = new Connecting();
     const scopes = [...SCOPES, "connections:write", "sessions:create", "clients:read", "clients:write"].join(" ");
-    world.keys = { full: key({ scopes }) };
+    fixture.keys = { full: key({ scopes }) };
     const pages = join(folder, `${name}-pages`);
     const sources = join(folder, `${name}-documents`);
     for (const path of [pages, sources]) mkdirSync(path, { recursive: true });
     copyFileSync(join(dist, "index.mjs"), join(pages, "connector-vault.mjs"));
     writeFileSync(join(pages, "index.html"), PAGE);
-    world.app = await Site.start(pages);
+    fixture.app = await Site.start(pages);
     try {
       // A different site from the service's, as in production.
-      world.app.origin = world.app.origin.replace("127.0.0.1", "localhost");
+      fixture.app.origin = fixture.app.origin.replace("127.0.0.1", "localhost");
       const port = await freePort();
       const issuer = `http://127.0.0.1:${port}`;
       for (const [file, content] of Object.entries(documents(issuer)))
@@ -223,14 +223,14 @@ export class Connecting extends Console {
         (one) => `[platforms.${one}]\nauthkit = true\n`,
       );
       writeFileSync(config, enabled.join("\n"));
-      const state = (world.state = new State(`${name}-state`));
+      const state = (fixture.state = new State(`${name}-state`));
       await state.prepare(await importCatalog(name, sources, POLLY, "--providers", known, "--config", config));
-      world.opened = await state.open();
-      await store(world.database, Object.values(world.keys));
-      world.server = await Server.start(state, {
+      fixture.opened = await state.open();
+      await store(fixture.database, Object.values(fixture.keys));
+      fixture.server = await Server.start(state, {
         name,
         variables: {
-          ALLOWED_ORIGINS: world.app.origin,
+          ALLOWED_ORIGINS: fixture.app.origin,
           LOCAL_TARGETS: "allow",
           APP_NAME: "Acme Planner",
           APP_LOGO_URL: "/favicon.svg",
@@ -238,13 +238,13 @@ export class Connecting extends Console {
         },
         secrets: { SESSION_SECRET, VAULT_KEYS: `test-1:${randomBytes(32).toString("base64")}` },
       });
-      world.baseUrl = `http://127.0.0.1:${world.server.port}`;
-      world.provider = await startProvider(port, `${world.baseUrl}/connect/callback`);
-      world.browser = await launch();
-      for (const platform of ["login", "both"]) await world.setClient(platform);
-      return world;
+      fixture.baseUrl = `http://127.0.0.1:${fixture.server.port}`;
+      fixture.provider = await startProvider(port, `${fixture.baseUrl}/connect/callback`);
+      fixture.browser = await launch();
+      for (const platform of ["login", "both"]) await fixture.setClient(platform);
+      return fixture;
     } catch (error) {
-      await world.stop();
+      await fixture.stop();
       throw error;
     }
   }
@@ -270,15 +270,15 @@ export class Connecting extends Console {
   /** A token for an identity, created as an app's server would. */
   async token(identity, input = {}) {
     const origins = [this.app.origin];
-    const answer = await this.caller().sendJson("POST", "/v1/sessions", {
+    const response = await this.caller().sendJson("POST", "/v1/sessions", {
       identity,
       scopes: SCOPES,
       origins,
       ...input,
     });
-    if (answer.status !== 201) throw new Error(answer.text);
-    secrets.add(answer.json.token);
-    return answer.json.token;
+    if (response.status !== 201) throw new Error(response.text);
+    secrets.add(response.json.token);
+    return response.json.token;
   }
 
   /** The window's path for an identity. */
@@ -289,13 +289,13 @@ export class Connecting extends Console {
   /** The path of a `connectUrl`, which works once. */
   async link(identity, more = {}, input = {}) {
     const origins = [this.app.origin];
-    const answer = await this.caller().sendJson("POST", "/v1/sessions", {
+    const response = await this.caller().sendJson("POST", "/v1/sessions", {
       identity,
       scopes: SCOPES,
       origins,
       ...input,
     });
-    const { token, connectUrl } = answer.json;
+    const { token, connectUrl } = response.json;
     secrets.add(token).add(connectUrl.split("code=")[1]);
     return `${connectUrl.slice(this.baseUrl.length)}&${new URLSearchParams(more)}`;
   }

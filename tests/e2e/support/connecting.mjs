@@ -32,17 +32,17 @@ export class App {
   async call(method, path, value, headers = []) {
     const body = value === undefined ? undefined : JSON.stringify(value);
     const typed = body === undefined ? headers : [["content-type", "application/json"], ...headers];
-    const answer = await this.server().send(path, { method, secret: this.secret, headers: typed, body });
-    const shows = /\/credentials\b|^\/v1\/sessions$/.test(path) || answer.status === 202;
-    if (!shows) heard.push(`${method} ${path}\n${answer.text}`);
-    return answer;
+    const response = await this.server().send(path, { method, secret: this.secret, headers: typed, body });
+    const shows = /\/credentials\b|^\/v1\/sessions$/.test(path) || response.status === 202;
+    if (!shows) heard.push(`${method} ${path}\n${response.text}`);
+    return response;
   }
 
   /** Asserts the status, and returns the document. */
   async expect(status, method, path, value, headers) {
-    const answer = await this.call(method, path, value, headers);
-    assert.equal(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 500)}`);
-    return answer.body.length > 0 ? answer.json : undefined;
+    const response = await this.call(method, path, value, headers);
+    assert.equal(response.status, status, `${method} ${path}: ${response.text.slice(0, 500)}`);
+    return response.body.length > 0 ? response.json : undefined;
   }
 
   setClient(platform, client) {
@@ -69,10 +69,10 @@ export class App {
 
   /** The credentials of a connection. */
   async credentials(id, query) {
-    const answer = await this.askCredentials(id, query);
-    assert.equal(answer.status, 200, answer.text.slice(0, 500));
-    if (answer.json.accessToken) handedOut.add(answer.json.accessToken);
-    return answer.json;
+    const response = await this.askCredentials(id, query);
+    assert.equal(response.status, 200, response.text.slice(0, 500));
+    if (response.json.accessToken) handedOut.add(response.json.accessToken);
+    return response.json;
   }
 
   /** Asserts that an attempt has succeeded, and returns its connection. */
@@ -103,12 +103,12 @@ export async function agree(visitor, link) {
 
 /** Confirms a link without having viewed it. */
 export async function leadOn(visitor, link) {
-  const answer = await visitor.submit(link);
-  assert.equal(answer.status, 303, answer.text);
+  const response = await visitor.submit(link);
+  assert.equal(response.status, 303, response.text);
   const { port } = new URL(link);
   // The secret whose hash is the state.
   handedOut.add(visitor.cookie(port, "__Host-connect").split(".")[0]);
-  const address = answer.header("location");
+  const address = response.header("location");
   handedOut.add(new URL(address).searchParams.get("state"));
   return address;
 }
@@ -130,9 +130,9 @@ export function atPort(port, visitor, url) {
 
 /** Opens a callback address. Returns the page's text. */
 export async function comeBack(visitor, url) {
-  const answer = await visitor.get(url);
-  heard.push(answer.text);
-  return readPage(answer);
+  const response = await visitor.get(url);
+  heard.push(response.text);
+  return readPage(response);
 }
 
 /** Whether an address is the service's callback. */

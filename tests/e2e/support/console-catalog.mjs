@@ -6,13 +6,13 @@ import { query } from "./vault.mjs";
 export const CONNECTORS = 48;
 const ACTIONS = 25;
 
-/** @param {{ console: import("./console.mjs").Console }} world */
-export function catalogOf(world) {
+/** @param {{ console: import("./console.mjs").Console }} fixture */
+export function catalogOf(fixture) {
   // The catalog and its connections do not change while these tests run.
   const known = new Map();
   const ask = async (path, filter) => {
     const address = `${path}?${query(filter)}`;
-    if (!known.has(address)) known.set(address, (await world.console.caller().send("GET", address)).json);
+    if (!known.has(address)) known.set(address, (await fixture.console.caller().send("GET", address)).json);
     return known.get(address);
   };
   const connectors = (filter = {}) => ask("/v1/available-connectors", { limit: CONNECTORS, ...filter });

@@ -24,8 +24,9 @@ const CHIPS = 'dialog.drawer ul[aria-label="Tags"] li > span:first-child';
 
 /** Waits until the panel shows exactly these tags, in this order. */
 async function expectChips(page, tags) {
-  const are = ({ selector, wanted }) =>
-    JSON.stringify([...document.querySelectorAll(selector)].map((chip) => chip.textContent)) === JSON.stringify(wanted);
+  const are = ({ selector, wanted: expected }) =>
+    JSON.stringify([...document.querySelectorAll(selector)].map((chip) => chip.textContent)) ===
+    JSON.stringify(expected);
   await page
     .waitForFunction(are, { selector: CHIPS, wanted: tags })
     .catch(async () => assert.deepEqual(await page.locator(CHIPS).allTextContents(), tags));

@@ -6,14 +6,14 @@ export const SECRET = "connector-vault.secret";
 const ALL = ["catalog:read", "connections:read", "connections:write"];
 
 /** A token for an identity, created by the service. */
-export async function tokenFor(world, identity, { as = world.keys.maker, ...input } = {}) {
-  const made = await world.caller(as).sendJson("POST", "/v1/sessions", { identity, scopes: ALL, ...input });
+export async function tokenFor(fixture, identity, { as = fixture.keys.maker, ...input } = {}) {
+  const made = await fixture.caller(as).sendJson("POST", "/v1/sessions", { identity, scopes: ALL, ...input });
   assert.equal(made.status, 201, made.text);
   return made.json.token;
 }
 
-export const linkFor = async (world, identity, request) =>
-  `/connections#token=${await tokenFor(world, identity, request)}`;
+export const linkFor = async (fixture, identity, request) =>
+  `/connections#token=${await tokenFor(fixture, identity, request)}`;
 
 /** The secret that the tab stores. */
 export const keptSecret = (page) => page.evaluate((place) => sessionStorage.getItem(place), SECRET);

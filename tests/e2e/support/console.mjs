@@ -7,7 +7,7 @@ import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
 import { launch } from "./browser.mjs";
 import { key, store } from "./keys.mjs";
 import { proves } from "./proof.mjs";
-import { nth } from "./seed.mjs";
+import { connectionNumber } from "./seed.mjs";
 import { Server } from "./server.mjs";
 import { Caller, seed } from "./vault.mjs";
 import { State, build, importCatalog } from "./workspace.mjs";
@@ -43,7 +43,7 @@ const TIMEOUT_MS = 15_000;
 
 /** Connections of every kind, half of them to GitHub. */
 export const CONNECTIONS = Array.from({ length: 130 }, (_, n) =>
-  n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` },
+  n % 2 ? connectionNumber(n) : { ...connectionNumber(n), platform: "github", identity: `user-${n}@example.com` },
 );
 
 /** Runs in the page before its own scripts. Sets a secret once, so that signing out has an effect. */
@@ -105,8 +105,8 @@ export class Console {
     server,
   }) {
     await build();
-    const world = new Console();
-    world.keys = {
+    const fixture = new Console();
+    fixture.keys = {
       full: key(),
       reader: key({ scopes: "catalog:read connections:read" }),
       catalogOnly: key({ scopes: "catalog:read" }),
@@ -115,16 +115,16 @@ export class Console {
     };
     const state = new State(`${name}-state`);
     await state.prepare(await importCatalog(name, ...documents, "--licence", "any", ...providers));
-    world.opened = await state.open();
+    fixture.opened = await state.open();
     try {
-      await store(world.database, Object.values(world.keys));
-      await seed(world.database, world.keys.full.row.account, connections);
-      world.server = await Server.start(state, server);
-      world.baseUrl = `http://127.0.0.1:${world.server.port}`;
-      world.browser = await launch();
-      return world;
+      await store(fixture.database, Object.values(fixture.keys));
+      await seed(fixture.database, fixture.keys.full.row.account, connections);
+      fixture.server = await Server.start(state, server);
+      fixture.baseUrl = `http://127.0.0.1:${fixture.server.port}`;
+      fixture.browser = await launch();
+      return fixture;
     } catch (error) {
-      await world.stop();
+      await fixture.stop();
       throw error;
     }
   }

@@ -34,8 +34,8 @@ export async function connectAsAda(link) {
   const scopes = Object.keys(SCOPES).map((scope) => ["scope", scope]);
   const body = new URLSearchParams([["answer", "allow"], ["person", "ada"], ...scopes]);
   const headers = { origin: new URL(address).origin };
-  const answer = await fetch(address, { method: "POST", headers, body, redirect: "manual" });
-  assert.equal(answer.status, 303, await answer.text());
-  const page = await comeBack(visitor, answer.headers.get("location"));
+  const response = await fetch(address, { method: "POST", headers, body, redirect: "manual" });
+  assert.equal(response.status, 303, await response.text());
+  const page = await comeBack(visitor, response.headers.get("location"));
   assert.equal(page.status, 200);
 }

@@ -46,17 +46,17 @@ export const READ_METHODS = "GET, HEAD, OPTIONS";
 export const CODES = [...Object.keys(TITLES), "internal"];
 
 /** The headers of a response by name, without those of the transport. */
-function headersOf(answer) {
+function headersOf(response) {
   const transport = ["connection", "content-length", "date", "transfer-encoding"];
-  const headers = answer.headers.filter(([name]) => !transport.includes(name));
+  const headers = response.headers.filter(([name]) => !transport.includes(name));
   const names = headers.map(([name]) => name);
   assert.equal(new Set(names).size, names.length, `a header is sent twice: ${names}`);
   return Object.fromEntries(headers);
 }
 
 /** Asserts exactly these headers, in addition to those of every response. */
-export function expectHeaders(answer, own, { vary = "x-service-secret, origin" } = {}) {
-  const { "x-request-id": id, "server-timing": cost, ...rest } = headersOf(answer);
+export function expectHeaders(response, own, { vary = "x-service-secret, origin" } = {}) {
+  const { "x-request-id": id, "server-timing": cost, ...rest } = headersOf(response);
   assert.match(id, UUID);
   assert.match(cost, COST);
   assert.deepEqual(rest, { vary, "x-content-type-options": "nosniff", ...own });
@@ -66,8 +66,8 @@ export function expectHeaders(answer, own, { vary = "x-service-secret, origin" }
 export const OF_AUDIT = 2;
 
 /** The storage cost of the request. */
-export function costOf(answer) {
-  const [calls, rowsRead, rowsWritten, reads] = answer
+export function costOf(response) {
+  const [calls, rowsRead, rowsWritten, reads] = response
     .header("server-timing")
     .match(/\d+(?=[ "])/g)
     .map(Number);
@@ -75,23 +75,23 @@ export function costOf(answer) {
 }
 
 /** Asserts an uncacheable JSON response, and returns its value. */
-export function expectJson(answer, status, own = {}) {
-  assert.equal(answer.status, status, answer.text.slice(0, 500));
-  expectHeaders(answer, { "content-type": "application/json", "cache-control": "private, no-store", ...own });
-  assert.equal(answer.header("content-length"), String(answer.body.length));
-  return answer.json;
+export function expectJson(response, status, own = {}) {
+  assert.equal(response.status, status, response.text.slice(0, 500));
+  expectHeaders(response, { "content-type": "application/json", "cache-control": "private, no-store", ...own });
+  assert.equal(response.header("content-length"), String(response.body.length));
+  return response.json;
 }
 
 /** Asserts a page of a catalog list, byte for byte compact JSON, and returns the envelope. */
-export function expectPage(answer, expected = {}) {
-  assert.equal(answer.status, 200, answer.text.slice(0, 500));
-  const etag = answer.header("etag");
+export function expectPage(response, expected = {}) {
+  assert.equal(response.status, 200, response.text.slice(0, 500));
+  const etag = response.header("etag");
   assert.match(etag, /^"[^"]+"$/, "a strong entity tag");
-  expectHeaders(answer, { "content-type": "application/json", "cache-control": "private, no-cache", etag });
-  assert.equal(answer.header("content-length"), String(answer.body.length));
-  const envelope = answer.json;
+  expectHeaders(response, { "content-type": "application/json", "cache-control": "private, no-cache", etag });
+  assert.equal(response.header("content-length"), String(response.body.length));
+  const envelope = response.json;
   assert.deepEqual(Object.keys(envelope), ["rows", "total", "pages", "page"]);
-  assert.ok(Buffer.from(JSON.stringify(envelope)).equals(answer.body), "compact JSON, in UTF-8");
+  assert.ok(Buffer.from(JSON.stringify(envelope)).equals(response.body), "compact JSON, in UTF-8");
   for (const [name, value] of Object.entries(expected)) assert.deepEqual(envelope[name], value, name);
   return envelope;
 }
@@ -100,9 +100,9 @@ export function expectPage(answer, expected = {}) {
  * Asserts a problem document with everything that its code implies, and returns it. `more`: exact members (`detail`, `errors`,
  * `suggestions`, `connectionId`); `headers`: additional headers; `vary`; `allow`: the methods of the path.
  */
-export function expectProblem(answer, code, { headers = {}, vary, allow = READ_METHODS, ...more } = {}) {
+export function expectProblem(response, code, { headers = {}, vary, allow = READ_METHODS, ...more } = {}) {
   const [status, title] = TITLES[code];
-  assert.equal(answer.status, status, answer.text.slice(0, 500));
+  assert.equal(response.status, status, response.text.slice(0, 500));
   const implied = {
     ...(status === 401 && { "www-authenticate": "ApiKey" }),
     ...(status === 405 && { allow }),
@@ -110,11 +110,11 @@ export function expectProblem(answer, code, { headers = {}, vary, allow = READ_M
     ...(status === 503 && { "retry-after": "5" }),
   };
   const type = { "content-type": "application/problem+json", "cache-control": "private, no-store" };
-  expectHeaders(answer, { ...type, ...implied, ...headers }, { vary });
-  assert.equal(answer.header("content-length"), String(answer.body.length));
-  const problem = answer.json;
+  expectHeaders(response, { ...type, ...implied, ...headers }, { vary });
+  assert.equal(response.header("content-length"), String(response.body.length));
+  const problem = response.json;
   const { type: page, detail, errors, suggestions, connectionId, ...facts } = problem;
-  assert.deepEqual(facts, { title, status, code, requestId: answer.header("x-request-id") });
+  assert.deepEqual(facts, { title, status, code, requestId: response.header("x-request-id") });
   assert.match(page, new RegExp(`^http://127\\.0\\.0\\.1:\\d+/problems/${code}$`));
   assert.ok(detail.length > 0 && detail.length < 2000, detail);
   assert.equal(errors !== undefined, status === 400, "`errors` come with status 400, and only then");

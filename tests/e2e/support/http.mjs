@@ -107,9 +107,9 @@ export async function statusesOf(port, text) {
     socket.on("error", reject);
     socket.on("close", () => resolve(Buffer.concat(chunks)));
   });
-  const answers = bytes.toString("latin1");
-  for (const secret of secrets) assert.ok(!answers.includes(secret), "an answer holds a secret");
-  return [...answers.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
+  const responses = bytes.toString("latin1");
+  for (const secret of secrets) assert.ok(!responses.includes(secret), "an answer holds a secret");
+  return [...responses.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
 }
 
 /**

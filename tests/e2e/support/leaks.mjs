@@ -29,7 +29,7 @@ function contentOf(path) {
 }
 
 function* written(outputs) {
-  for (const [nth, text] of outputs.entries()) yield [`what server ${nth + 1} printed`, text];
+  for (const [index, text] of outputs.entries()) yield [`what server ${index + 1} printed`, text];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || KEPT_IN.test(basename(entry.name))) continue;
     const path = join(entry.parentPath, entry.name);

@@ -23,17 +23,17 @@ export const rowsOf = async (list) => {
 };
 
 /** All rows of a list over plain HTTP, page by page. */
-export async function all(world, made, path, filters = {}) {
+export async function all(fixture, made, path, filters = {}) {
   const rows = [];
   for (let page = 1; ; page += 1) {
-    const { json } = await world.plain(made, `${path}?${asQuery({ ...filters, limit: 500, page })}`);
+    const { json } = await fixture.plain(made, `${path}?${asQuery({ ...filters, limit: 500, page })}`);
     rows.push(...json.rows);
     if (page >= json.pages) return rows;
   }
 }
 
 /** A client whose requests are recorded: { recorder, client }. */
-export function recorded(world, made, options) {
+export function recorded(fixture, made, options) {
   const recorder = new Recorder();
-  return { recorder, client: world.vault(made, { fetch: recorder.fetch, ...options }) };
+  return { recorder, client: fixture.vault(made, { fetch: recorder.fetch, ...options }) };
 }

@@ -50,17 +50,17 @@ class Inspector {
 
   #take({ id, result, error, method, params }) {
     if (method === "Runtime.executionContextCreated") this.#context.resolve(params.context.id);
-    const answer = this.#answers.get(id);
-    if (error) answer?.reject(new Error(error.message));
-    else answer?.resolve(result);
+    const response = this.#answers.get(id);
+    if (error) response?.reject(new Error(error.message));
+    else response?.resolve(result);
   }
 
   call(method, params = {}) {
-    const answer = Promise.withResolvers();
+    const response = Promise.withResolvers();
     this.#last += 1;
-    this.#answers.set(this.#last, answer);
+    this.#answers.set(this.#last, response);
     this.socket.send(JSON.stringify({ id: this.#last, method, params }));
-    return within(method, answer.promise);
+    return within(method, response.promise);
   }
 
   async context() {

@@ -61,9 +61,9 @@ export class Moto {
   async #iam(request) {
     const authorization = "AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_request";
     const body = new URLSearchParams({ ...request, Version: "2010-05-08" });
-    const answer = await fetch(this.origin, { method: "POST", headers: { authorization }, body });
-    const said = await answer.text();
-    if (!answer.ok) throw new Error(said);
+    const response = await fetch(this.origin, { method: "POST", headers: { authorization }, body });
+    const said = await response.text();
+    if (!response.ok) throw new Error(said);
     return said;
   }
 

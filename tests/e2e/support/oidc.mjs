@@ -150,19 +150,23 @@ export class Idp {
 
   /** Signs in with a name and consents, or declines. Returns the redirect URL. */
   async visit(visitor, url, { login, deny }, isBack) {
-    let { url: at, answer } = await visitor.follow(await visitor.get(url), url, isBack);
-    while (answer?.status === 200) {
-      const said = answer.text.includes("<title>login<") ? { login } : deny === undefined ? { agree: "yes" } : { deny };
-      ({ url: at, answer } = await visitor.follow(await visitor.submit(at, said), at, isBack));
+    let { url: at, answer: response } = await visitor.follow(await visitor.get(url), url, isBack);
+    while (response?.status === 200) {
+      const said = response.text.includes("<title>login<")
+        ? { login }
+        : deny === undefined
+          ? { agree: "yes" }
+          : { deny };
+      ({ url: at, answer: response } = await visitor.follow(await visitor.submit(at, said), at, isBack));
     }
-    if (answer) throw new Error(`${answer.status} at ${at}: ${answer.text.slice(0, 1000)}`);
+    if (response) throw new Error(`${response.status} at ${at}: ${response.text.slice(0, 1000)}`);
     return at;
   }
 
   /** The user of an access token, by the headers of requests; undefined if the server does not accept it. */
   async whose(headers) {
-    const answer = await fetch(`${this.issuer}/me`, { headers });
-    return answer.status === 200 ? (await answer.json()).sub : undefined;
+    const response = await fetch(`${this.issuer}/me`, { headers });
+    return response.status === 200 ? (await response.json()).sub : undefined;
   }
 
   /** Revokes the grant of an access token, as its user can. */

@@ -68,14 +68,14 @@ export class Description {
   }
 
   /** Asserts that the operation describes this response. */
-  expect(id, answer) {
-    const where = `${id} ${answer.status}`;
-    const described = this.operations.get(id).responses[answer.status];
-    assert.ok(described, `${where} is not described: ${answer.text.slice(0, 300)}`);
+  expect(id, response) {
+    const where = `${id} ${response.status}`;
+    const described = this.operations.get(id).responses[response.status];
+    assert.ok(described, `${where} is not described: ${response.text.slice(0, 300)}`);
     const { headers, content = {} } = this.resolve(described);
     for (const [name, header] of Object.entries(headers)) {
       const { required, schema } = this.resolve(header);
-      const text = answer.header(name);
+      const text = response.header(name);
       if (text === undefined) assert.ok(!required, `${where}: \`${name}\` is missing`);
       else
         assert.equal(
@@ -84,12 +84,12 @@ export class Description {
           `${where}: ${name}`,
         );
     }
-    const others = answer.headers.map(([name]) => name).filter((name) => !(name in headers) && !TRANSPORT.has(name));
+    const others = response.headers.map(([name]) => name).filter((name) => !(name in headers) && !TRANSPORT.has(name));
     assert.deepEqual(others, [], `${where}: headers that are not described`);
     const media = Object.entries(content);
-    if (media.length === 0) return assert.equal(answer.body.length, 0, where);
+    if (media.length === 0) return assert.equal(response.body.length, 0, where);
     const [[type, { schema }]] = media;
-    assert.equal(answer.header("content-type"), type, where);
-    assert.equal(this.faults(schema, answer.json), undefined, `${where}: ${answer.text.slice(0, 500)}`);
+    assert.equal(response.header("content-type"), type, where);
+    assert.equal(this.faults(schema, response.json), undefined, `${where}: ${response.text.slice(0, 500)}`);
   }
 }

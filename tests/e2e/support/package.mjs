@@ -146,9 +146,9 @@ export function expectInvalid(error, parameter, suggestion) {
 export const factsOf = ({ status, code, detail, errors = [] }) => ({ status, code, message: detail, errors });
 
 /** Asserts that an error equals the service's response `answer` to the same request. */
-export function expectAnswered(error, kind, answer, more = {}) {
-  const { requestId, suggestions, connectionId, ...problem } = answer.json;
-  assert.equal(requestId, answer.header("x-request-id"));
+export function expectAnswered(error, kind, response, more = {}) {
+  const { requestId, suggestions, connectionId, ...problem } = response.json;
+  assert.equal(requestId, response.header("x-request-id"));
   expectError(error, kind, {
     ...factsOf(problem),
     ...(suggestions && { suggestions }),

@@ -8,7 +8,7 @@ const PLATFORMS = 60;
 const FIRST = Date.UTC(2026, 0, 1);
 
 /** The nth connection: 25 share an identity, a few a name, 30 a rare tag; every third one has the tag `third`. */
-export function nth(n) {
+export function connectionNumber(n) {
   const block = String(Math.floor(n / 25)).padStart(5, "0");
   return {
     id: randomUUID(),
@@ -27,7 +27,7 @@ export function nth(n) {
 
 /** Inserts `count` connections of an account, and returns them. */
 export async function seeded(database, account, count) {
-  const rows = Array.from({ length: count }, (_, n) => nth(n));
+  const rows = Array.from({ length: count }, (_, n) => connectionNumber(n));
   await seed(database, account, rows);
   return rows;
 }

@@ -9,9 +9,9 @@ import { folder, wranglerEnvironment } from "./workspace.mjs";
 /** The entries of package-lock.json that these packages need, by their paths. */
 function closure(packages, names) {
   const needed = new Map();
-  const visit = (wanted, from) => {
+  const visit = (expected, from) => {
     for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf("node_modules/") - 1))) {
-      const path = `${place === "" ? "" : `${place}/`}node_modules/${wanted}`;
+      const path = `${place === "" ? "" : `${place}/`}node_modules/${expected}`;
       const entry = packages[path];
       if (!entry && place !== "") continue;
       if (!entry || needed.has(path)) return;

@@ -164,8 +164,8 @@ export class Server {
   async #ready() {
     const until = Date.now() + READY_MS;
     for (;;) {
-      const answer = await send({ port: this.port, path: "/health" }).catch(() => undefined);
-      if (answer?.status === 200) return;
+      const response = await send({ port: this.port, path: "/health" }).catch(() => undefined);
+      if (response?.status === 200) return;
       const over = this.child.exitCode !== null || Date.now() > until;
       if (over) throw new Error(`the service did not become ready:\n${this.output}`);
       await pause(POLL_MS);

@@ -52,9 +52,9 @@ export function expectShown(shown, text) {
 }
 
 /** Asserts the same for an HTTP response: the status line, the documented headers, the body. */
-export function expectShownAnswer(shown, answer) {
+export function expectShownAnswer(shown, response) {
   const [shownHead, shownBody] = split(shown);
-  const [head, body] = split(answer);
+  const [head, body] = split(response);
   assert.equal(head[0], shownHead[0]);
   const headers = new Map(
     head
@@ -69,15 +69,15 @@ export function expectShownAnswer(shown, answer) {
   expectShown(shownBody, body);
 }
 
-function split(answer) {
-  const text = answer.replaceAll("\r\n", "\n");
+function split(response) {
+  const text = response.replaceAll("\r\n", "\n");
   const end = text.indexOf("\n\n");
   assert.notEqual(end, -1, `not an HTTP answer: ${text.slice(0, 200)}`);
   return [text.slice(0, end).split("\n"), text.slice(end + 2)];
 }
 
 /** The body of a printed response, with or without headers. */
-export const bodyOf = (answer) => (answer.startsWith("HTTP/") ? split(answer)[1] : answer);
+export const bodyOf = (response) => (response.startsWith("HTTP/") ? split(response)[1] : response);
 
 /** Asserts that these lines were printed in order. A line with only an ellipsis stands for any lines. */
 export function expectPrinted(shown, printed) {

@@ -49,15 +49,15 @@ export class Shell {
 
   /** Runs an example: { printed, answers: [{ status, expected, url, text }] }. Fails if one of its commands fails. */
   async run(code) {
-    const answers = join(this.folder, ".answers");
-    rmSync(answers, { recursive: true, force: true });
-    mkdirSync(answers, { recursive: true });
+    const responses = join(this.folder, ".answers");
+    rmSync(responses, { recursive: true, force: true });
+    mkdirSync(responses, { recursive: true });
     const said = code.replaceAll(/^(\S.*?) +# → (\d{3})\b.*$/gm, "EXPECT=$2 $1");
     const script = `${PRELUDE}\n${this.#state}\n${said}\n${kept(code)}\n`;
     const env = {
       ...environment(wranglerEnvironment),
       ...this.env,
-      ANSWERS: answers,
+      ANSWERS: responses,
       KEPT: join(this.folder, ".kept"),
       PATH: `${nodeBin}:${process.env.PATH}`,
     };
@@ -73,14 +73,19 @@ export class Shell {
       );
     });
     this.#state += `\n${readFileSync(join(this.folder, ".kept"), "utf8")}`;
-    const files = readdirSync(answers)
+    const files = readdirSync(responses)
       .filter((name) => name.endsWith(".status"))
       .sort();
     return {
       printed: stdout,
       answers: files.map((name) => {
-        const [status, url, expected] = readFileSync(join(answers, name), "utf8").split(" ");
-        return { status, url, expected, text: readFileSync(join(answers, name.replace(".status", ".answer")), "utf8") };
+        const [status, url, expected] = readFileSync(join(responses, name), "utf8").split(" ");
+        return {
+          status,
+          url,
+          expected,
+          text: readFileSync(join(responses, name.replace(".status", ".answer")), "utf8"),
+        };
       }),
     };
   }

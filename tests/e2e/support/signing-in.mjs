@@ -11,9 +11,9 @@ export async function front(more = {}) {
   const gate = createServer((request, response) => {
     const { method, url: path } = request;
     const headers = { ...request.headers, ...more };
-    const passed = httpRequest({ host: "127.0.0.1", port: gate.to, method, path, headers }, (answer) => {
-      response.writeHead(answer.statusCode, answer.rawHeaders);
-      answer.pipe(response);
+    const passed = httpRequest({ host: "127.0.0.1", port: gate.to, method, path, headers }, (reply) => {
+      response.writeHead(reply.statusCode, reply.rawHeaders);
+      reply.pipe(response);
     });
     passed.on("error", () => response.destroy());
     request.pipe(passed);

@@ -74,7 +74,7 @@ export const REPEATABLE = {
     () => json({ token: "st_test_x", expiresAt: "2026-01-01T00:15:00.000Z" }, 201),
   ],
 };
-/** The calls that are not. */
+/** The calls that must not be repeated after a failure. */
 export const ONCE_ONLY = {
   create: [(vault, options) => vault.connections.create(INPUT, options), () => json(CONNECTION, 201)],
   "update with ifMatch": [
@@ -146,8 +146,8 @@ export const pause = (milliseconds) => new Promise((done) => setTimeout(done, mi
 
 /** A `fetch` that returns these responses in sequence, and repeats the last one. */
 export const inSequence =
-  (...answers) =>
+  (...responses) =>
   (request, n) =>
-    answers[Math.min(n, answers.length) - 1](request, n);
+    responses[Math.min(n, responses.length) - 1](request, n);
 export const near = (time, expected) =>
   assert.ok(time >= expected && time <= expected + 3 * TICK_MS, `${time} ms instead of ${expected} ms`);

@@ -18,23 +18,23 @@ export const pairs = (filters) =>
 const faultsOf = ({ errors, message }) => (errors.length > 0 ? errors : [{ detail: message }]);
 
 /** Compares the package with the service: { counted, plain, expectSame }. */
-export function comparing(world) {
+export function comparing(fixture) {
   /** A client of the service whose requests are counted. */
   const counted = () => {
     const recorder = new Recorder();
-    return { recorder, client: world.vault(world.keys.full, { fetch: recorder.fetch, maxRetries: 0 }) };
+    return { recorder, client: fixture.vault(fixture.keys.full, { fetch: recorder.fetch, maxRetries: 0 }) };
   };
-  const plain = (path, options) => world.plain(world.keys.full, path, options);
+  const plain = (path, options) => fixture.plain(fixture.keys.full, path, options);
 
   /** Asserts that a call fails without a request, with the service's error; `validate` returns the same errors. */
-  async function expectSame(what, call, answer, validate) {
-    assert.ok(answer.status >= 400, `${what}: the service has nothing against it`);
+  async function expectSame(what, call, response, validate) {
+    assert.ok(response.status >= 400, `${what}: the service has nothing against it`);
     const { recorder, client } = counted();
     const error = await failure(() => call(client));
     assert.equal(recorder.calls, 0, `${what}: nothing is sent`);
     expectUnanswered(error, "ValidationError");
     const { status, code, message, errors } = error;
-    assert.deepEqual({ status, code, message, errors }, factsOf(answer.json), what);
+    assert.deepEqual({ status, code, message, errors }, factsOf(response.json), what);
     if (validate) assert.deepEqual(validate(client), faultsOf(error), `${what}: the faults without a call`);
     assert.equal(recorder.calls, 0, `${what}: nothing is sent to validate`);
   }

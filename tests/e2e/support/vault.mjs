@@ -34,14 +34,14 @@ export const one = (id) => `${CONNECTIONS}/${id}`;
 
 /** Requests with one key. Bodies are sent as JSON unless they are bytes. */
 export class Caller {
-  /** @param {object} world with the server @param {{ secret: string }} key */
-  constructor(world, key) {
-    this.world = world;
+  /** @param {object} fixture with the server @param {{ secret: string }} key */
+  constructor(fixture, key) {
+    this.fixture = fixture;
     this.key = key;
   }
 
   send(method, path, { body, headers = [] } = {}) {
-    return this.world.server.send(path, { method, secret: this.key.secret, headers, body });
+    return this.fixture.server.send(path, { method, secret: this.key.secret, headers, body });
   }
 
   sendJson(method, path, value, headers = []) {
@@ -92,12 +92,12 @@ export function expectFields(connection) {
 }
 
 /** Asserts one connection, byte for byte compact JSON, with its strong entity tag: { connection, etag }. */
-export function expectConnection(answer, expected = {}, { status = 200, vary, headers } = {}) {
-  assert.equal(answer.status, status, answer.text.slice(0, 500));
-  const etag = answer.header("etag");
+export function expectConnection(response, expected = {}, { status = 200, vary, headers } = {}) {
+  assert.equal(response.status, status, response.text.slice(0, 500));
+  const etag = response.header("etag");
   assert.match(etag, /^"[^"]+"$/, "a strong entity tag");
-  const connection = expectFields(answer.json);
-  const location = `http://127.0.0.1:${answer.port}${one(connection.id)}`;
+  const connection = expectFields(response.json);
+  const location = `http://127.0.0.1:${response.port}${one(connection.id)}`;
   const own = {
     "content-type": "application/json",
     "cache-control": "private, no-store",
@@ -105,23 +105,23 @@ export function expectConnection(answer, expected = {}, { status = 200, vary, he
     ...(status === 201 && { location }),
     ...headers,
   };
-  expectHeaders(answer, own, { vary });
-  assert.ok(Buffer.from(JSON.stringify(connection)).equals(answer.body), "compact JSON, in UTF-8");
+  expectHeaders(response, own, { vary });
+  assert.ok(Buffer.from(JSON.stringify(connection)).equals(response.body), "compact JSON, in UTF-8");
   for (const [name, value] of Object.entries(expected)) assert.deepEqual(connection[name], value, name);
   return { connection, etag };
 }
 
 /** Asserts a page of connections. Returns the envelope, and in `next` the path of `Link`, if there is one. */
-export function expectConnections(answer, expected = {}) {
-  const link = answer.header("link");
-  const envelope = expectJson(answer, 200, link === undefined ? {} : { link });
+export function expectConnections(response, expected = {}) {
+  const link = response.header("link");
+  const envelope = expectJson(response, 200, link === undefined ? {} : { link });
   assert.deepEqual(Object.keys(envelope), ["rows", "total", "pages", "page"]);
-  assert.ok(Buffer.from(JSON.stringify(envelope)).equals(answer.body), "compact JSON, in UTF-8");
+  assert.ok(Buffer.from(JSON.stringify(envelope)).equals(response.body), "compact JSON, in UTF-8");
   envelope.rows.forEach(expectFields);
   for (const [name, value] of Object.entries(expected)) assert.deepEqual(envelope[name], value, name);
   if (link === undefined) return { ...envelope, next: undefined };
   const [, origin, next] = NEXT.exec(link) ?? assert.fail(`\`Link\` is ${link}`);
-  assert.equal(origin, `http://127.0.0.1:${answer.port}`, "the address that was asked");
+  assert.equal(origin, `http://127.0.0.1:${response.port}`, "the address that was asked");
   return { ...envelope, next };
 }
 
@@ -130,8 +130,8 @@ export async function follow(caller, filter = {}, each = async () => {}) {
   const pages = [];
   let path = `${CONNECTIONS}?${query(filter)}`;
   while (path !== undefined) {
-    const answer = await caller.send("GET", path);
-    const page = { ...expectConnections(answer, { page: pages.length + 1 }), answer };
+    const response = await caller.send("GET", path);
+    const page = { ...expectConnections(response, { page: pages.length + 1 }), answer: response };
     pages.push(page);
     await each(page, pages.length);
     path = page.next;
