@@ -35,7 +35,7 @@ pub enum Readiness {
     /// Every running service has the key.
     Ready,
     /// No service has reported.
-    NoProgress,
+    NoReports,
     /// No running service has the key.
     Missing,
     /// A service has reported the key only once. Whether another service lacks it will show with the next report.
@@ -100,7 +100,7 @@ pub fn readiness(reports: &[Report], key: &str) -> Readiness {
     let (with, without): (Vec<_>, Vec<_>) =
         reports.iter().partition(|report| report.keys().iter().any(|reported| reported == key));
     let Some(since) = with.iter().map(|report| report.first_at).min() else {
-        return if without.is_empty() { Readiness::NoProgress } else { Readiness::Missing };
+        return if without.is_empty() { Readiness::NoReports } else { Readiness::Missing };
     };
     if without.iter().any(|report| report.last_at >= since) {
         return Readiness::Divided;
@@ -120,7 +120,7 @@ mod tests {
         let old = |first_at, last_at| report(r#"["old:1"]"#, first_at, last_at);
         let both = |first_at, last_at| report(r#"["new:2","old:1"]"#, first_at, last_at);
         for (what, reports, expected) in [
-            ("nobody", vec![], Readiness::NoProgress),
+            ("nobody", vec![], Readiness::NoReports),
             ("the old service", vec![old(1, 9)], Readiness::Missing),
             ("another key of that id", vec![report(r#"["new:3"]"#, 1, 9)], Readiness::Missing),
             ("the new one, once", vec![old(1, 9), both(10, 10)], Readiness::Unconfirmed),

@@ -186,7 +186,7 @@ impl BodyReader {
         None
     }
 
-    /// Checks a set: an array of one to `most` distinct strings, each accepted by the rule.
+    /// Checks a set: an array of one to `max` distinct strings, each accepted by the rule.
     pub fn check_set(&mut self, field: &str, value: &Value, max: usize, rule: Rule) {
         let items = if let Value::Array(items) = value { items.as_slice() } else { &[] };
         let objection = self.check_items(field, value, max, rule);
@@ -257,7 +257,7 @@ impl BodyReader {
             .each_repeated(path, &mut |location| self.invalid(location, "is given more than once"));
     }
 
-    /// Checks that the value is a whole number from `least` to `most`.
+    /// Checks that the value is a whole number from `least` to `max`.
     pub fn check_integer(&mut self, field: &str, value: &Value, least: u64, max: u64) {
         if !value.as_integer().is_some_and(|number| least <= number && number <= max) {
             self.invalid(&[field], &format!("must be a whole number from {least} to {max}"));

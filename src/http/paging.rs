@@ -51,7 +51,7 @@ impl Paging {
         self.envelope_of(rows, total, "")
     }
 
-    /// Like [`Self::envelope`], for a list that is counted only up to `most`; `total` is larger when there are more rows.
+    /// Like [`Self::envelope`], for a list that is counted only up to `max`; `total` is larger when there are more rows.
     pub fn envelope_up_to(self, max: u64, rows: &[u8], total: u64) -> Vec<u8> {
         let is_minimum = if total > max { ",\"totalIsMinimum\":true" } else { "" };
         self.envelope_of(rows, total.min(max), is_minimum)

@@ -10,7 +10,7 @@ const MAX_THREADS: usize = 8;
 const STACK: usize = 32 << 20;
 
 /// Applies `work` to every item, heaviest first, and returns the results in the order of `items`. The items in progress
-/// together weigh at most `most`, except when a single one weighs more.
+/// together weigh at most `max`, except when a single one weighs more.
 pub fn map<I: Sync, T: Send>(
     items: &[I],
     weigh: impl Fn(&I) -> u64 + Sync,

@@ -24,7 +24,7 @@ pub fn verbatim(text: &str, max: usize) -> String {
     cut(&one_line(head(text, MAX_READ)), max)
 }
 
-/// The first `most` of some strings, as in `` `a`, `b` and 3 more ``.
+/// The first `max` of some strings, as in `` `a`, `b` and 3 more ``.
 pub fn listed<'t>(texts: impl ExactSizeIterator<Item = &'t str>, max: usize) -> String {
     let more = texts.len().saturating_sub(max);
     let shown: Vec<String> =

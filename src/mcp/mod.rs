@@ -223,7 +223,8 @@ impl<P: Ports> Caller<'_, P> {
         Ok(true)
     }
 
-    /// A request to this API as the same caller. `wanted` is the value of [`AGENT`], the limits on a platform's response.
+    /// A request to this API as the same caller. `agent_header` is the value of [`AGENT`]: the limits on a platform's
+    /// response.
     fn own(
         &self,
         method: &str,

@@ -202,7 +202,7 @@ fn schema(parameter: Parameter) -> Node {
     }
 }
 
-/// At most `most` of these names.
+/// The schema of an array of one to `max` of these names.
 fn names<const N: usize>(names: [&'static str; N], max: usize) -> Node {
     object! {
         "type": "array",

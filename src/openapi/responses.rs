@@ -116,7 +116,7 @@ fn headers(response: &RecordedResponse) -> Node {
     }))
 }
 
-/// The description of each header, with an example from the first of `answers` that has it.
+/// The description of each header, with an example from the first of `responses` that has it.
 pub fn components(responses: &[&RecordedResponse]) -> Node {
     let headers = [
         (

@@ -69,7 +69,7 @@ pub enum HttpError {
     Unreachable,
     /// The service did not respond in time.
     TimedOut,
-    /// The response is larger than [`MAX_ANSWER`].
+    /// The response is larger than [`MAX_RESPONSE`].
     TooLarge,
     /// The caller on whose behalf the request was sent has disconnected.
     CallerLeft,
@@ -138,7 +138,7 @@ pub trait Http {
         deadline_ms: u32,
     ) -> impl Future<Output = Result<StreamingResponse, HttpError>>;
 
-    /// The whole body of a streamed response. Fails with [`HttpError::TooLarge`] when it has more than `most` bytes, with
+    /// The whole body of a streamed response. Fails with [`HttpError::TooLarge`] when it has more than `max` bytes, with
     /// [`HttpError::Unreachable`] when the connection breaks.
     fn read(
         &self,

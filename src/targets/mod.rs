@@ -178,7 +178,7 @@ fn split_port(authority: &str) -> (&str, Option<&str>) {
         .map_or((authority, None), |(host, port)| (host, Some(port)))
 }
 
-/// The port of `:8443`.
+/// Parses a port with its colon, such as `:8443`. Returns `None` for anything else, and for a leading zero.
 fn read_port(text: &str) -> Option<u16> {
     let digits = text.strip_prefix(':')?;
     let is_number = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());

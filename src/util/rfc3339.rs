@@ -11,7 +11,7 @@ pub fn rfc3339(milliseconds: u64) -> Option<String> {
 
 // `jiff`'s parsers would make the Worker 50 KB larger, gzipped.
 
-/// Parses `2026-11-22T13:00:00.5+01:00`, without the fraction of a second, into milliseconds since 1970-01-01 UTC.
+/// Parses a timestamp such as `2026-11-22T13:00:00.5+01:00` into milliseconds since 1970-01-01 UTC. Drops the fraction.
 /// Returns `None` for a string that is not RFC 3339, and for a time before 1970.
 pub fn parse(text: &str) -> Option<u64> {
     let (date, time) = (text.get(..10)?, text.get(11..19)?);

@@ -185,7 +185,7 @@ fn every_response_has_the_common_headers() {
 fn server_timing_shows_the_cost() {
     let api = Api::with_catalog();
     for (path, expected) in [
-        // The key's first request of a day writes the day.
+        // The first request of a key each day stores the date of its last use.
         (CONNECTORS, "d1;desc=\"calls=1 rows_read=1 rows_written=1\", kv;desc=\"reads=2\""),
         (CONNECTORS, "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\""),
         (

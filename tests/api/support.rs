@@ -84,7 +84,7 @@ pub struct TestEnv {
     /// The number of next reads of values that fail.
     pub blob_failures: Cell<u32>,
     pub blob_reads: RefCell<Vec<String>>,
-    /// The number of reads of values that began after another one had ended.
+    /// The number of reads of values that began while no other one was in flight: how often a request waits for storage.
     pub blob_waits: Cell<usize>,
     blobs_pending: Cell<usize>,
     pub db_calls: Cell<u32>,
@@ -606,7 +606,7 @@ fn write_json(json: &mut String, value: ValueRef<'_>) {
     }
 }
 
-/// Completes when it is polled for the `nth` time.
+/// Completes when it is polled for the `index`-th time, counting from 1.
 async fn nth_poll(index: u32) {
     let mut left = index;
     poll_fn(|context| {

@@ -21,7 +21,7 @@ fn id(index: usize) -> String {
     format!("{mixed:08x}-0000-4000-8000-{index:012x}")
 }
 
-/// Connection `nth` has the platform `nth % 4`; every third one has the tag `hot`.
+/// Connection `i` has the platform number `i % 4`; every third one has the tag `hot`.
 fn fill(api: &Api, size: usize) {
     let sql = "
         INSERT INTO connections (id, account, environment, active, platform, platform_version, label, identity, identity_folded, identity_type, description, state, tags, version, created_at, written_by)

@@ -1,5 +1,5 @@
 //! A laboratory of platforms: connects to 100 well-known ones, calls them, refreshes, revokes and reconnects, through
-//! `handle()` with the catalog's real entries. What answers is a stand-in that refuses what the platform's public
+//! `handle()` with the catalog's real entries. A stand-in responds in their place, and refuses what the platform's public
 //! documentation refuses. The rows say what that is; they were written without a look at `providers.toml`, so that a wrong
 //! fact there fails a test. A journey ends at its first failure.
 

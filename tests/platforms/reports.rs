@@ -1,16 +1,18 @@
 //! Public reports of bugs in other projects, as inputs of this one: `reports.toml`.
 //!
-//! - `token`: a platform answers the exchange of a code with `answer` or `text`, and the token `lasts` this many seconds.
-//! - `refresh`: it answers refreshes with `answers`, which carry the refresh tokens of `sends`, and the connection ends in `state`.
+//! - `token`: a platform responds to the exchange of a code with `response` or `text`, and the token
+//!   `lasts` this many seconds.
+//! - `refresh`: it responds to refreshes with `responses`, which carry the refresh tokens of `sends`, and the connection
+//!   ends in `state`.
 //! - `authorize`: the user is sent to the platform with these `scopes`, by a URL that `has` this.
 //! - `token request`: the exchange with a platform of the catalog `has` this.
 //! - `operation`: an operation with `parameters`, and `shared` ones of its path, is run with `input`, and the platform gets
 //!   this decoded `url` and these `headers`.
 //! - `agent operation`: an agent runs it, with the input `text`.
 //! - `message`: an agent sends this `text`, and the response `has` this.
-//! - `wait`: the platform answers a refresh with 429 and `retry_after`, and the next attempt is this many seconds later.
+//! - `wait`: the platform responds to a refresh with 429 and `retry_after`, and the next attempt is this many seconds later.
 //! - `client`: the exchange and a refresh have this `header` `Authorization`, and a body that `has` and `lacks` this.
-//! - `client token`: a client gets its own tokens, the `answers`, and the last one is in the `header` of a call.
+//! - `client token`: a client gets its own tokens, the `responses`, and the last one is in the `header` of a call.
 //! - `callback`: the redirect has these parameters, and the exchange `has` this, or the attempt ends with this `error`.
 
 use std::cell::RefCell;
@@ -50,7 +52,7 @@ pub struct Report {
     /// The client's id and secret.
     client: Option<(String, String)>,
     response: Option<Value>,
-    /// The status of `answer`.
+    /// The status of `response`.
     status: Option<u16>,
     content_type: Option<String>,
     text: Option<String>,
@@ -62,7 +64,7 @@ pub struct Report {
     fails: bool,
     first: Option<Value>,
     responses: Vec<Value>,
-    /// The statuses of `answers`, if they are not 200.
+    /// The statuses of `responses`, if they are not 200.
     statuses: Vec<u16>,
     /// How many hours pass before each of them.
     hours: Option<u64>,

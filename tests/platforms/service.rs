@@ -101,16 +101,10 @@ pub struct Runtime {
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 enum Message {
-    /// At the beginning.
+    /// The first message: the service has started.
     Ready { origin: String, keys: Vec<String> },
     /// The Worker sends a request to a platform.
-    NameCollector {
-        id: u64,
-        method: String,
-        url: String,
-        headers: Vec<(String, String)>,
-        body: String,
-    },
+    Asked { id: u64, method: String, url: String, headers: Vec<(String, String)>, body: String },
     /// The Worker's response.
     Answered { status: u16, headers: Vec<(String, String)>, body: String },
 }
@@ -176,7 +170,7 @@ impl RealService {
     fn scripted_response(&self) -> Option<Response> {
         let message = self.runtime.borrow_mut().next();
         match message {
-            Message::NameCollector { id, method, url, headers, body } => {
+            Message::Asked { id, method, url, headers, body } => {
                 let method: Method = method.parse().unwrap();
                 let request = HttpRequest { method, url, headers, body: body.into_bytes() };
                 let ahead = self.runtime.borrow().ahead;

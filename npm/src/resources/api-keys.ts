@@ -90,7 +90,7 @@ const hasSecret = (json: unknown) => typeof (json as Partial<ApiKeyWithSecret> |
 
 /** @internal */
 export function apiKeys(executor: Executor): ApiKeys {
-  const once = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
+  const withoutRetries = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
   const creating =
     (key: NewApiKey): BuildRequest =>
     () =>
@@ -104,10 +104,10 @@ export function apiKeys(executor: Executor): ApiKeys {
       yield* iterateRows(copyMembers(query, "query"), (query) => page(query, options), "before");
     },
     page,
-    create: async (key, options) => executor.send(creating(key), once(options), hasSecret),
+    create: async (key, options) => executor.send(creating(key), withoutRetries(options), hasSecret),
     validateCreate: (key) => executor.validate(creating(key)),
     rotate: async (id, options) =>
-      executor.send(() => Call.rotateKey(stringArgument(id, "id")), once(options), hasSecret),
+      executor.send(() => Call.rotateKey(stringArgument(id, "id")), withoutRetries(options), hasSecret),
     revoke: async (id, options) => {
       // Idempotent: revoking a revoked key succeeds.
       await executor.send(

@@ -164,7 +164,7 @@ const hasSecret = (json: unknown) => typeof (json as Partial<WebhookWithSecret> 
 /** @internal */
 export function webhooks(executor: Executor): Webhooks {
   const forWebhook = (id: string, build: (id: string) => Call) => () => build(stringArgument(id, "id"));
-  const once = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
+  const withoutRetries = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
   const creating =
     (webhook: NewWebhook): BuildRequest =>
     () =>
@@ -188,7 +188,7 @@ export function webhooks(executor: Executor): Webhooks {
       );
       return rows;
     },
-    create: async (webhook, options) => executor.send(creating(webhook), once(options), hasSecret),
+    create: async (webhook, options) => executor.send(creating(webhook), withoutRetries(options), hasSecret),
     validateCreate: (webhook) => executor.validate(creating(webhook)),
     get: async (id, options) => executor.send(forWebhook(id, Call.getWebhook), checkCallOptions(options), isWebhook),
     update: async (id, changes, options) => executor.send(updating(id, changes), checkCallOptions(options), isWebhook),
@@ -197,11 +197,12 @@ export function webhooks(executor: Executor): Webhooks {
       const sendOptions = { ...checkCallOptions(options), deletes: true };
       await executor.send(forWebhook(id, Call.deleteWebhook), sendOptions, (_, status) => status === 204);
     },
-    rotate: async (id, options) => executor.send(forWebhook(id, Call.rotateWebhook), once(options), hasSecret),
+    rotate: async (id, options) =>
+      executor.send(forWebhook(id, Call.rotateWebhook), withoutRetries(options), hasSecret),
     test: async (id, options) =>
       executor.send(
         forWebhook(id, Call.testWebhook),
-        once(options),
+        withoutRetries(options),
         (json) => typeof (json as Partial<WebhookTest> | null)?.delivered === "boolean",
       ),
     replay: async (id, replay, options) =>

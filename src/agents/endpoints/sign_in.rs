@@ -98,7 +98,7 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
     } else if kind == SignInType::Oidc.as_str() {
         (&["issuer", "clientId"], &["url"])
     } else {
-        // `validate_targets` has already reported it.
+        // `BodyReader::new` has already reported an unknown type.
         return;
     };
     for name in needed {

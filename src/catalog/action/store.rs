@@ -9,7 +9,7 @@ use crate::util::crc32::crc32;
 
 pub type Tables<'a> = BTreeMap<&'a str, UnitTable>;
 
-/// Stores the units of all platforms. Small units share a segment of at most `most` bytes, but only with units of the
+/// Stores the units of all platforms. Small units share a segment of at most `max` bytes, but only with units of the
 /// same group of platforms, so that a changed platform changes few segments.
 pub fn store_units<'a, E>(
     platforms: impl Iterator<Item = (&'a str, &'a Units)>,
@@ -45,7 +45,7 @@ pub fn store_units<'a, E>(
     Ok(tables)
 }
 
-/// Packs units into segments of at most `most` bytes: first fit, largest first.
+/// Packs units into segments of at most `max` bytes: first fit, largest first.
 fn filled<'a>(
     mut units: Vec<(&'a str, &'a Deflated)>,
     max: usize,

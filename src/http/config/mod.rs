@@ -174,7 +174,7 @@ const DEFAULT_USAGE_DAYS: u64 = 90;
 const DEFAULT_CHECK_HOURS: u64 = 24;
 const DEFAULT_AGENT_TOKEN_SECONDS: u64 = 3600;
 
-/// A whole number from 1 to `most`. Returns `None` for anything else.
+/// Parses a whole number from 1 to `max`. Returns `None` for anything else.
 fn up_to(max: u64, text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|number| (1..=max).contains(number))
 }

@@ -455,8 +455,8 @@ fn oauth(grant: Grant, flow: &Flow, token_url: String) -> OAuth2 {
 }
 
 fn oauth2(scheme: &Scheme, known: KnownServers<'_>) -> Result<Vec<Kind>, String> {
-    let of_2 = flows_of_2(scheme);
-    let flows = scheme.flows.get().unwrap_or(&of_2);
+    let swagger2_flows = flows_of_2(scheme);
+    let flows = scheme.flows.get().unwrap_or(&swagger2_flows);
     let mut kinds = Vec::new();
     let mut why = "it has no flow that can be used".to_owned();
     for flow in

@@ -115,8 +115,8 @@ pub fn response_types(responses: &[DocumentedResponse], produces: &[&Texts]) -> 
         good.extend(responses.iter().filter(|response| response.status == "default"));
     }
     let mut types: Vec<String> = Vec::new();
-    let of_2 = media::listed(produces);
-    for media in good.iter().flat_map(|response| &response.types).chain(&of_2) {
+    let swagger2_types = media::listed(produces);
+    for media in good.iter().flat_map(|response| &response.types).chain(&swagger2_types) {
         if !media.is_empty() && !types.contains(media) {
             types.push(media.clone());
         }

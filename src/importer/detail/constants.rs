@@ -12,13 +12,13 @@ use crate::catalog::action::stored::ParameterLocation;
 use crate::catalog::detail::{Parameters, variables};
 use crate::importer::server;
 
-/// A header that at least this many of ten actions require becomes a header of the connector.
+/// A header that at least this many in ten actions require becomes a header of the connector.
 const ALMOST_ALL: usize = 8;
 
 /// The longest chain of references.
 const MAX_CHAIN: usize = 5;
 
-/// The headers that at least eight of ten actions require with the same single value.
+/// The headers that at least eight in ten actions require with the same single value.
 pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters {
     // By the name in lower case: the name as first written, and the number of actions per value.
     let mut found: BTreeMap<String, (&str, BTreeMap<String, usize>)> = BTreeMap::new();

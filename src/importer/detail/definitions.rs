@@ -226,7 +226,7 @@ impl<'d, F> Definitions<'d, F> {
         }
     }
 
-    /// The definitions reachable from `roots`, the nearest first, as long as all of them together have at most `most`
+    /// The definitions reachable from `roots`, the nearest first, as long as all of them together have at most `max`
     /// bytes.
     pub fn reach(&self, roots: &[u32], max: usize) -> Reached {
         let mut reached = Reached::default();

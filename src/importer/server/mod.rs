@@ -37,9 +37,9 @@ pub struct Found {
 pub fn resolve<F>(document: &Document<F>) -> Found {
     let mut found = Found::default();
     let given = document.servers.iter().flat_map(|servers| &servers.list);
-    let of_2 = entries_of_2(document);
+    let swagger2_servers = entries_of_2(document);
     let mut fields: BTreeMap<&str, Field> = BTreeMap::new();
-    for entry in given.chain(&of_2) {
+    for entry in given.chain(&swagger2_servers) {
         let Some(url) = absolute(&written(entry)) else {
             let url = entry.url.filled().filter(|url| url.contains(['/', ':']));
             found.left_out.extend(url.map(|url| text::verbatim(url, 200)));

@@ -27,7 +27,7 @@ pub fn scopes(requested: &[Scope]) -> Scopes {
     Scope::ALL.into_iter().filter(|scope| is_default(scope) || requested.contains(scope)).collect()
 }
 
-/// Parses an integer from `least` to `most`.
+/// Parses an integer from `least` to `max`.
 pub fn number<N: TryFrom<u64>>(least: u64, max: u64) -> impl Fn(&str) -> Result<N, String> + Clone {
     move |text| {
         let number = text.parse().ok().filter(|number| (least..=max).contains(number));

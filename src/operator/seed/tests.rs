@@ -24,7 +24,7 @@ fn key(row: &Row<'_>) -> (String, &'static str, String) {
     (row.platform.platform.clone(), row.label, row.identity.clone())
 }
 
-/// Whether a client could send this string: at most `most` characters, without control characters.
+/// Whether a client could send this string: at most `max` characters, without control characters.
 fn is_text(text: &str, max: usize) -> bool {
     (1..=max).contains(&text.chars().count()) && !text.contains(char::is_control)
 }

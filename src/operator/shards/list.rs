@@ -65,7 +65,7 @@ pub fn list(args: &List) -> Result<()> {
     Ok(())
 }
 
-/// One line per database, of at most `most` bytes.
+/// One line per database; a database can have at most `limit` bytes.
 fn table(all: &[DatabaseView], limit: u64) -> String {
     let head = ["BINDING", "SIZE", "FULL", "ACCOUNTS", "CONNECTIONS", "ROWS READ IN 24 H"];
     let line = |[binding, size, full, accounts, connections, read]: [String; 6]| {

@@ -70,10 +70,10 @@ fn ensure_key_deployed(
     let again = "A service reports its keys each minute: wait two minutes, then run this again";
     match readiness(reports, key) {
         Readiness::Ready => Ok(()),
-        Readiness::NoProgress if source.storage_target.remote => bail!(
+        Readiness::NoReports if source.storage_target.remote => bail!(
             "no service has reported its keys in the last hour. Deploy it with `npm run deploy`. {again}"
         ),
-        Readiness::NoProgress => bail!(
+        Readiness::NoReports => bail!(
             "no service has reported its keys in the last hour, so whether it has `{id}` is not known. Start it with `npm start`. {again}"
         ),
         Readiness::Missing => bail!(

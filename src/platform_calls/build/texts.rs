@@ -39,7 +39,7 @@ pub(super) fn joined(value: &Value, explode: bool, between: &str, written: Encod
     texts.collect::<Vec<_>>().join(between)
 }
 
-/// The style `simple`.
+/// Serializes a value in the style `simple`.
 pub(super) fn simple(value: &Value, explode: bool, written: Encoder<'_>) -> String {
     joined(value, explode, ",", written)
 }

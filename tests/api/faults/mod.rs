@@ -90,10 +90,10 @@ const HTML: (&str, &str) = ("content-type", "text/html");
 
 /// Platform faults.
 const PLATFORMS: [Fault; 26] = [
-    Fault::NoProgress(HttpError::Unreachable),
-    Fault::NoProgress(HttpError::TimedOut),
-    Fault::NoProgress(HttpError::TooLarge),
-    Fault::NoProgress(HttpError::CallerLeft),
+    Fault::RequestFails(HttpError::Unreachable),
+    Fault::RequestFails(HttpError::TimedOut),
+    Fault::RequestFails(HttpError::TooLarge),
+    Fault::RequestFails(HttpError::CallerLeft),
     Fault::Answers(200, &[], ""),
     Fault::Answers(200, &[JSON], "{"),
     Fault::Answers(200, &[JSON], "null"),

@@ -70,7 +70,7 @@ pub enum Fault {
     Unreadable,
     Damages(Value),
     /// A request to a platform fails.
-    NoProgress(HttpError),
+    RequestFails(HttpError),
     /// A platform responds with this status, these headers and this body.
     Answers(u16, &'static [(&'static str, &'static str)], &'static str),
     /// The queue rejects the batch.
@@ -140,7 +140,7 @@ impl<'a> Faulty<'a> {
         ask: impl FnOnce() -> Result<HttpResponse, HttpError>,
     ) -> Result<HttpResponse, HttpError> {
         match self.fault_for(Call::Platform) {
-            Some(Fault::NoProgress(error)) => Err(error),
+            Some(Fault::RequestFails(error)) => Err(error),
             Some(Fault::Answers(status, headers, body)) => Ok(HttpResponse {
                 status,
                 headers: headers

@@ -301,12 +301,12 @@ impl Pair {
 }
 
 /// Prints the history when a test fails.
-struct EventView<'a> {
+struct PrintOnFailure<'a> {
     seed: u64,
     steps: &'a RefCell<Vec<Step>>,
 }
 
-impl Drop for EventView<'_> {
+impl Drop for PrintOnFailure<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let steps = self.steps.borrow();
@@ -321,7 +321,7 @@ fn states_and_events_match_the_model() {
     let mut seen = BTreeSet::new();
     for seed in 1..=repetitions(HISTORIES[0], HISTORIES[1]) as u64 {
         let steps = RefCell::default();
-        let _told = EventView { seed, steps: &steps };
+        let _printer = PrintOnFailure { seed, steps: &steps };
         let mut rng = TestRng(seed);
         let mut pair = Pair::new();
         for _ in 0..STEPS {
