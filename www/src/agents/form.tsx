@@ -112,7 +112,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
           />
           <TextField
             label="Identity claim"
-            hint="Its value is the identity of the user's connections. `email` is accepted only if the provider has verified it."
+            hint="Its value is the identity of the user's connections. The claim email is accepted only if the provider has verified it."
             value={identityClaim}
             fault={faultAt(faults, "/identityClaim")}
             onInput={(text) => edit(() => setIdentityClaim(text))}

@@ -145,7 +145,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
       <TextField
         label="Claim with roles"
         aria-required="true"
-        hint="Its name, such as `groups` or `email`, or a JSON Pointer, such as `/realm_access/roles`."
+        hint="Its name, such as groups or email, or a JSON Pointer, such as /realm_access/roles."
         value={claim}
         fault={faultAt(faults, "/claim")}
         onInput={(text) => edit(() => setClaim(text))}
