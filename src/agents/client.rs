@@ -6,7 +6,7 @@ use std::net::Ipv6Addr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::hash;
+use crate::auth::key::hash;
 use crate::auth::token::SessionSecrets;
 use crate::targets::host::Host;
 use crate::util::invisible::visible;

@@ -17,11 +17,8 @@ pub mod request;
 pub mod sign_in;
 pub mod statements;
 
-use sha2::{Digest, Sha256};
-
 pub use crate::auth::limits::{Access, Confirm};
 
-use crate::auth::key::KeyHash;
 use crate::terms::{Scope, Scopes};
 
 /// The scopes in the metadata of every endpoint.
@@ -53,11 +50,6 @@ impl Access {
             Self::Write => Scope::OF_TOKENS.into_iter().collect(),
         }
     }
-}
-
-/// The hash under which a secret is stored: SHA-256 in hexadecimal.
-pub fn hash(secret: &str) -> String {
-    KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
 }
 
 #[cfg(test)]

@@ -90,6 +90,11 @@ impl ApiKey {
     }
 }
 
+/// The hash under which a secret is stored: SHA-256 in hexadecimal.
+pub fn hash(secret: &str) -> String {
+    KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
+}
+
 /// Splits a key into the environment of its prefix and the rest.
 fn split(text: &str) -> Option<(Environment, &str)> {
     let mut all = Environment::ALL.into_iter();

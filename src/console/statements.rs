@@ -70,24 +70,28 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
     put.integer(new.now).push(", ").integer(new.now);
     put.push(" FROM api_keys k WHERE ").guard();
     put.push(" ON CONFLICT (account, environment) DO UPDATE SET type = excluded.type, key_id = excluded.key_id, issuer = excluded.issuer, client_id = excluded.client_id, sealed = excluded.sealed, claim = excluded.claim, roles = excluded.roles, scopes = excluded.scopes, updated_at = excluded.updated_at RETURNING id");
-    let mut end = Sql::new(guard);
-    end.push("DELETE FROM console_sessions WHERE (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
-    end.guard().push(")");
     // The sessions last: a person's own session is the condition of both.
-    [put.finish(), end.finish()]
+    [put.finish(), delete_own(guard, "console_sessions", "")]
 }
 
 /// Deletes the sign-in with all of its sessions.
 pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
-    let delete = |table: &str, end: &str| {
-        let mut sql = Sql::new(guard);
-        sql.push("DELETE FROM ").push(table);
-        sql.push(" WHERE (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
-        sql.guard().push(")").push(end);
-        sql.finish()
-    };
-    // The sessions last: a person's own session is the condition of both.
-    [delete("console_sign_ins", " RETURNING id"), delete("console_sessions", "")]
+    // The sessions last, too.
+    [
+        delete_own(guard, "console_sign_ins", " RETURNING id"),
+        delete_own(guard, "console_sessions", ""),
+    ]
+}
+
+/// Deletes the rows of the caller's account and environment.
+fn delete_own(guard: &Guard<'_>, table: &str, end: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("DELETE FROM ").push(table);
+    sql.push(
+        " WHERE (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ",
+    );
+    sql.guard().push(")").push(end);
+    sql.finish()
 }
 
 /// A new session: a person has signed in.

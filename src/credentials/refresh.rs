@@ -52,9 +52,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::token_request::request_tokens;
+use crate::auth::key::hash;
 use crate::catalog::detail::{AuthMethod, Kind as MethodKind, Server};
 use crate::connect::client::OauthClient;
-use crate::connect::endpoints::{decrypt_error, encrypt_error, hash};
+use crate::connect::endpoints::{decrypt_error, encrypt_error};
 use crate::connect::resolved_oauth::apply_platform_values;
 use crate::connect::revocations::enqueue;
 use crate::credentials::Sealed;

@@ -11,7 +11,7 @@ use crate::auth::Caller;
 use crate::auth::statements::Guard;
 use crate::connections::model::ConnectionId;
 use crate::http::condition::Condition;
-use crate::terms::Scopes;
+use crate::terms::{Scope, Scopes};
 
 /// The request, its caller and the service.
 #[derive(Debug)]
@@ -62,8 +62,16 @@ impl<'a> Context<'a> {
     /// Fails when the caller is a person who lacks one of these scopes. What they set up acts with the scopes of the key of their
     /// sign-in, which may have more than they do.
     pub fn ensure_person_holds(&self, scopes: Scopes) -> Result<(), Problem> {
-        let Some(person) = self.caller.person() else { return Ok(()) };
-        let lacked = scopes.iter().find(|scope| !person.scopes.contains(*scope));
+        self.caller.person().map_or(Ok(()), |it| self.ensure_holds(it.scopes, scopes.iter()))
+    }
+
+    /// Fails when `held`, which are scopes of the caller, lack one of these scopes.
+    pub fn ensure_holds(
+        &self,
+        held: Scopes,
+        needed: impl IntoIterator<Item = Scope>,
+    ) -> Result<(), Problem> {
+        let lacked = needed.into_iter().find(|scope| !held.contains(*scope));
         lacked.map_or(Ok(()), |scope| Err(Problem::lacks(self.caller.noun(), scope)))
     }
 

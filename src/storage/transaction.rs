@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::http::problem::Problem;
@@ -10,6 +11,10 @@ use crate::ports::{ResultSet, Statement, StorageError};
 /// The statements of a handler. All of them run in one batch, which is one transaction.
 #[derive(Debug, Default)]
 pub struct Statements(Vec<Statement>);
+
+/// A row whose existence is the result.
+#[derive(Debug, Deserialize)]
+pub struct Found {}
 
 /// Identifies a statement's rows, of type `T`, in the [`Results`].
 #[derive(Debug)]

@@ -12,12 +12,12 @@ use crate::agents::approval::{
     self, Account, Approval, MAX_RESPONSE_BYTES, State, encode_response,
 };
 use crate::agents::grant::Grant;
-use crate::agents::hash;
 use crate::agents::request::Purpose;
 use crate::agents::sign_in::Endpoint;
 use crate::agents::statements::Step;
 use crate::auth::Shard;
 use crate::auth::endpoints::session::new::no_session_secret;
+use crate::auth::key::hash;
 use crate::connect::endpoints::is_own_page;
 use crate::connect::endpoints::pages::{Page, escape};
 use crate::connect::endpoints::{decrypt_error, encrypt_error};

@@ -1,11 +1,12 @@
 //! `GET /mcp/{endpointId}/authorize`: validates the request of an agent, and redirects its user to the sign-in.
 
 use super::{AgentContext, COOKIE, RESOURCE, browser, describe, with_query};
+use crate::agents::Access;
 use crate::agents::client::{Client, Destination, MAX_DOCUMENT};
 use crate::agents::request::{AccessRequest, AgentRequest, LIFETIME_MS, MAX_STATE, Purpose};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
-use crate::agents::{Access, hash};
 use crate::auth::endpoints::session::new::no_session_secret;
+use crate::auth::key::hash;
 use crate::connect::endpoints::pages::Page;
 use crate::http::form::Form;
 use crate::http::message::{Request, Response};

@@ -4,11 +4,11 @@
 use super::{AgentContext, browser, describe};
 use crate::agents::approval::{self, Approval};
 use crate::agents::grant::{Grant, State};
-use crate::agents::hash;
 use crate::agents::request::{AgentRequest, Purpose};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
 use crate::agents::statements::{self, NewGrant, Step};
 use crate::audit::statements::by_person;
+use crate::auth::key::hash;
 use crate::connect::endpoints::decrypt_error;
 use crate::connect::endpoints::pages::Page;
 use crate::connections::rules;

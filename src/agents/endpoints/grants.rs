@@ -1,6 +1,5 @@
 //! `/v1/agent-grants`: the grants of agents. The account's own app creates one after it has authenticated the user.
 
-use serde::Deserialize;
 use serde_json::json;
 
 use super::sign_in::no_base_url;
@@ -9,8 +8,9 @@ use crate::agents::grant::Grant;
 use crate::agents::request::{AgentRequest, Purpose};
 use crate::agents::sign_in::address;
 use crate::agents::statements::{self, CONTINUE_MS, NewGrant};
-use crate::agents::{Access, Confirm, hash};
+use crate::agents::{Access, Confirm};
 use crate::auth::endpoints::session::new::{lower_case_ids, no_session_secret};
+use crate::auth::key::hash;
 use crate::auth::limits::platforms_of;
 use crate::connections::model::ConnectionId;
 use crate::http::body::{BodyReader, refusal};
@@ -21,7 +21,7 @@ use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::{Code, Problem};
 use crate::ports::{Ports, Random as _};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::Statements;
+use crate::storage::transaction::{Found, Statements};
 use crate::util::json;
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
@@ -52,16 +52,12 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// A row whose existence is the result.
-#[derive(Deserialize)]
-struct Id {}
-
 /// `DELETE /v1/agent-grants/{id}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let id = context.connection_id();
     let mut statements = Statements::default();
-    let deleted = statements.ask::<Id>(statements::delete_grant(&context.guard(), id.as_str()));
+    let deleted = statements.ask::<Found>(statements::delete_grant(&context.guard(), id.as_str()));
     Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(Problem::new(Code::AgentGrantNotFound, "There is no such grant."));
@@ -101,11 +97,11 @@ pub fn create<'a, P: Ports>(
         // The user has opened the link of an approval.
         Purpose::Approval { id } => {
             let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
-            own_endpoint = Some(statements.ask::<Id>(select));
+            own_endpoint = Some(statements.ask::<Found>(select));
             let approval = (request.endpoint.as_str(), id.as_str());
             let user = (identity.as_str(), identity_type);
             let secrets = (secret_hash.as_str(), request.browser_hash.as_str());
-            statements.ask::<Id>(approval::send_by_app(
+            statements.ask::<Found>(approval::send_by_app(
                 &context.guard(),
                 approval,
                 user,
@@ -130,7 +126,7 @@ pub fn create<'a, P: Ports>(
                 claimed_by: context.request_id,
                 now,
             };
-            statements.ask::<Id>(new.by_app(&context.guard()))
+            statements.ask::<Found>(new.by_app(&context.guard()))
         }
     };
     statements.run(statements::prune(now));

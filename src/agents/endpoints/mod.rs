@@ -21,9 +21,10 @@ pub mod sign_in;
 mod token;
 
 use crate::agents::sign_in::{Endpoint, address};
-use crate::agents::{SCOPES, hash, statements};
+use crate::agents::{SCOPES, statements};
 use crate::auth::Shard;
 use crate::auth::authenticate::moved_to;
+use crate::auth::key::hash;
 use crate::auth::statements::{complete_move, select_forward};
 use crate::auth::token::SessionSecrets;
 use crate::connect::endpoints::pages::Page;

@@ -1,7 +1,5 @@
 //! `/v1/agent-sign-in`: configures how the users of agents sign in.
 
-use serde::Deserialize;
-
 use crate::agents::sign_in::{Endpoint, SignInType, place};
 use crate::agents::statements::{self, NewSignIn};
 use crate::agents::{Access, Confirm};
@@ -16,7 +14,7 @@ use crate::http::problem::{Code, Problem};
 use crate::oidc::relying_party::RelyingParty;
 use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::Statements;
+use crate::storage::transaction::{Found, Statements};
 use crate::targets::origin;
 
 /// The error if the service does not know its own URL.
@@ -44,16 +42,12 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// A row whose existence is the result.
-#[derive(Deserialize)]
-struct Id {}
-
 /// `DELETE /v1/agent-sign-in`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let [endpoint, grants] = statements::delete_sign_in(&context.guard());
-    let deleted = statements.ask::<Id>(endpoint);
+    let deleted = statements.ask::<Found>(endpoint);
     statements.run(grants);
     Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {

@@ -3,14 +3,15 @@
 use serde_json::json;
 
 use super::{AgentContext, RESOURCE, form, oauth_error};
+use crate::agents::Access;
 use crate::agents::client::Client;
 use crate::agents::grant::{Grant, State};
 use crate::agents::refresh::RefreshToken;
 use crate::agents::statements::{self, Step};
-use crate::agents::{Access, hash};
 use crate::audit::statements::by_agent_of;
 use crate::auth::Shard;
 use crate::auth::endpoints::session::new::no_session_secret;
+use crate::auth::key::hash;
 use crate::http::form::Form;
 use crate::http::message::{NO_STORE, Request, Response};
 use crate::http::problem::Problem;

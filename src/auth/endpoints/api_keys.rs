@@ -66,7 +66,7 @@ pub fn create<'a, P: Ports>(
         if let Some(created) = results.first(created)? {
             return Ok(Response { status: 201, ..with_secret(&created, &key, principal, now) });
         }
-        ensure_holds(context, principal, scopes)?;
+        context.ensure_holds(principal.scopes, scopes.iter())?;
         if let (Some(requested), Some(end)) = (expires_at, principal.expires_at)
             && requested > end
         {
@@ -110,7 +110,7 @@ pub fn rotate<'a, P: Ports>(
         if let Some(why) = why {
             return Err(Problem::new(Code::KeyInactive, format!("The API key {why}.")));
         }
-        ensure_holds(context, principal, old.scopes())?;
+        context.ensure_holds(principal.scopes, old.scopes().iter())?;
         // The key has a scope that this release does not know.
         Err(Problem::new(Code::KeyInactive, "The API key can't be replaced by this release."))
     }))
@@ -154,16 +154,4 @@ fn generate<P: Ports>(context: &Context<'_>, ports: &Metered<'_, P>) -> ApiKey {
 fn with_secret(created: &Key, key: &ApiKey, principal: &Principal, now: u64) -> Response {
     let document = created.view(&principal.key_id, now, Some(key.reveal()));
     Response::json(json::bytes(&document), NO_STORE)
-}
-
-/// Fails if the caller lacks one of the scopes.
-fn ensure_holds(
-    context: &Context<'_>,
-    principal: &Principal,
-    scopes: Scopes,
-) -> Result<(), Problem> {
-    match scopes.iter().find(|scope| !principal.scopes.contains(*scope)) {
-        Some(scope) => Err(Problem::lacks(context.caller.noun(), scope)),
-        None => Ok(()),
-    }
 }

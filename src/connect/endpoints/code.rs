@@ -6,10 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_own_page;
 use super::link::BrowserContext;
-use super::{hash, is_own_page};
 use crate::auth::caller::Caller;
 use crate::auth::error::AuthenticationError;
+use crate::auth::key::hash;
 use crate::connect::statements;
 use crate::http::message::{CONNECT_CODE, NO_STORE, Request, Response};
 use crate::http::problem::Problem;

@@ -8,13 +8,14 @@ use std::slice;
 use super::pages::Page;
 use super::start_urls::StartUrls;
 use super::{
-    Browser, browser, connector, cookie_for, decrypt_error, hash, is_own_page, no_vault_keys,
+    Browser, browser, connector, cookie_for, decrypt_error, is_own_page, no_vault_keys,
     redirect_uri, set_cookie,
 };
 use crate::auth::Shard;
 use crate::auth::authenticate::moved_to;
 use crate::auth::caller::shard_of;
 use crate::auth::endpoints::session::new::no_session_secret;
+use crate::auth::key::hash;
 use crate::auth::limits::Limits;
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::statements::{complete_move, select_forward};

@@ -20,10 +20,8 @@ pub mod store;
 pub mod window;
 mod window_link;
 
-use sha2::{Digest, Sha256};
-
 use crate::auth::Shard;
-use crate::auth::key::KeyHash;
+use crate::auth::key::hash;
 use crate::auth::shard::DIGITS;
 use crate::catalog::reader::Catalog;
 use crate::connect::method::Connector;
@@ -86,11 +84,6 @@ pub(crate) async fn connector<P: Ports>(
     serde_json::from_slice(&row)
         .map(Some)
         .map_err(|error| StorageError::new(format!("a connector's row is malformed: {error}")))
-}
-
-/// The hash under which a secret is stored: SHA-256 in hexadecimal.
-pub(crate) fn hash(secret: &str) -> String {
-    KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
 }
 
 /// A browser, as identified by its cookie.
@@ -167,8 +160,9 @@ pub(crate) fn is_own_page(request: &Request) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Browser, browser, cookie_for, decrypt_error, hash, is_own_page};
+    use super::{Browser, browser, cookie_for, decrypt_error, is_own_page};
     use crate::auth::Shard;
+    use crate::auth::key::hash;
     use crate::credentials::OpenError;
     use crate::http::message::Request;
 

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::start::{ConnectRequest, ConnectTarget};
-use super::{Browser, encrypt_error, hash, is_own_page, no_vault_keys};
+use super::{Browser, encrypt_error, is_own_page, no_vault_keys};
+use crate::auth::key::hash;
 use crate::auth::{Caller, Shard};
 use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{

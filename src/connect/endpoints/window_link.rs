@@ -92,11 +92,7 @@ impl ConnectRequest<'_> {
         }
         let return_url = return_url(self.context, &mut body);
         body.finish()?;
-        if let Some(scope) =
-            WINDOW_SCOPES.into_iter().find(|scope| !self.principal.scopes.contains(*scope))
-        {
-            return Err(Problem::lacks(self.context.caller.noun(), scope));
-        }
+        self.context.ensure_holds(self.principal.scopes, WINDOW_SCOPES)?;
         if !self.context.config().sessions.can_sign() {
             return Err(no_session_secret());
         }

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::{COOKIE, ConsoleContext};
-use crate::agents::hash;
 use crate::audit::statements::by_person;
 use crate::auth::Shard;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::error::AuthenticationError;
+use crate::auth::key::hash;
 use crate::connect::endpoints::{decrypt_error, is_own_page};
 use crate::console::request::ConsoleRequest;
 use crate::console::session::Session;

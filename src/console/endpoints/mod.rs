@@ -18,6 +18,7 @@ pub mod sign_in;
 
 use crate::agents::endpoints::run_for_id;
 use crate::auth::Shard;
+use crate::auth::key::hash;
 use crate::connect::endpoints::pages::Page;
 use crate::console::sign_in::SignIn;
 use crate::console::statements;
@@ -86,7 +87,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
 
     /// Counts a request of `who` for the rate limit of this sign-in.
     async fn check_rate(&self, who: &str) -> Result<(), Problem> {
-        let name = crate::agents::hash(&format!("console {} {who}", self.id));
+        let name = hash(&format!("console {} {who}", self.id));
         let allowed = self.ports.allow(&name).await;
         allowed.map_err(|wait| Problem::too_often("sign-in", wait))
     }

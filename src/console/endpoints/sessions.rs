@@ -1,7 +1,5 @@
 //! `/v1/console-sessions`: the people who are signed in to the console.
 
-use serde::Deserialize;
-
 use crate::connections::model::ConnectionId;
 use crate::console::session::Session;
 use crate::console::statements;
@@ -10,7 +8,7 @@ use crate::http::handler::Handler;
 use crate::http::message::Response;
 use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::{Code, Problem};
-use crate::storage::transaction::Statements;
+use crate::storage::transaction::{Found, Statements};
 
 /// The id of the session of a caller who is a person.
 fn own_id<'a>(context: &Context<'a>) -> Option<&'a str> {
@@ -43,10 +41,6 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// A row of which only the existence matters.
-#[derive(Deserialize)]
-struct Id {}
-
 /// `DELETE /v1/console-sessions/{id}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
@@ -65,7 +59,7 @@ pub fn delete_own<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> 
 
 fn end<'a>(context: &'a Context<'a>, id: &str) -> Handler<'a> {
     let mut statements = Statements::default();
-    let deleted = statements.ask::<Id>(statements::delete_session(&context.guard(), id));
+    let deleted = statements.ask::<Found>(statements::delete_session(&context.guard(), id));
     Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(Problem::new(Code::ConsoleSessionNotFound, "There is no such session."));

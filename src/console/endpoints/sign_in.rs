@@ -1,7 +1,5 @@
 //! `/v1/console-sign-in`: configures how people sign in to the console.
 
-use serde::Deserialize;
-
 use crate::agents::endpoints::sign_in::check_address;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::{Principal, Shard};
@@ -17,7 +15,7 @@ use crate::http::problem::{Code, Problem, joined};
 use crate::oidc::relying_party::RelyingParty;
 use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::Statements;
+use crate::storage::transaction::{Found, Statements};
 use crate::terms::Scope;
 use crate::util::json::Value;
 use crate::util::nearest::nearest;
@@ -49,16 +47,12 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// A row of which only the existence matters.
-#[derive(Deserialize)]
-struct Id {}
-
 /// `DELETE /v1/console-sign-in`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let [sign_in, sessions] = statements::delete_sign_in(&context.guard());
-    let deleted = statements.ask::<Id>(sign_in);
+    let deleted = statements.ask::<Found>(sign_in);
     statements.run(sessions);
     Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
@@ -173,10 +167,8 @@ async fn store<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     // Otherwise a key or a person could let others, or themselves, do more than they can.
-    let mut granted = roles.values().flat_map(|scopes| scopes.iter());
-    if let Some(scope) = granted.find(|scope| !principal.scopes.contains(*scope)) {
-        return Err(Problem::lacks(context.caller.noun(), scope));
-    }
+    let granted = roles.values().flat_map(|scopes| scopes.iter());
+    context.ensure_holds(principal.scopes, granted)?;
     let keeps = !body.has("clientSecret");
     let secret = body.text("clientSecret");
     let team = body.text("teamDomain").map(|domain| format!("https://{domain}"));
@@ -227,7 +219,7 @@ async fn store<P: Ports>(
     };
     let [put, end] = statements::put_sign_in(&context.guard(), &new);
     let sets = ports.batch(vec![put, end, statements::select_of(principal)]).await?;
-    if first_row::<Id>(&sets, 0)?.is_none() && !ports.was_repeated() {
+    if first_row::<Found>(&sets, 0)?.is_none() && !ports.was_repeated() {
         return Err(context.caller.rejection().into());
     }
     let missing = || StorageError::new("a sign-in that was stored is not there");

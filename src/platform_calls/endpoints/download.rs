@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::approval::place;
 use crate::agents::download::{LIFETIME_MS, NewDownload, select};
-use crate::agents::hash;
 use crate::auth::endpoints::session::new::no_session_secret;
+use crate::auth::key::hash;
 use crate::auth::limits::{Access, Limits};
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::token::Token;

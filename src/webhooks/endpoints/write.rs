@@ -8,7 +8,7 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
-use crate::storage::transaction::Statements;
+use crate::storage::transaction::{Found, Statements};
 use crate::util::json;
 use crate::webhooks::Webhook;
 use crate::webhooks::statements::{self, Changes, Replay};
@@ -44,15 +44,11 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// A row whose existence is the result.
-#[derive(Deserialize)]
-struct Id {}
-
 /// `DELETE /v1/webhooks/{id}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (id, mut batch) = (context.argument(0), Statements::default());
-    let deleted = batch.ask::<Id>(statements::delete(&context.guard(), id));
+    let deleted = batch.ask::<Found>(statements::delete(&context.guard(), id));
     Ok(Handler::render(batch, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_webhook(id));

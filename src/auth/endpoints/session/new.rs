@@ -232,10 +232,8 @@ fn scopes(
         return Ok(reads.into_iter().collect::<Scopes>().and(principal.scopes));
     };
     let requested: Scopes = requested.iter().filter_map(|name| name.parse().ok()).collect();
-    match requested.iter().find(|scope| !principal.scopes.contains(*scope)) {
-        Some(scope) => Err(Problem::lacks(context.caller.noun(), scope)),
-        None => Ok(requested),
-    }
+    context.ensure_holds(principal.scopes, requested.iter())?;
+    Ok(requested)
 }
 
 /// The error if the service has no secret to sign tokens.
