@@ -225,8 +225,8 @@ export function connections(executor: Executor): Connections {
       executor.send(() => Call.getConnection(stringArgument(id, "id")), checkCallOptions(options), isConnection),
     update: (id, changes, options) => change(updating(id, changes), options),
     validateUpdate: (changes) => executor.validate(updating(ANY_ID, changes)),
-    setState: (id, expected, options) => change(settingState(id, expected), options),
-    validateSetState: (expected) => executor.validate(settingState(ANY_ID, expected)),
+    setState: (id, state, options) => change(settingState(id, state), options),
+    validateSetState: (state) => executor.validate(settingState(ANY_ID, state)),
     setName: (id, name, options) => change(settingName(id, name), options),
     validateSetName: (name) => executor.validate(settingName(ANY_ID, name)),
     create: async (connection, options) =>

@@ -4,6 +4,7 @@ import { faultAt } from "../components/faults";
 import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
+import { type Provider, ProviderFields, providerRequest } from "../components/provider-fields";
 import { Select } from "../components/select";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useValidatedForm } from "../components/use-validated-form";
@@ -43,18 +44,18 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   const { vault } = useSession();
   const invalidate = useInvalidateAgents();
   const [type, setType] = useState<AgentSignIn["type"]>(signIn?.type ?? "oidc");
-  const [issuer, setIssuer] = useState(signIn?.issuer ?? "");
-  const [clientId, setClientId] = useState(signIn?.clientId ?? "");
-  const [clientSecret, setClientSecret] = useState("");
+  const [provider, setProvider] = useState<Provider>({
+    issuer: signIn?.issuer ?? "",
+    clientId: signIn?.clientId ?? "",
+    clientSecret: "",
+  });
   const [identityClaim, setIdentityClaim] = useState(signIn?.identityClaim ?? "sub");
   const [identityType, setIdentityType] = useState<string>(signIn?.identityType ?? "");
   const [confirm, setConfirm] = useState<string>(signIn?.confirm ?? "");
   const [url, setUrl] = useState(signIn?.url ?? "");
   const oidcSignIn: NewAgentSignIn = {
     type: "oidc",
-    issuer: issuer.trim(),
-    clientId: clientId.trim(),
-    ...(clientSecret === "" ? {} : { clientSecret }),
+    ...providerRequest(provider),
     identityClaim: identityClaim.trim(),
     ...(identityType === "" ? {} : { identityType: identityType as IdentityType }),
     ...(confirm === "write" || confirm === "destructive" ? { confirm } : {}),
@@ -83,32 +84,11 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
       />
       {type === "oidc" ? (
         <>
-          <TextField
-            label="Issuer"
-            type="url"
-            aria-required="true"
-            placeholder="https://login.example.com"
-            hint="The issuer in the provider's discovery document."
-            value={issuer}
-            fault={faultAt(faults, "/issuer")}
-            onInput={(text) => edit(() => setIssuer(text))}
-          />
-          <TextField
-            label="Client ID"
-            aria-required="true"
-            value={clientId}
-            fault={faultAt(faults, "/clientId")}
-            onInput={(text) => edit(() => setClientId(text))}
-          />
-          <TextField
-            label="Client secret (optional)"
-            type="password"
-            hint={
-              signIn?.hasSecret ? "A secret is stored. Leave this empty to keep it." : "Only for confidential clients."
-            }
-            value={clientSecret}
-            fault={faultAt(faults, "/clientSecret")}
-            onInput={(text) => edit(() => setClientSecret(text))}
+          <ProviderFields
+            value={provider}
+            hasSecret={signIn?.hasSecret === true}
+            faults={faults}
+            onChange={(changed) => edit(() => setProvider({ ...provider, ...changed }))}
           />
           <TextField
             label="Identity claim"

@@ -6,7 +6,7 @@ import { AuthFieldInput, validateField } from "./auth-field-input";
 import { isRedirectMethod, isSetByApp, isReportedByPlatform } from "./auth-methods";
 import { type FailureText, methodTitle } from "./messages";
 import { Step } from "./step";
-import { say } from "./texts";
+import { language, say } from "./texts";
 
 export type Values = Record<string, string>;
 
@@ -124,7 +124,7 @@ export function CredentialsForm({ connector, isReconnect, presets, entered: init
           <div class="note" data-tone="bad" role="alert" tabIndex={-1} ref={alert}>
             <strong>
               {rejection.failure.title}
-              {document.documentElement.lang === "ja" ? "。" : "."}
+              {language === "ja" ? "。" : "."}
             </strong>{" "}
             {rejection.failure.text}
           </div>

@@ -5,6 +5,7 @@ import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
 import { ScopeCheckboxes } from "../components/scope-checkboxes";
+import { type Provider, ProviderFields, providerRequest } from "../components/provider-fields";
 import { Select } from "../components/select";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useValidatedForm } from "../components/use-validated-form";
@@ -38,28 +39,28 @@ export const SignInForm = ({ signIn, onClose, onSaved, fallbackFocus }: Props) =
 function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   const { vault, who } = useSession();
   const [type, setType] = useState<ConsoleSignIn["type"]>(signIn?.type ?? "oidc");
-  const [issuer, setIssuer] = useState(signIn?.issuer ?? "");
-  const [clientId, setClientId] = useState(signIn?.clientId ?? "");
-  const [clientSecret, setClientSecret] = useState("");
+  const [provider, setProvider] = useState<Provider>({
+    issuer: signIn?.issuer ?? "",
+    clientId: signIn?.clientId ?? "",
+    clientSecret: "",
+  });
   const [teamDomain, setTeamDomain] = useState(signIn?.teamDomain ?? "");
   const [audience, setAudience] = useState(signIn?.audience ?? "");
   const [claim, setClaim] = useState(signIn?.claim ?? "groups");
   const [roles, setRoles] = useState<readonly Role[]>(
     signIn ? Object.entries(signIn.roles).map(([name, scopes]) => ({ name, scopes })) : [NEW_ROLE],
   );
-  const provider =
+  const authentication =
     type === "oidc"
       ? {
-          issuer: issuer.trim(),
-          clientId: clientId.trim(),
-          ...(clientSecret === "" ? {} : { clientSecret }),
+          ...providerRequest(provider),
           // This form does not show them.
           ...(signIn?.scopes ? { scopes: signIn.scopes } : {}),
         }
       : { teamDomain: teamDomain.trim(), audience: audience.trim() };
   const request: NewConsoleSignIn = {
     type,
-    ...provider,
+    ...authentication,
     claim: claim.trim(),
     roles: Object.fromEntries(roles.map(({ name, scopes }) => [name.trim(), scopes])),
   };
@@ -93,35 +94,12 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
         onChange={(value) => edit(() => setType(value === "access" ? "access" : "oidc"))}
       />
       {type === "oidc" ? (
-        <>
-          <TextField
-            label="Issuer"
-            type="url"
-            aria-required="true"
-            placeholder="https://login.example.com"
-            hint="The issuer in the provider's discovery document."
-            value={issuer}
-            fault={faultAt(faults, "/issuer")}
-            onInput={(text) => edit(() => setIssuer(text))}
-          />
-          <TextField
-            label="Client ID"
-            aria-required="true"
-            value={clientId}
-            fault={faultAt(faults, "/clientId")}
-            onInput={(text) => edit(() => setClientId(text))}
-          />
-          <TextField
-            label="Client secret (optional)"
-            type="password"
-            hint={
-              signIn?.hasSecret ? "A secret is stored. Leave this empty to keep it." : "Only for confidential clients."
-            }
-            value={clientSecret}
-            fault={faultAt(faults, "/clientSecret")}
-            onInput={(text) => edit(() => setClientSecret(text))}
-          />
-        </>
+        <ProviderFields
+          value={provider}
+          hasSecret={signIn?.hasSecret === true}
+          faults={faults}
+          onChange={(changed) => edit(() => setProvider({ ...provider, ...changed }))}
+        />
       ) : (
         <>
           <TextField

@@ -1,0 +1,56 @@
+import type { Fault } from "connector-vault/slim";
+import { faultAt } from "./faults";
+import { TextField } from "./field";
+
+/** What identifies an OpenID provider, and the service's client there. */
+export interface Provider {
+  issuer: string;
+  clientId: string;
+  /** Empty to keep the stored one. */
+  clientSecret: string;
+}
+
+interface Props {
+  value: Provider;
+  /** Whether a secret is stored. */
+  hasSecret: boolean;
+  faults: readonly Fault[];
+  onChange: (changed: Partial<Provider>) => void;
+}
+
+/** The members of a request to configure a sign-in at the provider. */
+export const providerRequest = ({ issuer, clientId, clientSecret }: Provider) => ({
+  issuer: issuer.trim(),
+  clientId: clientId.trim(),
+  ...(clientSecret === "" ? {} : { clientSecret }),
+});
+
+export const ProviderFields = ({ value, hasSecret, faults, onChange }: Props) => (
+  <>
+    <TextField
+      label="Issuer"
+      type="url"
+      aria-required="true"
+      placeholder="https://login.example.com"
+      hint="The issuer in the provider's discovery document."
+      value={value.issuer}
+      fault={faultAt(faults, "/issuer")}
+      onInput={(issuer) => onChange({ issuer })}
+    />
+    <TextField
+      label="Client ID"
+      aria-required="true"
+      value={value.clientId}
+      fault={faultAt(faults, "/clientId")}
+      onInput={(clientId) => onChange({ clientId })}
+    />
+    <TextField
+      label="Client secret (optional)"
+      type="password"
+      hint={hasSecret ? "A secret is stored. Leave this empty to keep it." : "Only for confidential clients."}
+      value={value.clientSecret}
+      fault={faultAt(faults, "/clientSecret")}
+      onInput={(clientSecret) => onChange({ clientSecret })}
+    />
+  </>
+);
