@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::doc::Doc;
 use super::message::{Body, Request};
 use super::problem::{Code, Fault, Location, MAX_FAULTS, Problem, joined};
 use crate::util::json::{self, Value};
@@ -26,6 +27,17 @@ pub struct Field {
     /// The accepted values.
     pub check: FieldCheck,
     pub required: bool,
+    pub doc: Doc,
+}
+
+impl Field {
+    pub const fn required(name: &'static str, check: FieldCheck, about: &'static str) -> Self {
+        Self { name, check, required: true, doc: Doc::new(about) }
+    }
+
+    pub const fn optional(name: &'static str, check: FieldCheck, about: &'static str) -> Self {
+        Self { name, check, required: false, doc: Doc::new(about) }
+    }
 }
 
 /// Checks a string. Returns `None` when it is valid, otherwise an error that completes a sentence beginning with the field's
@@ -427,15 +439,15 @@ mod tests {
     use super::{BodyReader, Field, FieldCheck, MAX_FAULTS, MAX_MEMBERS, parse, pointer};
 
     const KNOWN: [Field; 3] = [
-        Field { name: "a", check: FieldCheck::TextOrNull(|_| None), required: false },
-        Field { name: "b", check: FieldCheck::TextOrNull(|_| None), required: false },
-        Field {
-            name: "texts",
-            check: FieldCheck::Own(|reader, field, value| {
+        Field::optional("a", FieldCheck::TextOrNull(|_| None), ""),
+        Field::optional("b", FieldCheck::TextOrNull(|_| None), ""),
+        Field::optional(
+            "texts",
+            FieldCheck::Own(|reader, field, value| {
                 reader.check_texts(field, value, |_, _| None);
             }),
-            required: false,
-        },
+            "",
+        ),
     ];
 
     fn read(text: &str) -> BodyReader {

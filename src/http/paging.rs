@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::doc::DefaultValue;
 use super::message::{NO_STORE, Response};
 use super::query::{Check, Parameter, QueryReader};
 use crate::util::json;
@@ -15,10 +16,15 @@ pub const MAX_PAGE: u64 = 1_000_000_000;
 
 /// The parameter for the number of rows per page.
 pub const LIMIT: Parameter =
-    Parameter { name: "limit", check: Check::Integer(1, MAX_LIMIT), is_required: false };
+    Parameter::new("limit", Check::Integer(1, MAX_LIMIT), "Rows per page.")
+        .default(DefaultValue::Integer(DEFAULT_LIMIT));
 /// The parameter for the page number.
-pub const PAGE: Parameter =
-    Parameter { name: "page", check: Check::Integer(1, MAX_PAGE), is_required: false };
+pub const PAGE: Parameter = Parameter::new(
+    "page",
+    Check::Integer(1, MAX_PAGE),
+    "The number of the page, from 1. Past the last page `rows` is empty and `total` stays correct. In the list of connections, a very deep page returns `query_too_broad`: follow `Link` instead.",
+)
+.default(DefaultValue::Integer(1));
 
 /// The requested page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use super::body::Rule;
+use super::doc::{DefaultValue, Doc};
 use super::problem::{Code, Fault, Location, MAX_FAULTS, Problem};
 use crate::util::nearest::shown;
 use crate::util::percent::decode_form;
@@ -15,6 +16,19 @@ pub struct Parameter {
     /// The accepted values.
     pub check: Check,
     pub is_required: bool,
+    pub doc: Doc,
+}
+
+impl Parameter {
+    /// An optional parameter.
+    pub const fn new(name: &'static str, check: Check, about: &'static str) -> Self {
+        Self { name, check, is_required: false, doc: Doc::new(about) }
+    }
+
+    /// The documented value of the omitted parameter.
+    pub const fn default(self, value: DefaultValue) -> Self {
+        Self { doc: self.doc.default(value), ..self }
+    }
 }
 
 /// The values that a parameter accepts. None may be empty.

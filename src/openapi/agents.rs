@@ -154,55 +154,11 @@ pub fn sign_in() -> Node {
 }
 
 pub fn new_sign_in() -> Node {
-    let about = [
-        ("type", "Who authenticates users: `oidc` or `app`."),
-        (
-            "issuer",
-            "The issuer of the OpenID provider, exactly as in its discovery document. Required with `oidc`.",
-        ),
-        ("clientId", "The client that you registered there. Required with `oidc`."),
-        ("clientSecret", "The client's secret; `null` for a public client."),
-        (
-            "identityClaim",
-            "The claim of the ID token that is the user's identity, `sub` if omitted. `email` counts only if the provider has verified the address.",
-        ),
-        (
-            "identityType",
-            "The type of the users' identities. If omitted, connections of every type count.",
-        ),
-        (
-            "confirm",
-            "The calls that each user must approve, at least: `write` for each change, `destructive` for each deletion. Only with `oidc`.",
-        ),
-        (
-            "url",
-            "The page of your app that authenticates users: `https`, with a public host name. Required with `app`.",
-        ),
-    ];
-    body("Who authenticates the users of agents.", &SIGN_IN_FIELDS, &about, &object! {})
+    body("Who authenticates the users of agents.", &SIGN_IN_FIELDS, &object! {})
 }
 
 pub fn new_grant() -> Node {
-    let about = [
-        ("request", "The parameter `request` with which the user came to your app, unchanged."),
-        ("identity", "Who the user is, as in connections."),
-        ("identityType", "The type of the identity. If omitted, connections of every type count."),
-        ("platforms", "Only these platforms. If omitted, all."),
-        ("access", "`read` lets the user grant no more than reading."),
-        (
-            "actions",
-            "Only these actions, each as `platform/key` or `platform/prefix*`; together at most 4,500 characters. If omitted, all.",
-        ),
-        (
-            "connections",
-            "Only the connections with these ids, and no new ones. If omitted, all of the identity.",
-        ),
-        (
-            "confirm",
-            "The user must approve each call that changes something (`write`), or that deletes (`destructive`). If omitted, the user chooses.",
-        ),
-    ];
-    body("A user whom your app has authenticated.", &GRANT_FIELDS, &about, &object! {})
+    body("A user whom your app has authenticated.", &GRANT_FIELDS, &object! {})
 }
 
 pub fn continuation() -> Node {

@@ -166,37 +166,8 @@ pub fn sign_in() -> Node {
 }
 
 pub fn new_sign_in() -> Node {
-    let about = [
-        ("type", "What authenticates people: `oidc` or `access`."),
-        (
-            "issuer",
-            "The issuer of the OpenID provider, exactly as in its discovery document. Required with `oidc`.",
-        ),
-        ("clientId", "The client that you registered there. Required with `oidc`."),
-        ("clientSecret", "The client's secret; `null` for a public client."),
-        (
-            "scopes",
-            "The scopes to request of the provider, `openid`, `profile` and `email` if omitted. Some providers send the claim only with another one, such as `groups`.",
-        ),
-        (
-            "teamDomain",
-            "The domain of your Cloudflare Access team, such as `acme.cloudflareaccess.com`. Required with `access`.",
-        ),
-        (
-            "audience",
-            "The AUD tag of the Access application that protects the console. Required with `access`.",
-        ),
-        (
-            "claim",
-            "The claim of the ID token, or of the Access token, with the person's roles: a string or an array of strings. Its name, or a JSON Pointer such as `/realm_access/roles`. `email` counts only if the provider has verified the address.",
-        ),
-        (
-            "roles",
-            "The scopes of each value of the claim: 1 to 50 values. The caller must have each of the scopes.",
-        ),
-    ];
     let shapes = object! {"roles": roles()};
-    body("How people sign in to the console.", &CONSOLE_SIGN_IN_FIELDS, &about, &shapes)
+    body("How people sign in to the console.", &CONSOLE_SIGN_IN_FIELDS, &shapes)
 }
 
 pub fn sessions() -> Node {

@@ -46,36 +46,12 @@ for (const { outcome, error } of results) console.log(outcome, error?.detail ?? 
 };
 
 pub fn new_import() -> Node {
-    let about = [
-        ("connections", "The connections."),
-        (
-            "cutOver",
-            "Whether the other service no longer refreshes these connections, so that this one does. Ends the waiting of connections that an earlier import created.",
-        ),
-    ];
-    body("Connections from another service.", &IMPORT_FIELDS, &about, &object! {"cutOver": false})
+    body("Connections from another service.", &IMPORT_FIELDS, &object! {"cutOver": false})
 }
 
 pub fn imported_connection() -> Node {
-    let about = [
-        ("platform", "The platform's identifier, in any case."),
-        ("identity", "The user, team or project that the connection belongs to."),
-        ("identityType", "The type of the identity."),
-        ("label", "Distinguishes connections of one identity to one platform."),
-        ("name", "The display name; `null` for none."),
-        ("tags", "The tags, in this order."),
-        (
-            "client",
-            "The name of the OAuth client that obtained the credentials, and with which the service refreshes them. If omitted, that of the connection, or else `default`. Only for methods of OAuth 2.0.",
-        ),
-        (
-            "clientId",
-            "The id of the OAuth client that obtained the credentials. If it differs from that of the account's client for the platform, the connection is not imported, because no refresh would succeed.",
-        ),
-        ("credentials", "The credentials, as in `PUT …/credentials`."),
-    ];
     let defaults = object! {"label": "default", "tags": Vec::new()};
-    body("A connection from another service.", &IMPORTED_FIELDS, &about, &defaults)
+    body("A connection from another service.", &IMPORTED_FIELDS, &defaults)
 }
 
 pub fn results() -> Node {

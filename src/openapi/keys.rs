@@ -124,13 +124,5 @@ pub fn page() -> Node {
 }
 
 pub fn new() -> Node {
-    let about = [
-        ("name", "Its purpose; `null` for none."),
-        ("scopes", "Its scopes, all of which the key of this request must have too."),
-        (
-            "expiresAt",
-            "When it expires: no later than the key of this request, and when that key does if omitted.",
-        ),
-    ];
-    body("A new API key.", &KEY_FIELDS, &about, &object! {})
+    body("A new API key.", &KEY_FIELDS, &object! {})
 }

@@ -213,26 +213,15 @@ pub fn list() -> Node {
 
 pub fn new() -> Node {
     let defaults = object! {"types": Vec::new(), "active": true};
-    body("A new webhook.", &NEW_WEBHOOK_FIELDS, &ABOUT, &defaults)
+    body("A new webhook.", &NEW_WEBHOOK_FIELDS, &defaults)
 }
 
 pub fn changes() -> Node {
-    body("An update of a webhook.", &WEBHOOK_FIELDS, &ABOUT, &object! {})
+    body("An update of a webhook.", &WEBHOOK_FIELDS, &object! {})
 }
 
-const ABOUT: [(&str, &str); 4] = [
-    ("url", "Where to send events: `https`, with a public host name and no port."),
-    ("description", "Its purpose; `null` for none."),
-    ("types", "The types of events to send; an empty array for all."),
-    ("active", "Whether to send events."),
-];
-
 pub fn replay() -> Node {
-    let about = [
-        ("from", "The first event to send: its `id`."),
-        ("to", "The last event to send; if omitted, all up to the latest."),
-    ];
-    body("The events to send again.", &REPLAY_FIELDS, &about, &object! {})
+    body("The events to send again.", &REPLAY_FIELDS, &object! {})
 }
 
 pub fn replayed() -> Node {

@@ -34,7 +34,7 @@ const OF_PAGES: &str = "page";
 
 /// The body of the exchange.
 const EXCHANGE_FIELDS: [Field; 1] =
-    [Field { name: "code", check: FieldCheck::Text(|_| None), required: true }];
+    [Field::required("code", FieldCheck::Text(|_| None), "The code of the sign-in.")];
 
 impl<P: Ports> ConsoleContext<'_, P> {
     /// Asks whether to sign in to the account. Also if a page of this host leads here: strangers choose where the consent page of

@@ -1,0 +1,53 @@
+//! The words of the `OpenAPI` document about a parameter or a field, which stand beside its check. Only builds with the
+//! feature `cli`, which write the document, contain them.
+
+/// A description. A value without a size, unless the build writes the document.
+#[derive(Debug, Clone, Copy)]
+pub struct Doc {
+    #[cfg(feature = "cli")]
+    pub about: &'static str,
+    #[cfg(feature = "cli")]
+    pub default: Option<DefaultValue>,
+    /// The names that a comma-separated list accepts; empty if it accepts others.
+    #[cfg(feature = "cli")]
+    pub items: &'static [&'static str],
+}
+
+/// The value that an omitted parameter stands for.
+#[derive(Debug, Clone, Copy)]
+pub enum DefaultValue {
+    Boolean(bool),
+    Integer(u64),
+    Text(&'static str),
+    Texts(&'static [&'static str]),
+}
+
+#[cfg(feature = "cli")]
+impl Doc {
+    pub const fn new(about: &'static str) -> Self {
+        Self { about, default: None, items: &[] }
+    }
+
+    pub const fn default(self, value: DefaultValue) -> Self {
+        Self { default: Some(value), ..self }
+    }
+
+    pub const fn items(self, items: &'static [&'static str]) -> Self {
+        Self { items, ..self }
+    }
+}
+
+#[cfg(not(feature = "cli"))]
+impl Doc {
+    pub const fn new(_: &'static str) -> Self {
+        Self {}
+    }
+
+    pub const fn default(self, _: DefaultValue) -> Self {
+        self
+    }
+
+    pub const fn items(self, _: &'static [&'static str]) -> Self {
+        self
+    }
+}

@@ -1,0 +1,301 @@
+//! The fields of connections, of what connects them, and of calls.
+
+use super::{
+    FREE, LANG, any, client, fixed_values, id, optional, own, required, scopes, tags, values,
+};
+use crate::catalog::key::platform_version;
+use crate::connect::rules as connect_rules;
+use crate::connections::rules;
+use crate::http::body::{Field, FieldCheck};
+use crate::terms::{CredentialType, IdentityType, State};
+use crate::util::json::Value;
+
+/// A new connection. The endpoint also checks the platform against the catalog.
+pub const CREATE_FIELDS: [Field; 9] = [
+    required(
+        "platform",
+        FieldCheck::Text(any),
+        "A platform of the catalog, as `GET /v1/available-connectors` lists it, ignoring case.",
+    ),
+    optional(
+        "platformVersion",
+        FieldCheck::Text(platform_version),
+        "The version of the platform's API; the catalog's version if omitted.",
+    ),
+    required(
+        "identity",
+        FieldCheck::Text(rules::identity),
+        "The identity that the connection belongs to: your own identifier of the user, team, organization or project. No comma.",
+    ),
+    required("identityType", FieldCheck::OneOf(&IdentityType::NAMES), "The type of the identity."),
+    optional("name", FieldCheck::TextOrNull(rules::name), "The display name."),
+    optional(
+        "label",
+        FieldCheck::Text(rules::label),
+        "Distinguishes connections of one identity to one platform; part of the key.",
+    ),
+    tags("Stored exactly as sent, including order and duplicates. No comma in a tag."),
+    optional(
+        "state",
+        FieldCheck::OneOf(&State::NAMES),
+        "The state of the connection, as far as you know.",
+    ),
+    optional(
+        "active",
+        FieldCheck::Boolean,
+        "Whether the connection is active. By default, lists contain only active connections.",
+    ),
+];
+
+/// A change to a connection.
+pub const UPDATE_FIELDS: [Field; 1] = [tags(
+    "The new tags, which replace all existing ones. Stored exactly as sent, including order and duplicates. No comma in a tag. If omitted, nothing changes.",
+)];
+
+/// The state of a connection.
+pub const STATE_FIELDS: [Field; 3] = [
+    required("state", FieldCheck::OneOf(&State::NAMES), "The state of the connection."),
+    optional(
+        "active",
+        FieldCheck::Boolean,
+        "Whether the connection is active. Unchanged if omitted.",
+    ),
+    optional(
+        "reason",
+        FieldCheck::Text(rules::reason),
+        "The reason, in a sentence. It is stored with the state until the state changes, and returned with the connection's status.",
+    ),
+];
+
+/// The name of a connection.
+pub const NAME_FIELDS: [Field; 1] =
+    [required("name", FieldCheck::TextOrNull(rules::name), "The display name; `null` removes it.")];
+
+/// An account to connect. The endpoint also checks it against the platform's connector.
+pub const CONNECT_FIELDS: [Field; 16] = [
+    optional("platform", FieldCheck::Text(any), "A platform of the catalog, ignoring case."),
+    optional(
+        "connection",
+        FieldCheck::Text(id),
+        "The id of a connection to reconnect: it keeps its id, key, tags and history.",
+    ),
+    optional(
+        "authMethod",
+        FieldCheck::Text(connect_rules::method_id),
+        "The id of one of the connector's `authMethods`. Required if there are several, unless the connection that is reconnected has one already.",
+    ),
+    client(
+        "The name of the OAuth client to use. If omitted, that of the token's session or of the connection that is reconnected, or else `default`. With a token, it can't differ from that of the session.",
+    ),
+    optional(
+        "identity",
+        FieldCheck::Text(rules::identity),
+        "The identity that the connection belongs to: your own identifier of the user, team, organization or project. No comma. Required with an API key; a token has its own.",
+    ),
+    optional(
+        "identityType",
+        FieldCheck::OneOf(&IdentityType::NAMES),
+        "The type of the identity. Required with an API key; if a token has none, `user` if omitted.",
+    ),
+    optional(
+        "label",
+        FieldCheck::Text(rules::label),
+        "Distinguishes connections of one identity to one platform; part of the key.",
+    ),
+    optional("name", FieldCheck::TextOrNull(rules::name), "The display name."),
+    tags(
+        "The tags; if omitted, a connection that is reconnected keeps its own. No comma in a tag.",
+    ),
+    values(
+        "What the user entered, by the names of the method's `fields`. A field with an empty value counts as empty. If a link leads to the connect window: values that the user can change there, no secrets.",
+    ),
+    fixed_values(
+        "Values of the method's `fields` that the user can't change, no secrets. If the user signs in to an account with other values, the attempt fails with `account_mismatch`.",
+    ),
+    LANG,
+    scopes(
+        "The scopes to request at the platform; those of the OAuth client if omitted. Only for methods of OAuth 2.0.",
+    ),
+    optional(
+        "returnUrl",
+        FieldCheck::Text(connect_rules::return_url),
+        "Where the browser goes when the user has agreed or refused, with `connect=<the attempt's id>` in the query. Its origin must be the service's own, one that the operator allows, or for a token with `origins` one of these.",
+    ),
+    optional(
+        "allowOtherAccount",
+        FieldCheck::Boolean,
+        "Whether another account at the platform may replace the previously connected one. Otherwise the attempt fails with `account_mismatch`.",
+    ),
+    optional(
+        "link",
+        FieldCheck::Boolean,
+        "Whether to return a link in every case. If the user has to enter a key, fill in a field or choose a method, the link leads to the connect window; `label`, `name`, `tags`, `scopes` and `allowOtherAccount` can't be sent then. If `authMethod` is omitted, the only method of OAuth 2.0 with an OAuth client is used. Needs the scope `catalog:read` as well.",
+    ),
+];
+
+/// An OAuth client.
+pub const CLIENT_FIELDS: [Field; 8] = [
+    optional(
+        "authMethod",
+        FieldCheck::Text(connect_rules::method_id),
+        "The id of one of the connector's `authMethods` with the type `oauth2`; if omitted, the client is for all of them.",
+    ),
+    required(
+        "clientId",
+        FieldCheck::Text(connect_rules::client_id),
+        "The client's id at the platform.",
+    ),
+    optional(
+        "clientSecret",
+        FieldCheck::TextOrNull(connect_rules::client_secret),
+        "The client's secret, or its private key as a JSON Web Key where the method's `tokenAuth` is `private_key_jwt`. If omitted, the stored one stays as long as `clientId` is the same; `null` removes it. It is encrypted, and never returned.",
+    ),
+    scopes("The scopes to request when a request to connect names none."),
+    own(
+        "authorizationParameters",
+        |body, name, value| {
+            body.check_texts(name, value, connect_rules::parameter);
+        },
+        "Additional parameters of the authorization request. Security-relevant ones can't be set.",
+    ),
+    own(
+        "variables",
+        |body, name, value| body.check_texts(name, value, connect_rules::field),
+        "Values of the variables in the platform's URLs. A variable that determines which host receives the client's secret must be set here, unless the catalog lists its values.",
+    ),
+    optional(
+        "startUrl",
+        FieldCheck::Text(connect_rules::return_url),
+        "The page of your app where users start to connect. The service links to it when a visit begins at the platform, such as an installation from its marketplace, which does not identify the user. Omit it for none.",
+    ),
+    optional(
+        "pkce",
+        FieldCheck::OneOf(&["S256", "none"]),
+        "Whether authorization requests use PKCE (RFC 7636). If omitted, the connector's method decides.",
+    ),
+];
+
+/// The input of an action, which the endpoint also checks against the action's schema, and the limits on the response.
+pub const INPUT_FIELDS: [Field; 8] = [
+    own("path", FREE, "The parameters of the path, by name."),
+    own("query", FREE, "The parameters of the query, by name."),
+    own("header", FREE, "The parameters that are headers, by name."),
+    own("cookie", FREE, "The parameters that are cookies, by name."),
+    own("body", FREE, "The request's body."),
+    own(
+        "arguments",
+        FREE,
+        "Instead of these: the input as one flat object, as the action's detail describes it with `for=model`.",
+    ),
+    own(
+        "select",
+        FREE,
+        "Only these parts of the response's body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item.",
+    ),
+    own(
+        "maxBytes",
+        FREE,
+        "The maximum size of the response in bytes: 500–8388608. `omitted` lists the parts that do not fit.",
+    ),
+];
+
+/// Credentials from another service. The endpoint also checks which fields belong to the type.
+pub const CREDENTIALS_FIELDS: [Field; 15] = [
+    required("type", FieldCheck::OneOf(&CredentialType::NAMES), "The type of the credentials."),
+    optional(
+        "authMethod",
+        FieldCheck::Text(connect_rules::method_id),
+        "The id of one of the connector's `authMethods`. Required if several have the type.",
+    ),
+    optional(
+        "accessToken",
+        FieldCheck::Text(connect_rules::access_token),
+        "With `oauth2`: the access token.",
+    ),
+    optional(
+        "refreshToken",
+        FieldCheck::Text(connect_rules::refresh_token),
+        "With `oauth2`: the refresh token, with which the service refreshes the access token.",
+    ),
+    optional(
+        "expiresAt",
+        FieldCheck::TextOrNull(connect_rules::moment),
+        "With `oauth2`: when the access token expires; `null` or omitted if unknown.",
+    ),
+    scopes("With `oauth2`: the scopes that the platform granted."),
+    optional("apiKey", FieldCheck::Text(connect_rules::secret), "With `api_key`: the key."),
+    optional("username", FieldCheck::Text(connect_rules::secret), "With `basic`: the user name."),
+    optional("password", FieldCheck::Text(connect_rules::secret), "With `basic`: the password."),
+    optional("token", FieldCheck::Text(connect_rules::secret), "With `bearer`: the token."),
+    optional(
+        "accessKeyId",
+        FieldCheck::Text(connect_rules::secret),
+        "With `aws_sigv4`: the id of the access key.",
+    ),
+    optional(
+        "secretAccessKey",
+        FieldCheck::Text(connect_rules::secret),
+        "With `aws_sigv4`: the secret access key.",
+    ),
+    optional(
+        "sessionToken",
+        FieldCheck::Text(connect_rules::secret),
+        "With `aws_sigv4`: the token of a temporary session.",
+    ),
+    optional("region", FieldCheck::Text(connect_rules::secret), "With `aws_sigv4`: the region."),
+    values("More of the method's `fields`, such as variables of the platform's URLs."),
+];
+
+/// The maximum number of connections in an import.
+pub const MAX_IMPORTED: usize = 20;
+
+/// Connections from another service. The endpoint checks each by [`IMPORTED_FIELDS`].
+pub const IMPORT_FIELDS: [Field; 2] = [
+    required(
+        "connections",
+        FieldCheck::Own(|body, name, value| {
+            let items = if let Value::Array(items) = value { items.len() } else { 0 };
+            if !(1..=MAX_IMPORTED).contains(&items) {
+                let what = format!("must be an array of 1 to {MAX_IMPORTED} connections");
+                body.invalid(&[name], &what);
+            }
+        }),
+        "The connections.",
+    ),
+    optional(
+        "cutOver",
+        FieldCheck::Boolean,
+        "Whether the other service no longer refreshes these connections, so that this one does. Ends the waiting of connections that an earlier import created.",
+    ),
+];
+
+/// A connection in an import. The endpoint checks the credentials by [`CREDENTIALS_FIELDS`].
+pub const IMPORTED_FIELDS: [Field; 9] = [
+    required("platform", FieldCheck::Text(any), "The platform's identifier, in any case."),
+    required(
+        "identity",
+        FieldCheck::Text(rules::identity),
+        "The user, team or project that the connection belongs to.",
+    ),
+    required("identityType", FieldCheck::OneOf(&IdentityType::NAMES), "The type of the identity."),
+    optional(
+        "label",
+        FieldCheck::Text(rules::label),
+        "Distinguishes connections of one identity to one platform.",
+    ),
+    optional("name", FieldCheck::TextOrNull(rules::name), "The display name; `null` for none."),
+    tags("The tags, in this order."),
+    client(
+        "The name of the OAuth client that obtained the credentials, and with which the service refreshes them. If omitted, that of the connection, or else `default`. Only for methods of OAuth 2.0.",
+    ),
+    optional(
+        "clientId",
+        FieldCheck::TextOrNull(connect_rules::client_id),
+        "The id of the OAuth client that obtained the credentials. If it differs from that of the account's client for the platform, the connection is not imported, because no refresh would succeed.",
+    ),
+    required(
+        "credentials",
+        FieldCheck::Own(|_, _, _| {}),
+        "The credentials, as in `PUT …/credentials`.",
+    ),
+];
