@@ -3,9 +3,8 @@
 use super::authorizer::{KeyAuthorizer, authorize};
 use super::context::Context;
 use super::cors;
-use super::endpoint::{Endpoint, Keyed, Open};
+use super::endpoint::{self, Endpoint, Keyed, Open};
 use super::handler::Handler;
-use super::handlers;
 use super::message::{Request, Response};
 use super::problem::Problem;
 use super::route::{Resource, Route};
@@ -296,7 +295,7 @@ impl<P: Ports> Exchange<'_, P> {
     async fn prepare<'c>(&'c self, context: &'c Context<'c>) -> Result<Handler<'c>, Problem> {
         let number = self.ports.number();
         self.ports.begin(read_replica::session(self.request, context.endpoint, number)?);
-        let handler = handlers::prepare(context, self.ports).await?;
+        let handler = endpoint::prepare(context, self.ports).await?;
         if context.endpoint.adds() && !matches!(handler, Handler::Catalog(_)) {
             context.ensure_capacity()?;
         }

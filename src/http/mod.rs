@@ -14,7 +14,6 @@ pub mod fields;
 pub mod form;
 pub mod handle;
 pub mod handler;
-mod handlers;
 pub mod message;
 mod open;
 pub mod origin;

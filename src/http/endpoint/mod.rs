@@ -9,6 +9,7 @@ use super::query::Parameter;
 use crate::terms::{Method, Scope};
 use crate::util::percent::encode;
 
+pub(super) use table::prepare;
 pub use table::{Keyed, Open};
 
 /// The path of requests that are forwarded to platforms.
@@ -32,11 +33,22 @@ pub struct EndpointSpec {
     pub max_body: usize,
     /// Whether the endpoint honours `If-Match`.
     pub if_match: bool,
+    adds: bool,
+    on_replica: bool,
 }
 
 impl EndpointSpec {
     const fn new(method: Method, path: &'static str) -> Self {
-        Self { method, path, query: &[], body: None, max_body: MAX_BODY, if_match: false }
+        Self {
+            method,
+            path,
+            query: &[],
+            body: None,
+            max_body: MAX_BODY,
+            if_match: false,
+            adds: false,
+            on_replica: false,
+        }
     }
 
     const fn with_query(self, query: &'static [Parameter]) -> Self {
@@ -53,6 +65,16 @@ impl EndpointSpec {
 
     const fn with_if_match(self) -> Self {
         Self { if_match: true, ..self }
+    }
+
+    /// See [`Keyed::adds`].
+    const fn adding(self) -> Self {
+        Self { adds: true, ..self }
+    }
+
+    /// See [`Keyed::allows_replica`].
+    const fn on_replica(self) -> Self {
+        Self { on_replica: true, ..self }
     }
 }
 
@@ -88,6 +110,11 @@ pub enum Endpoint {
 }
 
 impl Keyed {
+    /// The endpoint with this `operationId`: the variant's name, ignoring case.
+    pub fn named(operation: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|keyed| keyed.name().eq_ignore_ascii_case(operation))
+    }
+
     /// Whether the endpoint forwards requests, with any query and body.
     pub fn is_proxy(self) -> bool {
         self.spec().path == PROXY_PATH
@@ -97,15 +124,7 @@ impl Keyed {
     /// keep connections alive are not refused. [`Self::Connect`] may reconnect, and [`Self::CreateAgentGrant`] checks its
     /// body first, so both check the capacity themselves.
     pub const fn adds(self) -> bool {
-        matches!(
-            self,
-            Self::CreateConnection
-                | Self::UpdateConnection
-                | Self::SetConnectionName
-                | Self::CreateWebhook
-                | Self::ReplayEvents
-                | Self::CreateKey
-        )
+        self.spec().adds
     }
 
     /// Whether the endpoint accepts and returns a bookmark in `x-vault-bookmark`. True for endpoints that use the
@@ -116,29 +135,7 @@ impl Keyed {
 
     /// Whether a read replica may serve a caller that allows it: the endpoint only reads, and sends nothing to a platform.
     pub const fn allows_replica(self) -> bool {
-        matches!(
-            self,
-            Self::ListConnections
-                | Self::ReadConnection
-                | Self::GetStatus
-                | Self::Summary
-                | Self::ListAttempts
-                | Self::GetAttempt
-                | Self::ListOauthClients
-                | Self::GetOauthClient
-                | Self::ListEvents
-                | Self::ListAudit
-                | Self::GetUsage
-                | Self::ListWebhooks
-                | Self::GetWebhook
-                | Self::ListDeliveries
-                | Self::ListKeys
-                | Self::GetAgentSignIn
-                | Self::ListAgentGrants
-                | Self::GetConsoleSignIn
-                | Self::ListConsoleSessions
-                | Self::Whoami
-        )
+        self.spec().on_replica
     }
 
     /// Whether the audit log attributes the endpoint's changes to the caller. It does not attribute the results of using or
@@ -153,13 +150,13 @@ impl Keyed {
     }
 
     /// The path with its parameters replaced, in order, by the percent-encoded `arguments`.
-    pub fn address(self, arguments: &[&str]) -> String {
+    pub fn address(self, arguments: &[impl AsRef<str>]) -> String {
         let mut arguments = arguments.iter();
         let mut address = String::new();
         for segment in self.spec().path.split('/').skip(1) {
             address.push('/');
             match is_parameter(segment).then(|| arguments.next()).flatten() {
-                Some(argument) => address.push_str(&encode(argument)),
+                Some(argument) => address.push_str(&encode(argument.as_ref())),
                 None => address.push_str(segment),
             }
         }
@@ -168,7 +165,7 @@ impl Keyed {
 }
 
 /// Whether a segment of an endpoint's path is a parameter.
-pub(super) fn is_parameter(segment: &str) -> bool {
+pub(crate) fn is_parameter(segment: &str) -> bool {
     segment.starts_with('{')
 }
 

@@ -1,11 +1,23 @@
-//! The table of endpoints: one row each.
+//! The table of endpoints. A row has the name, the access, the request, and after `=>` the function that prepares the handler.
 
 use super::{Access, Endpoint, EndpointSpec, PROXY_PATH};
+use crate::agents::endpoints as agents;
+use crate::audit::endpoints as audit;
+use crate::auth::endpoints::{api_keys, session, whoami};
+use crate::catalog::endpoints as catalog;
+use crate::connect::endpoints as connect;
+use crate::connect::endpoints::oauth_clients;
+use crate::connections::endpoints as connections;
+use crate::console::endpoints as console;
+use crate::credentials::endpoints as credentials;
+use crate::events::endpoints as events;
+use crate::http::context::Context;
 use crate::http::fields::{
     CLIENT_FIELDS, CONNECT_FIELDS, CONSOLE_SIGN_IN_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS,
     GRANT_FIELDS, IMPORT_FIELDS, INPUT_FIELDS, KEY_FIELDS, NAME_FIELDS, NEW_WEBHOOK_FIELDS,
     REPLAY_FIELDS, SESSION_FIELDS, SIGN_IN_FIELDS, STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
 };
+use crate::http::handler::Handler;
 use crate::http::message::MAX_IMPORT;
 use crate::http::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
@@ -13,7 +25,13 @@ use crate::http::parameters::{
     CONNECTOR_PARAMETERS, CONSOLE_SESSION_PARAMETERS, CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS,
     EVENT_PARAMETERS, GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS, USAGE_PARAMETERS,
 };
+use crate::http::problem::Problem;
+use crate::platform_calls::endpoints as platform_calls;
+use crate::ports::Ports;
+use crate::storage::metering::Metered;
 use crate::terms::{Method, Scope};
+use crate::usage::endpoints as usage;
+use crate::webhooks::endpoints as webhooks;
 
 const fn get(path: &'static str) -> EndpointSpec {
     EndpointSpec::new(Method::Get, path)
@@ -38,7 +56,9 @@ const fn delete(path: &'static str) -> EndpointSpec {
 macro_rules! endpoints {
     (
         open { $($(#[$open_doc:meta])* $open:ident: $open_spec:expr;)+ }
-        keyed { $($(#[$doc:meta])* $name:ident($access:expr): $spec:expr;)+ }
+        keyed($context:ident, $ports:ident) {
+            $($(#[$doc:meta])* $name:ident($access:expr): $spec:expr => $handler:expr;)+
+        }
     ) => {
         /// The endpoints that need no key, or check the caller themselves.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,12 +94,31 @@ macro_rules! endpoints {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::Open(Open::$open) => stringify!($open),)+
-                    $(Self::Keyed(Keyed::$name) => stringify!($name),)+
+                    Self::Keyed(keyed) => keyed.name(),
                 }
             }
         }
 
+        /// Prepares a request's handler. Fails with all faults that show before storage is queried.
+        pub(in crate::http) async fn prepare<'a, P: Ports>(
+            $context: &'a Context<'a>,
+            $ports: &'a Metered<'a, P>,
+        ) -> Result<Handler<'a>, Problem> {
+            match $context.endpoint {
+                $(Keyed::$name => $handler),+
+            }
+        }
+
         impl Keyed {
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The variant's name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name)),+
+                }
+            }
+
             /// The endpoint's row.
             pub const fn spec(self) -> &'static EndpointSpec {
                 Endpoint::Keyed(self).spec()
@@ -156,135 +195,195 @@ endpoints! {
         /// The same, for platforms that respond with a form.
         ConnectReturn: post("/connect/callback");
     }
-    keyed {
+    keyed(context, ports) {
         /// The connectors of the catalog.
-        ListConnectors(Access::Catalog): get("/v1/available-connectors").with_query(&CONNECTOR_PARAMETERS);
+        ListConnectors(Access::Catalog): get("/v1/available-connectors").with_query(&CONNECTOR_PARAMETERS)
+            => catalog::connectors::plan(context, ports);
         /// A connector: how users connect to its platform, and where its API is.
-        GetConnector(Access::Catalog): get("/v1/available-connectors/{platform}");
+        GetConnector(Access::Catalog): get("/v1/available-connectors/{platform}")
+            => catalog::connector::plan(context, ports);
         /// Searches the actions of all platforms.
-        SearchActions(Access::Catalog): get("/v1/available-actions").with_query(&SEARCH_PARAMETERS);
+        SearchActions(Access::Catalog): get("/v1/available-actions").with_query(&SEARCH_PARAMETERS)
+            => catalog::search::plan(context, ports);
         /// The actions of a platform.
-        ListActions(Access::Catalog): get("/v1/available-actions/{platform}").with_query(&ACTION_PARAMETERS);
+        ListActions(Access::Catalog): get("/v1/available-actions/{platform}").with_query(&ACTION_PARAMETERS)
+            => catalog::actions::plan(context, ports);
         /// An action with its parameters and responses.
-        GetAction(Access::Catalog): get("/v1/available-actions/{platform}/{key}").with_query(&ACTION_DETAIL_PARAMETERS);
+        GetAction(Access::Catalog): get("/v1/available-actions/{platform}/{key}").with_query(&ACTION_DETAIL_PARAMETERS)
+            => catalog::action::plan(context, ports);
         /// The connections of the vault.
         ListConnections(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections")
-            .with_query(&CONNECTION_PARAMETERS);
+            .with_query(&CONNECTION_PARAMETERS).on_replica()
+            => connections::list::plan(context);
         CreateConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections")
-            .with_body(&CREATE_FIELDS);
-        ReadConnection(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}");
+            .with_body(&CREATE_FIELDS).adding()
+            => connections::create::plan(context, ports).await;
+        ReadConnection(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}").on_replica()
+            => connections::read::plan(context);
         /// Changes the tags of a connection.
         UpdateConnection(Access::Scope(Scope::ConnectionsWrite)): patch("/v1/vault/connections/{id}")
-            .with_body(&UPDATE_FIELDS).with_if_match();
-        DeleteConnection(Access::Scope(Scope::ConnectionsWrite)): delete("/v1/vault/connections/{id}").with_if_match();
+            .with_body(&UPDATE_FIELDS).with_if_match().adding()
+            => connections::update::plan(context);
+        DeleteConnection(Access::Scope(Scope::ConnectionsWrite)): delete("/v1/vault/connections/{id}").with_if_match()
+            => connections::delete::plan(context, ports);
         SetConnectionState(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/state")
-            .with_body(&STATE_FIELDS).with_if_match();
+            .with_body(&STATE_FIELDS).with_if_match()
+            => connections::state::plan(context);
         SetConnectionName(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/name")
-            .with_body(&NAME_FIELDS).with_if_match();
+            .with_body(&NAME_FIELDS).with_if_match().adding()
+            => connections::name::plan(context);
         /// The health of a connection, with its reasons.
-        GetStatus(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}/status");
+        GetStatus(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}/status").on_replica()
+            => connections::status::plan(context);
         /// Checks whether a connection works.
-        CheckConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections/{id}/check");
+        CheckConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections/{id}/check")
+            => credentials::check_now::plan(context, ports);
         /// The credentials of a connection, refreshed if necessary.
         GetCredentials(Access::Scope(Scope::CredentialsRead)): get("/v1/vault/connections/{id}/credentials")
-            .with_query(&CREDENTIALS_PARAMETERS);
+            .with_query(&CREDENTIALS_PARAMETERS)
+            => credentials::read::plan(context, ports);
         /// Imports the credentials of a connection from another service.
         SetCredentials(Access::Scope(Scope::CredentialsWrite)): put("/v1/vault/connections/{id}/credentials")
-            .with_body(&CREDENTIALS_FIELDS);
+            .with_body(&CREDENTIALS_FIELDS)
+            => credentials::set::plan(context, ports);
         /// Imports connections with their credentials.
         ImportConnections(Access::Scope(Scope::CredentialsWrite)): post("/v1/vault/connections/import")
-            .with_body(&IMPORT_FIELDS).with_max_body(MAX_IMPORT);
+            .with_body(&IMPORT_FIELDS).with_max_body(MAX_IMPORT)
+            => credentials::import::plan(context, ports);
         /// Runs an action with a connection.
         RunAction(Access::Scope(Scope::ConnectionsCall)): post("/v1/vault/connections/{id}/actions/{key}")
-            .with_body(&INPUT_FIELDS);
+            .with_body(&INPUT_FIELDS)
+            => platform_calls::run::plan(context, ports);
         /// Forwards a `GET` to the platform of a connection.
-        ProxyGet(Access::Scope(Scope::ConnectionsCall)): get(PROXY_PATH);
+        ProxyGet(Access::Scope(Scope::ConnectionsCall)): get(PROXY_PATH) => platform_calls::proxy::plan(context, ports);
         /// Forwards a `POST`.
-        ProxyPost(Access::Scope(Scope::ConnectionsCall)): post(PROXY_PATH);
+        ProxyPost(Access::Scope(Scope::ConnectionsCall)): post(PROXY_PATH)
+            => platform_calls::proxy::plan(context, ports);
         /// Forwards a `PUT`.
-        ProxyPut(Access::Scope(Scope::ConnectionsCall)): put(PROXY_PATH);
+        ProxyPut(Access::Scope(Scope::ConnectionsCall)): put(PROXY_PATH) => platform_calls::proxy::plan(context, ports);
         /// Forwards a `PATCH`.
-        ProxyPatch(Access::Scope(Scope::ConnectionsCall)): patch(PROXY_PATH);
+        ProxyPatch(Access::Scope(Scope::ConnectionsCall)): patch(PROXY_PATH)
+            => platform_calls::proxy::plan(context, ports);
         /// Forwards a `DELETE`.
-        ProxyDelete(Access::Scope(Scope::ConnectionsCall)): delete(PROXY_PATH);
+        ProxyDelete(Access::Scope(Scope::ConnectionsCall)): delete(PROXY_PATH)
+            => platform_calls::proxy::plan(context, ports);
         /// Connects an account.
-        Connect(Access::Scope(Scope::ConnectionsConnect)): post("/v1/vault/connect").with_body(&CONNECT_FIELDS);
+        Connect(Access::Scope(Scope::ConnectionsConnect)): post("/v1/vault/connect").with_body(&CONNECT_FIELDS)
+            // Boxed: the future of every request would otherwise have its size.
+            => Box::pin(connect::start::plan(context, ports)).await;
         /// Connect attempts, newest first.
-        ListAttempts(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connect").with_query(&ATTEMPTS_PARAMETERS);
+        ListAttempts(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connect")
+            .with_query(&ATTEMPTS_PARAMETERS).on_replica()
+            => connect::attempts::plan(context);
         /// The result of a connect attempt.
         GetAttempt(Access::Scope(Scope::ConnectionsConnect)): get("/v1/vault/connect/{id}")
-            .with_query(&ATTEMPT_PARAMETERS);
+            .with_query(&ATTEMPT_PARAMETERS).on_replica()
+            => connect::attempt::plan(context, ports);
         /// The OAuth clients of the environment.
-        ListOauthClients(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients").with_query(&CLIENTS_PARAMETERS);
+        ListOauthClients(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients")
+            .with_query(&CLIENTS_PARAMETERS).on_replica()
+            => oauth_clients::list(context);
         /// The OAuth client for a platform.
         GetOauthClient(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients/{platform}")
-            .with_query(&CLIENT_PARAMETERS);
+            .with_query(&CLIENT_PARAMETERS).on_replica()
+            => oauth_clients::read(context);
         /// Sets the OAuth client for a platform.
         SetOauthClient(Access::Scope(Scope::ClientsWrite)): put("/v1/oauth-clients/{platform}")
-            .with_query(&CLIENT_PARAMETERS)
-            .with_body(&CLIENT_FIELDS);
+            .with_query(&CLIENT_PARAMETERS).with_body(&CLIENT_FIELDS)
+            => oauth_clients::put(context, ports);
         /// Deletes the OAuth client for a platform.
         DeleteOauthClient(Access::Scope(Scope::ClientsWrite)): delete("/v1/oauth-clients/{platform}")
-            .with_query(&CLIENT_PARAMETERS);
+            .with_query(&CLIENT_PARAMETERS)
+            => oauth_clients::delete(context);
         /// The counts of connections by state, identity type and platform.
-        Summary(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/summary");
+        Summary(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/summary").on_replica()
+            => connections::summary::plan(context);
         /// The event feed.
-        ListEvents(Access::Scope(Scope::EventsRead)): get("/v1/events").with_query(&EVENT_PARAMETERS);
+        ListEvents(Access::Scope(Scope::EventsRead)): get("/v1/events").with_query(&EVENT_PARAMETERS).on_replica()
+            => events::feed::plan(context);
         /// The audit log, newest first.
-        ListAudit(Access::Scope(Scope::AuditRead)): get("/v1/audit").with_query(&AUDIT_PARAMETERS);
+        ListAudit(Access::Scope(Scope::AuditRead)): get("/v1/audit").with_query(&AUDIT_PARAMETERS).on_replica()
+            => audit::plan(context);
         /// The number of requests per day.
-        GetUsage(Access::Scope(Scope::UsageRead)): get("/v1/usage").with_query(&USAGE_PARAMETERS);
+        GetUsage(Access::Scope(Scope::UsageRead)): get("/v1/usage").with_query(&USAGE_PARAMETERS).on_replica()
+            => usage::plan(context);
         /// The webhooks of the environment.
-        ListWebhooks(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks");
-        CreateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks").with_body(&NEW_WEBHOOK_FIELDS);
-        GetWebhook(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks/{id}");
+        ListWebhooks(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks").on_replica()
+            => webhooks::read::list(context);
+        CreateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks").with_body(&NEW_WEBHOOK_FIELDS).adding()
+            => webhooks::signed::create(context, ports);
+        GetWebhook(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks/{id}").on_replica()
+            => webhooks::read::one(context);
         /// Changes a webhook.
-        UpdateWebhook(Access::Scope(Scope::WebhooksWrite)): patch("/v1/webhooks/{id}").with_body(&WEBHOOK_FIELDS);
-        DeleteWebhook(Access::Scope(Scope::WebhooksWrite)): delete("/v1/webhooks/{id}");
+        UpdateWebhook(Access::Scope(Scope::WebhooksWrite)): patch("/v1/webhooks/{id}").with_body(&WEBHOOK_FIELDS)
+            => webhooks::write::update(context);
+        DeleteWebhook(Access::Scope(Scope::WebhooksWrite)): delete("/v1/webhooks/{id}")
+            => webhooks::write::delete(context);
         /// Replaces the secret of a webhook.
-        RotateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/rotate");
+        RotateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/rotate")
+            => webhooks::signed::of_one(context, ports);
         /// Sends an example event to a webhook.
-        TestWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/test");
+        TestWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/test")
+            => webhooks::signed::of_one(context, ports);
         /// Sends events to a webhook again.
-        ReplayEvents(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/replay").with_body(&REPLAY_FIELDS);
+        ReplayEvents(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/replay")
+            .with_body(&REPLAY_FIELDS).adding()
+            => webhooks::write::replay(context);
         /// The deliveries of a webhook.
         ListDeliveries(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks/{id}/deliveries")
-            .with_query(&DELIVERY_PARAMETERS);
+            .with_query(&DELIVERY_PARAMETERS).on_replica()
+            => webhooks::read::deliveries(context);
         /// The API keys of the environment.
-        ListKeys(Access::Scope(Scope::KeysRead)): get("/v1/keys").with_query(&KEY_PARAMETERS);
+        ListKeys(Access::Scope(Scope::KeysRead)): get("/v1/keys").with_query(&KEY_PARAMETERS).on_replica()
+            => api_keys::list(context);
         /// Creates an API key.
-        CreateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys").with_body(&KEY_FIELDS);
+        CreateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys").with_body(&KEY_FIELDS).adding()
+            => api_keys::create(context, ports);
         /// Replaces an API key by one with the same scopes.
-        RotateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys/{id}/rotate");
+        RotateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys/{id}/rotate") => api_keys::rotate(context, ports);
         /// Revokes an API key.
-        RevokeKey(Access::Scope(Scope::KeysWrite)): delete("/v1/keys/{id}");
+        RevokeKey(Access::Scope(Scope::KeysWrite)): delete("/v1/keys/{id}") => api_keys::delete(context);
         /// The sign-in configuration for users of agents.
-        GetAgentSignIn(Access::Scope(Scope::AgentsRead)): get("/v1/agent-sign-in");
-        SetAgentSignIn(Access::Scope(Scope::AgentsWrite)): put("/v1/agent-sign-in").with_body(&SIGN_IN_FIELDS);
+        GetAgentSignIn(Access::Scope(Scope::AgentsRead)): get("/v1/agent-sign-in").on_replica()
+            => agents::sign_in::read(context);
+        SetAgentSignIn(Access::Scope(Scope::AgentsWrite)): put("/v1/agent-sign-in").with_body(&SIGN_IN_FIELDS)
+            => agents::sign_in::put(context, ports);
         /// Deletes it, which turns sign-in for agents off.
-        DeleteAgentSignIn(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-sign-in");
+        DeleteAgentSignIn(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-sign-in")
+            => agents::sign_in::delete(context);
         /// The grants of users to agents, newest first.
-        ListAgentGrants(Access::Scope(Scope::AgentsRead)): get("/v1/agent-grants").with_query(&GRANT_PARAMETERS);
+        ListAgentGrants(Access::Scope(Scope::AgentsRead)): get("/v1/agent-grants")
+            .with_query(&GRANT_PARAMETERS).on_replica()
+            => agents::grants::list(context);
         /// Identifies the user whom an agent's request has sent to the app.
-        CreateAgentGrant(Access::Scope(Scope::AgentsWrite)): post("/v1/agent-grants").with_body(&GRANT_FIELDS);
+        CreateAgentGrant(Access::Scope(Scope::AgentsWrite)): post("/v1/agent-grants").with_body(&GRANT_FIELDS)
+            => agents::grants::create(context, ports);
         /// Revokes a grant.
-        DeleteAgentGrant(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-grants/{id}");
+        DeleteAgentGrant(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-grants/{id}")
+            => agents::grants::delete(context);
         /// The sign-in to the console.
-        GetConsoleSignIn(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sign-in");
+        GetConsoleSignIn(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sign-in").on_replica()
+            => console::sign_in::read(context);
         /// Sets it, and ends all sessions.
-        SetConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): put("/v1/console-sign-in").with_body(&CONSOLE_SIGN_IN_FIELDS);
+        SetConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): put("/v1/console-sign-in")
+            .with_body(&CONSOLE_SIGN_IN_FIELDS)
+            => console::sign_in::put(context, ports);
         /// Deletes it, and ends all sessions.
-        DeleteConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sign-in");
+        DeleteConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sign-in")
+            => console::sign_in::delete(context);
         /// The people who are signed in to the console, newest first.
         ListConsoleSessions(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sessions")
-            .with_query(&CONSOLE_SESSION_PARAMETERS);
+            .with_query(&CONSOLE_SESSION_PARAMETERS).on_replica()
+            => console::sessions::list(context);
         /// Ends the caller's own session.
-        SignOut(Access::Valid): delete("/v1/console-sessions/current");
+        SignOut(Access::Valid): delete("/v1/console-sessions/current") => console::sessions::delete_own(context);
         /// Ends a session.
-        DeleteConsoleSession(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sessions/{id}");
+        DeleteConsoleSession(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sessions/{id}")
+            => console::sessions::delete(context);
         /// The caller's own permissions.
-        Whoami(Access::Valid): get("/v1/whoami");
+        Whoami(Access::Valid): get("/v1/whoami").on_replica() => whoami::plan(context);
         /// Creates a session token.
-        CreateSession(Access::Scope(Scope::SessionsCreate)): post("/v1/sessions").with_body(&SESSION_FIELDS);
+        CreateSession(Access::Scope(Scope::SessionsCreate)): post("/v1/sessions").with_body(&SESSION_FIELDS)
+            => session::plan(context, ports);
     }
 }
