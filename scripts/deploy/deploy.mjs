@@ -3,11 +3,11 @@
 // `wrangler deploy`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isAppNamed } from "../lib/app-name.mjs";
 import { work, wrangler } from "../lib/paths.mjs";
 import { asksForHelp } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
 import { log, print } from "../lib/status.mjs";
+import { isVariableSet } from "../lib/variables.mjs";
 import { importCatalog } from "../start/catalog.mjs";
 import { Cloudflare } from "./cloudflare.mjs";
 import { announce, perform, steps } from "./steps.mjs";
@@ -54,7 +54,7 @@ export async function deploy(args, { install, build, program }) {
     log(
       `Store ${made.keyFile} with your other secrets, then delete the file. Without it, backups cannot be decrypted.`,
     );
-  if (!isAppNamed(work, ["wrangler.toml"]))
+  if (!isVariableSet("APP_NAME", work, ["wrangler.toml"]))
     log("The connect window calls your app “this app”. Set APP_NAME in wrangler.toml to change that.");
   if (!made.key) return;
   log("The first API key, which is shown only once:\n");

@@ -24,7 +24,7 @@ Sets up what is missing, then serves http://localhost:${DEFAULT_PORT} with a cat
   --no-demo         do not start the demo platform, and leave out its connector
   --no-sources      leave out the documents of sources.toml, which are otherwise downloaded for at most 20 seconds
   --persist-to DIR  keep the local storage in this folder; default: .wrangler/state
-  --var NAME:VALUE  set a variable of the service, such as ALLOWED_ORIGINS:http://localhost:5173
+  --var NAME:VALUE  set a variable of the service, such as ALLOWED_ORIGINS:http://localhost:4200
 
 All other options are passed to wrangler: npx wrangler dev --help`;
 

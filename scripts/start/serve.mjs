@@ -1,18 +1,24 @@
 // Runs `wrangler dev` until it exits or is stopped, and reports when it is ready.
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import { isAppNamed } from "../lib/app-name.mjs";
 import { work, wrangler } from "../lib/paths.mjs";
 import { environment } from "../lib/run.mjs";
+import { isVariableSet } from "../lib/variables.mjs";
 import { WithoutRequests } from "./request-log.mjs";
+
+/**
+ * Defaults for apps on this machine: the connect window shows APP_NAME, and ALLOWED_ORIGINS has the ports of Next.js and Vite. An
+ * option would override the value in a file, so each is only set without one.
+ */
+const DEFAULTS = { APP_NAME: "Demo app", ALLOWED_ORIGINS: "http://localhost:3000,http://localhost:5173" };
 
 /** Variables of a local service, which may call local addresses. Options of the user come later and override them. */
 const variables = (args) => {
   const at = args.findIndex((arg) => arg === "--port" || arg.startsWith("--port="));
   const port = at < 0 ? "8787" : (args[at].split("=")[1] ?? args[at + 1]);
-  const own = ["--var", "LOCAL_TARGETS:allow", "--var", `BASE_URL:http://localhost:${port}`];
-  // The connect window shows APP_NAME. An option would override the value in a file, so it is only set without one.
-  return isAppNamed(work, ["wrangler.toml", ".dev.vars"]) ? own : [...own, "--var", "APP_NAME:Demo app"];
+  const unset = Object.entries(DEFAULTS).filter(([name]) => !isVariableSet(name, work, ["wrangler.toml", ".dev.vars"]));
+  const own = [["LOCAL_TARGETS", "allow"], ["BASE_URL", `http://localhost:${port}`], ...unset];
+  return own.flatMap(([name, value]) => ["--var", `${name}:${value}`]);
 };
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
