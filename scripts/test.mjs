@@ -135,10 +135,10 @@ async function endToEnd(detail) {
   }
 }
 
-/** Checks the published declarations against the service's types, with the globals of a browser and of Node. */
+/** Checks the published declarations against the service's types, with the globals of a browser and of Node; and the examples. */
 async function packageTypes() {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  for (const config of ["tsconfig.json", "tsconfig.node.json"]) {
+  for (const config of ["tsconfig.json", "tsconfig.node.json", join("examples", "tsconfig.json")]) {
     await run("node", [tsc, "--project", join(root, "npm", "types", config)]);
   }
 }

@@ -1,11 +1,10 @@
 // The npm package in frameworks: a production build of Next.js with a route in each runtime and a page, with both of its bundlers;
 // and Vitest's plugin for Workers. Edge functions and Workers cannot compile WebAssembly from bytes.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { cpSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
+import { whileResponding } from "../serving.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { environment, run } from "../../scripts/lib/run.mjs";
 import { npmPackages } from "../../scripts/setup/npm-packages.mjs";
@@ -22,35 +21,16 @@ const EDGE = {
   webpack: { "/api/edge": "api/edge" },
 };
 const env = { NEXT_TELEMETRY_DISABLED: "1", CI: "1" };
-const READY_MS = 30_000;
-const POLL_MS = 50;
 
 /** Serves the built app while `use` runs. */
 async function serving(use) {
   const port = await freePort();
   // Makes Next's local edge runtime reject compilation of WebAssembly, as the real one does.
   const NODE_OPTIONS = `--require=${join(NEXT, "no-compiling.cjs")}`;
-  const started = spawn(program("next"), ["start", "--port", String(port), "--hostname", "127.0.0.1"], {
-    cwd: NEXT,
-    env: environment({ ...env, NODE_OPTIONS }),
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  const ended = new Promise((done) => started.once("close", done));
-  let output = "";
-  for (const stream of [started.stdout, started.stderr]) stream.on("data", (text) => (output += text));
-  try {
-    const origin = `http://127.0.0.1:${port}`;
-    const until = Date.now() + READY_MS;
-    while (!(await fetch(`${origin}/node`).catch(() => undefined))) {
-      assert.ok(started.exitCode === null && Date.now() < until, output);
-      await pause(POLL_MS);
-    }
-    await use(origin, () => output);
-  } finally {
-    process.kill(-started.pid, "SIGTERM");
-    await ended;
-  }
+  const origin = `http://127.0.0.1:${port}`;
+  const args = ["start", "--port", String(port), "--hostname", "127.0.0.1"];
+  const options = { cwd: NEXT, env: environment({ ...env, NODE_OPTIONS }) };
+  await whileResponding(program("next"), args, options, `${origin}/node`, (output) => use(origin, output));
 }
 
 describe("the package in frameworks", { timeout: 600_000 }, () => {

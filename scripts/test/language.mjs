@@ -13,6 +13,7 @@ const COVERED = [
   "CHANGELOG.md",
   "Cargo.toml",
   "docs",
+  "examples",
   "lab",
   "npm",
   "providers.toml",
