@@ -1,5 +1,6 @@
 //! `catalog add`: adds documents to an existing catalog. Each import records its arguments; this command reports what
-//! more documents would change, then runs the import again with them.
+//! more documents would change, then runs the import again with them. If its documents are not here, as with the sample
+//! catalog of the npm package, the new ones are added to the catalog as it is.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,9 +11,9 @@ use clap::Args;
 
 use super::cli::{DEFAULT_OUT, ImportArgs, from_where_npm_was_called};
 use super::folder::{Folder, replace};
-use super::report::counted;
-use super::{Import, Watch, check, gather};
-use crate::importer::oauth_list::OAuthList;
+use super::report::{Summary, counted};
+use super::{Import, Watch, check, extend, gather};
+use crate::catalog::write::Platform;
 use crate::util::case_fold::fold;
 
 /// The file of the catalog folder that records the arguments of the import.
@@ -79,15 +80,48 @@ impl AddArgs {
 
         // The documents alone, as the whole import would read them.
         let job = Import {
-            sources: Vec::new(),
             also: sources.clone(),
-            newer: Vec::new(),
             fetched: Vec::new(),
             missing: Vec::new(),
-            oauth_list: OAuthList::default(),
-            ..import.job()?
+            ..import.without_documents().job()?
         };
         let (summary, platforms) = gather(&job, &NoProgress)?;
+        let has_conflict = self.report(&summary, &platforms, &had);
+        if summary.documents.is_empty() || !summary.skipped.is_empty() {
+            bail!("nothing was changed, because not every document can be imported");
+        }
+        if has_conflict && !self.replace {
+            bail!(
+                "nothing was changed: pass --replace to take these documents in place of what the catalog has"
+            );
+        }
+        if self.dry_run {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let added = if self.replace { &mut import.newer } else { &mut import.also };
+        added.extend(sources.into_iter().filter(|path| !added.contains(path)).collect::<Vec<_>>());
+        let done = if import.is_repeatable() {
+            import.run()?
+        } else {
+            let documents = platforms.into_iter().filter(|platform| {
+                summary.documents.iter().any(|(_, name)| *name == platform.connector.platform)
+            });
+            let all = extend(&folder, documents.collect())?;
+            remember(&import, &folder)?;
+            import.print_size(all.len(), all.iter().map(|platform| platform.actions.len()).sum());
+            ExitCode::SUCCESS
+        };
+        eprintln!("To serve it: npm run catalog -- publish, with --remote for a deployment");
+        Ok(done)
+    }
+
+    /// Prints what the documents become. Returns whether the catalog has actions of their platforms.
+    fn report(
+        &self,
+        summary: &Summary,
+        platforms: &[Platform],
+        had: &[check::ConnectorEntry],
+    ) -> bool {
         let mut has_conflict = false;
         for (path, name) in &summary.documents {
             let actions = summary.platforms.iter().find(|(known, _)| known == name);
@@ -112,21 +146,6 @@ impl AddArgs {
         for (path, reason) in &summary.skipped {
             println!("not imported: {}", reason.line(path));
         }
-        if summary.documents.is_empty() || !summary.skipped.is_empty() {
-            bail!("nothing was changed, because not every document can be imported");
-        }
-        if has_conflict && !self.replace {
-            bail!(
-                "nothing was changed: pass --replace to take these documents in place of what the catalog has"
-            );
-        }
-        if self.dry_run {
-            return Ok(ExitCode::SUCCESS);
-        }
-        let added = if self.replace { &mut import.newer } else { &mut import.also };
-        added.extend(sources.into_iter().filter(|path| !added.contains(path)).collect::<Vec<_>>());
-        let done = import.run()?;
-        eprintln!("To serve it: npm run catalog -- publish, with --remote for a deployment");
-        Ok(done)
+        has_conflict
     }
 }

@@ -104,9 +104,7 @@ impl ImportArgs {
             return Ok(ExitCode::FAILURE);
         }
         add::remember(&self.absolute()?, &folder)?;
-        let connectors = counted(summary.connectors, "connector");
-        let actions = counted(summary.actions, "action");
-        say(&format!("{connectors}, {actions} in {}\n", self.out.display()));
+        self.print_size(summary.connectors, summary.actions);
         self.print_names(&summary);
         Ok(ExitCode::SUCCESS)
     }
@@ -129,6 +127,24 @@ impl ImportArgs {
             list: self.list.as_ref().map(one).transpose()?,
             ..self.clone()
         })
+    }
+
+    /// Whether all named files and folders still exist, so that the import can be repeated.
+    pub(super) fn is_repeatable(&self) -> bool {
+        let documents = self.sources.iter().chain(&self.also).chain(&self.newer);
+        documents.chain(&self.oauth_list).all(|path| from_where_npm_was_called(path).exists())
+    }
+
+    /// The same import, without documents.
+    pub(super) fn without_documents(&self) -> Self {
+        Self {
+            sources: Vec::new(),
+            also: Vec::new(),
+            newer: Vec::new(),
+            oauth_list: None,
+            fetched: None,
+            ..self.clone()
+        }
     }
 
     /// The arguments as an import job.
@@ -176,6 +192,12 @@ impl ImportArgs {
             return Ok((Vec::new(), Vec::new()));
         }
         fetched::available(&SourceList::read(&list)?, cache.as_ref())
+    }
+
+    /// Prints the size of the new catalog.
+    pub(super) fn print_size(&self, connectors: usize, actions: usize) {
+        let (connectors, actions) = (counted(connectors, "connector"), counted(actions, "action"));
+        say(&format!("{connectors}, {actions} in {}\n", self.out.display()));
     }
 
     /// Prints the names of the platforms if they are few, since names can't be predicted.

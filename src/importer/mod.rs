@@ -138,6 +138,19 @@ pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summar
     Ok(summary)
 }
 
+/// Adds platforms to the folder's catalog, in place of those with the same names. Returns all of them.
+pub fn extend(folder: &Folder, added: Vec<Platform>) -> Result<Vec<Platform>> {
+    let _lock = folder.lock()?;
+    let mut platforms = check::Opened::new(folder)?.every_platform()?;
+    let names: HashSet<&str> =
+        added.iter().map(|platform| platform.connector.platform.as_str()).collect();
+    platforms.retain(|known| !names.contains(known.connector.platform.as_str()));
+    platforms.extend(added);
+    finish(&mut platforms)?;
+    folder.write(&platforms)?;
+    Ok(platforms)
+}
+
 /// Reads the sources and makes the rows, sorted by connector key.
 pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
     read_all(job, job.find()?, watch)

@@ -1,7 +1,7 @@
 // `catalog add`: adds documents to the current catalog.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { nativeCli, program } from "../../scripts/lib/native-cli.mjs";
@@ -81,5 +81,23 @@ describe("catalog add", { timeout: 300_000 }, () => {
     assert.equal(status, 1);
     assert.match(said, /not imported: [^]*broken\.json[^]*nothing was changed/);
     assert.equal(current(), before);
+  });
+
+  test("without the documents of the import, as in the npm package, the catalog is extended as it is", () => {
+    rmSync(join(folder, "first.json"));
+    const done = add(document("fifth", "Fifth", ["listFifth", "getFifth"]));
+    assert.equal(done.status, 0, done.said);
+    assert.match(done.said, /^4 connectors, 6 actions in /m);
+    const replaced = add(document("newer", "Fifth", ["listFifth"], "fifth"), "--replace");
+    assert.equal(replaced.status, 0, replaced.said);
+    for (const [word, actions] of [
+      ["first", "1 action"],
+      ["second", "1 action"],
+      ["third", "1 action"],
+      ["fifth", "1 action"],
+    ])
+      assert.match(find(word), new RegExp(`${word} +${actions} `));
+    const { status, said } = catalog("check", "--catalog", out);
+    assert.equal(status, 0, said);
   });
 });
