@@ -42,8 +42,10 @@ await main(async () => {
       return init();
     case "start":
       return start(args, async () => {
+        // First, so that nothing is written on a machine that can't run it.
+        const program = prebuilt();
         init();
-        return { program: prebuilt(), build: nothing };
+        return { program, build: nothing };
       });
     case "deploy":
       return deploy(args, {

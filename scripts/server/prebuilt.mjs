@@ -1,20 +1,35 @@
 // The operator's command line in the npm package: each platform's program is a separate package, of which npm
 // installs the one for this machine.
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 
 /** The name of the npm package with the command line for a platform. */
 export const platformPackage = (platform, arch) => `connector-vault-server-${platform}-${arch}`;
 
-/** The path of the program. */
+/** The platforms with a command line in this release, as text: `linux x64`. */
+function platforms() {
+  const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const prefix = platformPackage("", "").slice(0, -1);
+  return Object.keys(optionalDependencies).map((name) => name.slice(prefix.length).replace("-", " "));
+}
+
+/** The path of the program. Fails if there is none for this machine, or if it is not installed. */
 export function prebuilt() {
   const { platform, arch } = process;
   const name = platformPackage(platform, arch);
   try {
     return createRequire(import.meta.url).resolve(`${name}/connector-vault`);
   } catch {
+    const known = platforms();
+    if (!known.includes(`${platform} ${arch}`))
+      throw new Problem(`This release has no command line for ${platform} ${arch}, only for ${known.join(", ")}.`, {
+        hint: "Build connector-vault from source, which takes some minutes and needs Rust: its README says how.",
+      });
     throw new Problem(`The command line for this machine (${platform} ${arch}) is not installed.`, {
-      hint: `It is in the npm package ${name}, which npm installs unless optional packages are disabled (--omit=optional).\nIf there is no such package, build connector-vault from source: its README says how.`,
+      hint: `It is in the npm package ${name}, which npm installs unless optional packages are disabled (--omit=optional).`,
     });
   }
 }

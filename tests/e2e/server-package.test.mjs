@@ -191,14 +191,22 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     }
   });
 
-  test("without a command line for this machine, the message names its package", async () => {
+  test("without a command line for this machine, the message names its package, or the supported platforms", async () => {
     const name = `connector-vault-server-${process.platform}-${process.arch}`;
     const path = join(project, "node_modules", name);
     renameSync(path, `${path}.away`);
+    const pretend = join(folder, "other-machine.cjs");
+    writeFileSync(pretend, 'Object.defineProperty(process, "platform", { value: "sunos" });');
     try {
       const { code, stderr } = await run(project, ["keys", "list"]);
       assert.equal(code, 1);
       assert.ok(stderr.includes(name), stderr);
+      const empty = emptyFolder("package-other-machine");
+      const other = await run(empty, ["start", "--port", "0"], { NODE_OPTIONS: `--require=${pretend}` });
+      assert.equal(other.code, 1);
+      const known = `${process.platform} ${process.arch}`;
+      assert.match(other.stderr, new RegExp(`no command line for sunos ${process.arch}, only for ${known}\\.`));
+      assert.deepEqual(readdirSync(empty), []);
     } finally {
       renameSync(`${path}.away`, path);
     }
