@@ -1,15 +1,19 @@
-// `npm run lab -- load [--minutes 10] [--connections 100000] [--callers 8]`: sends requests from several callers to the
-// built Worker on the local runtime, and compares every response with a model of the vault.
+// `npm run lab -- load [--minutes 10] [--connections 100000] [--callers 8] [--packaged]`: sends requests from several callers to the
+// built Worker on the local runtime, or to what `connector-vault-server start` serves, and compares every response with a model of
+// the vault.
 //
 // Of the requests, 70 % are lists, 10 % single connections, 10 % the catalog, 5 % writes and 5 % credentials. Prints the requests
 // per second, the median and 99th percentile of their times, and the memory of the isolate after the first and the last minute.
 // Fails at the first wrong response. The callers run on the same machine, which affects the times.
 import { cpSync } from "node:fs";
 import { randomInt } from "node:crypto";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ACCOUNT, storage } from "./bench/vault-storage.mjs";
+import { buildSite } from "../scripts/build-site.mjs";
 import { buildWorker } from "../scripts/build-worker.mjs";
 import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { root } from "../scripts/lib/paths.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { print, task } from "../scripts/lib/status.mjs";
 import { CONNECTIONS, Model, expectSame, oneOf } from "./load/model.mjs";
@@ -22,15 +26,19 @@ const WITH_CREDENTIALS = 50;
 
 function options() {
   const defaults = { minutes: "10", connections: "100000", callers: "8" };
-  const { values } = parseArgs({
-    options: Object.fromEntries(
-      Object.entries(defaults).map(([name, value]) => [name, { type: "string", default: value }]),
-    ),
+  const { values: given } = parseArgs({
+    options: {
+      ...Object.fromEntries(
+        Object.entries(defaults).map(([name, value]) => [name, { type: "string", default: value }]),
+      ),
+      packaged: { type: "boolean", default: false },
+    },
   });
+  const { packaged, ...values } = given;
   const numbers = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)]));
   for (const [name, value] of Object.entries(numbers))
     if (!(value > 0)) throw new Problem(`--${name} takes a number above 0.`, { code: 2 });
-  return numbers;
+  return { ...numbers, packaged };
 }
 
 function kind() {
@@ -50,8 +58,18 @@ async function connectorWithKey(ask) {
   throw new Problem("The catalog has no connector with only an API key.");
 }
 
+/** Installs the npm package, with the catalog of the storage, and starts it. */
+async function startPackaged(state) {
+  await buildSite(await setup());
+  const [{ PackagedServer }, { installServer }] = await Promise.all([
+    import("./packaged.mjs"),
+    import("../tests/e2e/support/server-package.mjs"),
+  ]);
+  return PackagedServer.start(await installServer(join(root, ".catalog")), state);
+}
+
 await main(async () => {
-  const { minutes, connections, callers } = options();
+  const { minutes, connections, callers, packaged } = options();
   await buildWorker(await setup());
   const program = await nativeCli();
   await importCatalog(program);
@@ -64,7 +82,9 @@ await main(async () => {
   cpSync(seeded, state.path, { recursive: true });
   const { secret, row } = key({ account: ACCOUNT, scopes: ALL });
   await state.use(({ vault }) => store(vault, [{ row }]));
-  const server = await Server.start(state, { name: "load", secrets: { SESSION_SECRET, VAULT_KEYS } });
+  const server = packaged
+    ? await startPackaged(state)
+    : await Server.start(state, { name: "load", secrets: { SESSION_SECRET, VAULT_KEYS } });
 
   const took = [];
   /** Sends a request and records its duration. Fails unless the response has this status. */

@@ -1,0 +1,135 @@
+// The npm package connector-vault-server on one machine, without Cloudflare: all of its processes are killed ten times while callers
+// write. Each acknowledged write persists, and all counters are right.
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { PackagedServer } from "../packaged.mjs";
+import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
+import { ALL, key, store } from "../../tests/e2e/support/keys.mjs";
+import { installServer } from "../../tests/e2e/support/server-package.mjs";
+import { CONNECTIONS, expectTrueCounts, one as at } from "../../tests/e2e/support/vault.mjs";
+import { State, build, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
+
+const KILLS = 10;
+const CALLERS = 8;
+/** Acknowledged writes before each kill. */
+const WRITES = 150;
+const GITHUB = join(openapiDirectory, "api", "github.com", "api.github.com.json");
+const POLL_MS = 5;
+const KILLED = new Error("the service was killed");
+
+describe("the packaged service, killed while it writes", { timeout: 1_800_000 }, () => {
+  const state = new State("packaged-killed");
+  const made = key({ scopes: ALL, account: "packaged" });
+  /** The acknowledged state of each connection: { id, tags, token, isDeleted }, and `open`, the unacknowledged change. */
+  const model = [];
+  let [installed, server, acknowledged, isKilled, unanswered] = [undefined, undefined, 0, false, 0];
+
+  async function ask(status, method, path, body) {
+    let response;
+    let text;
+    try {
+      response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+        method,
+        headers: { "x-service-secret": made.secret, ...(body && { "content-type": "application/json" }) },
+        body: body && JSON.stringify(body),
+      });
+      text = await response.text();
+    } catch (error) {
+      if (isKilled) throw KILLED;
+      throw error;
+    }
+    if (isKilled) throw KILLED;
+    assert.equal(response.status, status, `${method} ${path}: ${text}`);
+    if (method !== "GET") acknowledged += 1;
+    return text ? JSON.parse(text) : undefined;
+  }
+
+  /** Sends a change, and records it once it is acknowledged. */
+  async function change(one, open, send) {
+    one.open = open;
+    await send();
+    Object.assign(one, open, { open: {} });
+  }
+
+  /** Creates connections, and changes each: tags, credentials, and every third is deleted. */
+  async function caller(round, number) {
+    for (let index = 0; ; index += 1) {
+      const name = `${round}-${number}-${index}`;
+      unanswered += 1;
+      const body = { platform: "github", identity: name, identityType: "user", tags: [] };
+      const { id } = await ask(201, "POST", CONNECTIONS, body);
+      unanswered -= 1;
+      const one = { id, tags: [], open: {} };
+      model.push(one);
+      await change(one, { tags: [name] }, () => ask(200, "PATCH", at(id), { tags: [name] }));
+      const credentials = { type: "oauth2", authMethod: "oauth2", accessToken: `a token of ${name}` };
+      await change(one, { token: credentials.accessToken }, () =>
+        ask(204, "PUT", `${at(id)}/credentials`, credentials),
+      );
+      if (index % 3 === 0) await change(one, { isDeleted: true }, () => ask(204, "DELETE", at(id)));
+    }
+  }
+
+  /** Asserts that a connection is in the acknowledged state, or that the unacknowledged change took effect as a whole. */
+  async function expectKept(one) {
+    const get = (path) =>
+      fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { "x-service-secret": made.secret } });
+    const response = await get(at(one.id));
+    if (one.isDeleted || (one.open.isDeleted && response.status === 404)) {
+      assert.equal(response.status, 404, one.id);
+      Object.assign(one, { isDeleted: true, open: {} });
+      return;
+    }
+    assert.equal(response.status, 200, one.id);
+    const { tags } = await response.json();
+    assert.ok(
+      [one.tags, one.open.tags].some((known) => known?.join() === tags.join()),
+      `${one.id}: ${tags}`,
+    );
+    const stored = await get(`${at(one.id)}/credentials`);
+    const token = stored.status === 404 ? undefined : (await stored.json()).accessToken;
+    assert.ok([one.token, one.open.token].includes(token), `${one.id}: ${stored.status}`);
+    Object.assign(one, { tags, token, open: {} });
+  }
+
+  before(async () => {
+    await build();
+    const catalog = await importPlatforms("packaged", GITHUB, join(root, "tests", "fixtures", "github.toml"));
+    installed = await installServer(catalog.path);
+    await state.migrate();
+    const { vault, close } = await state.open();
+    await store(vault, [made]);
+    await close();
+    server = await PackagedServer.start(installed, state);
+  });
+
+  after(() => server?.stop());
+
+  for (let round = 0; round < KILLS; round += 1)
+    test(`kill ${round + 1} loses no acknowledged write`, async (context) => {
+      const until = acknowledged + WRITES + randomInt(WRITES);
+      let fault;
+      const callers = Array.from({ length: CALLERS }, (_, number) =>
+        caller(round, number).catch((error) => (fault ??= error === KILLED ? undefined : error)),
+      );
+      while (acknowledged < until && !fault) await pause(POLL_MS);
+      isKilled = true;
+      await server.stop("SIGKILL");
+      await Promise.all(callers);
+      if (fault) throw fault;
+      isKilled = false;
+      server = await PackagedServer.start(installed, state);
+      for (let index = 0; index < model.length; index += CALLERS)
+        await Promise.all(model.slice(index, index + CALLERS).map(expectKept));
+      const { total } = await ask(200, "GET", `${CONNECTIONS}?limit=1`);
+      const known = model.filter(({ isDeleted }) => !isDeleted).length;
+      assert.ok(total >= known && total <= known + unanswered, `${total} connections, ${known} acknowledged`);
+      const { vault, close } = await state.open();
+      await expectTrueCounts(vault);
+      await close();
+      context.diagnostic(`${round + 1} kills, ${acknowledged} acknowledged writes, 0 lost`);
+    });
+});
