@@ -24,6 +24,18 @@ fn parsed(text: &str) -> JsValue {
     JSON::parse(text).unwrap()
 }
 
+fn values(path: &[&str]) -> Array {
+    path.iter().map(|value| JsValue::from_str(value)).collect()
+}
+
+fn call(operation: &str, path: &[&str], query: &str) -> Result<Call, JsValue> {
+    Call::of(operation, &values(path), Some(query.into()), None, &JsValue::UNDEFINED)
+}
+
+fn with_body(operation: &str, path: &[&str], body: &str) -> Result<Call, JsValue> {
+    Call::of(operation, &values(path), None, Some(body.into()), &parsed(body))
+}
+
 /// The request of a call.
 fn request(call: Result<Call, JsValue>) -> Request {
     let call = call.map_err(|failure| json(&failure)).unwrap();
@@ -56,36 +68,36 @@ fn refusal(call: Result<Call, JsValue>) -> String {
 fn calls_become_requests() {
     let platform = "a b/ü".to_owned();
     for (call, method, address) in [
-        (Ok(Call::whoami()), "GET", "/v1/whoami"),
-        (Ok(Call::summary()), "GET", "/v1/vault/summary"),
-        (Call::list_connectors(""), "GET", "/v1/available-connectors"),
+        (call("whoami", &[], ""), "GET", "/v1/whoami"),
+        (call("summary", &[], ""), "GET", "/v1/vault/summary"),
+        (call("listConnectors", &[], ""), "GET", "/v1/available-connectors"),
         (
-            Call::list_connectors("q=a%20b&limit=2"),
+            call("listConnectors", &[], "q=a%20b&limit=2"),
             "GET",
             "/v1/available-connectors?q=a%20b&limit=2",
         ),
         (
-            Call::list_actions(&platform, "method=get"),
+            call("listActions", &[&platform], "method=get"),
             "GET",
             "/v1/available-actions/a%20b%2F%C3%BC?method=get",
         ),
         (
-            Call::get_action(&platform, "orders/list", "include=responses"),
+            call("getAction", &[&platform, "orders/list"], "include=responses"),
             "GET",
             "/v1/available-actions/a%20b%2F%C3%BC/orders%2Flist?include=responses",
         ),
         (
-            Call::list_connections("tags=a,b&tagsMatch=any"),
+            call("listConnections", &[], "tags=a,b&tagsMatch=any"),
             "GET",
             "/v1/vault/connections?tags=a,b&tagsMatch=any",
         ),
         (
-            Call::get_connection(&ID.to_uppercase()),
+            call("readConnection", &[&ID.to_uppercase()], ""),
             "GET",
             "/v1/vault/connections/0190c0de-0000-7000-8000-00000000000a",
         ),
         (
-            Call::delete_connection(ID),
+            call("deleteConnection", &[ID], ""),
             "DELETE",
             "/v1/vault/connections/0190c0de-0000-7000-8000-00000000000a",
         ),
@@ -104,9 +116,9 @@ async fn bodies_are_sent_as_they_are() {
     let new = r#"{"platform":"github","identity":"ann","identityType":"user","name":null}"#;
     let session = r#"{"identity":"ann","scopes":["catalog:read"],"ttlSeconds":60}"#;
     for (call, method, body) in [
-        (Call::update_connection(ID, tags.into(), &parsed(tags)), "PATCH", tags),
-        (Call::create_session(session.into(), &parsed(session)), "POST", session),
-        (Call::create_connection(new.into(), &parsed(new)), "POST", new),
+        (with_body("updateConnection", &[ID], tags), "PATCH", tags),
+        (with_body("createSession", &[], session), "POST", session),
+        (with_body("createConnection", &[], new), "POST", new),
     ] {
         let request = request(call);
         assert_eq!(request.method(), method);
@@ -120,7 +132,7 @@ async fn bodies_are_sent_as_they_are() {
 #[wasm_bindgen_test]
 fn each_try_has_a_request_of_its_own() {
     let body = "{}";
-    let call = Call::update_connection(ID, body.into(), &parsed(body)).unwrap();
+    let call = with_body("updateConnection", &[ID], body).unwrap();
     for _ in 0..2 {
         let signal = AbortController::new().unwrap().signal();
         let request = call.request(BASE, Headers::new().unwrap(), &signal).unwrap();
@@ -132,7 +144,11 @@ fn each_try_has_a_request_of_its_own() {
 #[wasm_bindgen_test]
 fn a_request_ends_with_its_signal() {
     let controller = AbortController::new().unwrap();
-    let request = Call::whoami().request(BASE, Headers::new().unwrap(), &controller.signal());
+    let request = call("whoami", &[], "").unwrap().request(
+        BASE,
+        Headers::new().unwrap(),
+        &controller.signal(),
+    );
     let request = request.unwrap();
     assert!(!request.signal().aborted());
     controller.abort();
@@ -141,22 +157,25 @@ fn a_request_ends_with_its_signal() {
 
 #[wasm_bindgen_test]
 fn what_the_service_would_refuse_makes_no_call() {
-    let list = |query: &str| refusal(Call::list_connections(query));
+    let list = |query: &str| refusal(call("listConnections", &[], query));
     for (refused, expected) in [
         (
-            refusal(Call::list_connectors("platfrom=x&limit=0")),
+            refusal(call("listConnectors", &[], "platfrom=x&limit=0")),
             "400 unknown_parameter platfrom>platform limit",
         ),
-        (refusal(Call::list_actions("github", "q=%20")), "400 invalid_parameter q"),
-        (refusal(Call::list_actions("..", "")), "404 platform_not_found"),
-        (refusal(Call::get_action("..", "..", "")), "404 platform_not_found"),
-        (refusal(Call::get_action("github", "..", "")), "404 action_not_found"),
-        (refusal(Call::get_action("github", "x", "include=all")), "400 invalid_parameter include"),
+        (refusal(call("listActions", &["github"], "q=%20")), "400 invalid_parameter q"),
+        (refusal(call("listActions", &[".."], "")), "404 platform_not_found"),
+        (refusal(call("getAction", &["..", ".."], "")), "404 platform_not_found"),
+        (refusal(call("getAction", &["github", ".."], "")), "404 action_not_found"),
+        (
+            refusal(call("getAction", &["github", "x"], "include=all")),
+            "400 invalid_parameter include",
+        ),
         (list("identityType=users"), "400 invalid_parameter identityType>user"),
         (list("after=x&page=2"), "400 invalid_parameter after after"),
         (list("tagsMatch=any"), "400 invalid_parameter tagsMatch"),
-        (refusal(Call::get_connection("7")), "404 connection_not_found"),
-        (refusal(Call::delete_connection("")), "404 connection_not_found"),
+        (refusal(call("readConnection", &["7"], "")), "404 connection_not_found"),
+        (refusal(call("deleteConnection", &[""], "")), "404 connection_not_found"),
     ] {
         assert_eq!(refused, expected);
     }
@@ -178,7 +197,7 @@ fn bodies_that_the_service_would_refuse_make_no_call() {
         (r#"{"a/b~c":1}"#, "400 invalid_body /a~1b~0c"),
         (&large, "413 body_too_large"),
     ] {
-        let call = Call::update_connection(ID, body.into(), &parsed(body));
+        let call = with_body("updateConnection", &[ID], body);
         assert_eq!(refusal(call), expected.trim_end(), "{}", &body[..body.len().min(60)]);
     }
     for (body, expected) in [
@@ -197,12 +216,12 @@ fn bodies_that_the_service_would_refuse_make_no_call() {
         (r#"{"identity":"ann","scopes":["sessions:create"]}"#, "/scopes/0"),
         (r#"{"identity":"ann","origins":["https://app.example/"]}"#, "/origins/0"),
     ] {
-        let call = Call::create_session(body.into(), &parsed(body));
+        let call = with_body("createSession", &[], body);
         let message = call.map_or_else(|problem| refusal(Err(problem)), |_| String::new());
         assert_eq!(message.trim_start_matches("400 invalid_body "), expected, "{body}");
     }
     let body = r#"{"platform":1,"identity":"a,b","active":"yes","name":null}"#;
-    let call = Call::create_connection(body.into(), &parsed(body));
+    let call = with_body("createConnection", &[], body);
     assert_eq!(refusal(call), "400 invalid_body /identityType /platform /identity /active");
 }
 

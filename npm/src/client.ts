@@ -80,7 +80,7 @@ export class ConnectorVault {
   /** Returns what the key or the token has access to: its account, environment, scopes, expiry and restrictions. */
   async whoami(options?: CallOptions): Promise<Whoami> {
     return stateOf(this).executor.send(
-      () => Call.whoami(),
+      () => Call.of("whoami", []),
       checkCallOptions(options),
       (json) => typeof (json as Partial<Whoami> | null)?.account === "string",
     );

@@ -158,25 +158,30 @@ const isDeleted = (_: unknown, status: number) => status === 204;
 
 /** @internal */
 export function agentSignIns(executor: Executor): AgentSignIns {
-  const setting = (signIn: NewAgentSignIn) => () => Call.setAgentSignIn(...jsonBody(signIn, "signIn"));
+  const setting = (signIn: NewAgentSignIn) => () => Call.of("setAgentSignIn", [], "", ...jsonBody(signIn, "signIn"));
   return {
-    get: async (options) => executor.send(() => Call.getAgentSignIn(), checkCallOptions(options), has("endpoint")),
+    get: async (options) =>
+      executor.send(() => Call.of("getAgentSignIn", []), checkCallOptions(options), has("endpoint")),
     set: async (signIn, options) => executor.send(setting(signIn), checkCallOptions(options), has("endpoint")),
     validateSet: (signIn) => executor.validate(setting(signIn)),
     delete: async (options) => {
-      await executor.send(() => Call.deleteAgentSignIn(), { ...checkCallOptions(options), deletes: true }, isDeleted);
+      await executor.send(
+        () => Call.of("deleteAgentSignIn", []),
+        { ...checkCallOptions(options), deletes: true },
+        isDeleted,
+      );
     },
   };
 }
 
 /** @internal */
 export function agentGrants(executor: Executor): AgentGrants {
-  const creating = (grant: NewAgentGrant) => () => Call.createAgentGrant(...jsonBody(grant, "grant"));
+  const creating = (grant: NewAgentGrant) => () => Call.of("createAgentGrant", [], "", ...jsonBody(grant, "grant"));
   const isPage = (json: unknown) => Array.isArray((json as Partial<AgentGrantPage> | null)?.rows);
   return {
     list: async (filters, options) =>
       executor.send(
-        () => Call.listAgentGrants(queryString(copyMembers(filters, "filters"), [])),
+        () => Call.of("listAgentGrants", [], queryString(copyMembers(filters, "filters"), [])),
         checkCallOptions(options),
         isPage,
       ),
@@ -184,7 +189,7 @@ export function agentGrants(executor: Executor): AgentGrants {
     validateCreate: (grant) => executor.validate(creating(grant)),
     delete: async (id, options) => {
       await executor.send(
-        () => Call.deleteAgentGrant(stringArgument(id, "id")),
+        () => Call.of("deleteAgentGrant", [stringArgument(id, "id")]),
         { ...checkCallOptions(options), deletes: true },
         isDeleted,
       );

@@ -94,10 +94,10 @@ export function apiKeys(executor: Executor): ApiKeys {
   const creating =
     (key: NewApiKey): BuildRequest =>
     () =>
-      Call.createKey(...jsonBody(key, "key"));
+      Call.of("createKey", [], "", ...jsonBody(key, "key"));
   const page: ApiKeys["page"] = async (query, options) => {
     const encoded = queryString(copyMembers(query, "query"), []);
-    return executor.send(() => Call.listKeys(encoded), checkCallOptions(options), hasRows);
+    return executor.send(() => Call.of("listKeys", [], encoded), checkCallOptions(options), hasRows);
   };
   return {
     async *list(query, options) {
@@ -107,11 +107,11 @@ export function apiKeys(executor: Executor): ApiKeys {
     create: async (key, options) => executor.send(creating(key), withoutRetries(options), hasSecret),
     validateCreate: (key) => executor.validate(creating(key)),
     rotate: async (id, options) =>
-      executor.send(() => Call.rotateKey(stringArgument(id, "id")), withoutRetries(options), hasSecret),
+      executor.send(() => Call.of("rotateKey", [stringArgument(id, "id")]), withoutRetries(options), hasSecret),
     revoke: async (id, options) => {
       // Idempotent: revoking a revoked key succeeds.
       await executor.send(
-        () => Call.revokeKey(stringArgument(id, "id")),
+        () => Call.of("revokeKey", [stringArgument(id, "id")]),
         checkCallOptions(options),
         (_, status) => status === 204,
       );

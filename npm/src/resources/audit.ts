@@ -99,7 +99,7 @@ function isPage(json: unknown): boolean {
 
 /** @internal */
 export function audit(executor: Executor): Audit {
-  const listing = (filters: object) => Call.listAudit(queryString(filters, ["actions"]));
+  const listing = (filters: object) => Call.of("listAudit", [], queryString(filters, ["actions"]));
   const page = async (filters: object | undefined, options: CallOptions | undefined): Promise<AuditPage> => {
     const query = copyMembers(filters, "filters");
     return executor.send(() => listing(query), checkCallOptions(options), isPage);

@@ -196,13 +196,13 @@ export interface Actions {
 
 /** @internal */
 export function connectors(executor: Executor): Connectors {
-  const listing: BuildListRequest = (filters) => Call.listConnectors(queryString(filters, []));
+  const listing: BuildListRequest = (filters) => Call.of("listConnectors", [], queryString(filters, []));
   return {
     list: (filters, options) => executor.list(listing, filters, options),
     validateList: (filters) => executor.validateList(listing, filters),
     get: async (platform, options) =>
       executor.send(
-        () => Call.getConnector(stringArgument(platform, "platform")),
+        () => Call.of("getConnector", [stringArgument(platform, "platform")]),
         checkCallOptions(options),
         (json) => Array.isArray((json as Partial<ConnectorDetail> | null)?.authMethods),
       ),
@@ -215,9 +215,9 @@ export function actions(executor: Executor): Actions {
     (platform: string): BuildListRequest =>
     (filters) => {
       const query = queryString(filters, []);
-      return Call.listActions(stringArgument(platform, "platform"), query);
+      return Call.of("listActions", [stringArgument(platform, "platform")], query);
     };
-  const searching: BuildListRequest = (query) => Call.searchActions(queryString(query, ["platform"]));
+  const searching: BuildListRequest = (query) => Call.of("searchActions", [], queryString(query, ["platform"]));
   return {
     search: (query, options) => executor.list(searching, query, options),
     validateSearch: (query) => executor.validateList(searching, query),
@@ -227,7 +227,7 @@ export function actions(executor: Executor): Actions {
       executor.send<ActionDetail & { responses: ActionResponse[] }>(
         () => {
           const encoded = queryString(copyMembers(query, "query"), []);
-          return Call.getAction(stringArgument(platform, "platform"), stringArgument(key, "key"), encoded);
+          return Call.of("getAction", [stringArgument(platform, "platform"), stringArgument(key, "key")], encoded);
         },
         checkCallOptions(options),
         (json) => Array.isArray((json as Partial<ActionDetail> | null)?.parameters),
@@ -235,9 +235,10 @@ export function actions(executor: Executor): Actions {
     run: async (connection, key, input, options) =>
       executor.send(
         () =>
-          Call.runAction(
-            stringArgument(connection, "connection"),
-            stringArgument(key, "key"),
+          Call.of(
+            "runAction",
+            [stringArgument(connection, "connection"), stringArgument(key, "key")],
+            "",
             ...jsonBody(input, "input"),
           ),
         { ...checkCallOptions(options), repeatable: false },

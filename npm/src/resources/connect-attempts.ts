@@ -170,11 +170,11 @@ export interface ConnectAttempts {
 
 /** @internal */
 export function connectAttempts(executor: Executor): ConnectAttempts {
-  const starting = (attempt: NewConnectAttempt) => () => Call.connect(...jsonBody(attempt, "attempt"));
+  const starting = (attempt: NewConnectAttempt) => () => Call.of("connect", [], "", ...jsonBody(attempt, "attempt"));
   const page: ConnectAttempts["page"] = async (filters, options) => {
     const encoded = queryString(copyMembers(filters, "filters"), ["status"]);
     return executor.send(
-      () => Call.listAttempts(encoded),
+      () => Call.of("listAttempts", [], encoded),
       checkCallOptions(options),
       (json) => Array.isArray((json as Partial<AttemptPage> | null)?.rows),
     );
@@ -189,7 +189,7 @@ export function connectAttempts(executor: Executor): ConnectAttempts {
       executor.send(
         () => {
           const encoded = queryString(copyMembers(query, "query"), []);
-          return Call.getAttempt(stringArgument(id, "id"), encoded);
+          return Call.of("getAttempt", [stringArgument(id, "id")], encoded);
         },
         checkCallOptions(options),
         (json) => typeof (json as Partial<ConnectAttempt> | null)?.status === "string",

@@ -199,16 +199,17 @@ const ANY_ID = "00000000-0000-0000-0000-000000000000";
 /** @internal */
 export function connections(executor: Executor): Connections {
   // The same functions check what is sent and what is only validated.
-  const listing: BuildListRequest = (filters) => Call.listConnections(queryString(filters, ["key", "tags"]));
+  const listing: BuildListRequest = (filters) => Call.of("listConnections", [], queryString(filters, ["key", "tags"]));
   const updating = (id: string, changes: ConnectionChanges) => () =>
-    Call.updateConnection(stringArgument(id, "id"), ...jsonBody(changes, "changes"));
+    Call.of("updateConnection", [stringArgument(id, "id")], "", ...jsonBody(changes, "changes"));
   const settingState = (id: string, change: StateChange) => () =>
-    Call.setState(stringArgument(id, "id"), ...jsonBody(change, "change"));
+    Call.of("setConnectionState", [stringArgument(id, "id")], "", ...jsonBody(change, "change"));
   const settingName = (id: string, name: string | null) => () =>
-    Call.setName(stringArgument(id, "id"), ...jsonBody({ name }, "name"));
+    Call.of("setConnectionName", [stringArgument(id, "id")], "", ...jsonBody({ name }, "name"));
   const settingCredentials = (id: string, credentials: NewCredentials) => () =>
-    Call.setCredentials(stringArgument(id, "id"), ...jsonBody(credentials, "credentials"));
-  const creating = (connection: NewConnection) => () => Call.createConnection(...jsonBody(connection, "connection"));
+    Call.of("setCredentials", [stringArgument(id, "id")], "", ...jsonBody(credentials, "credentials"));
+  const creating = (connection: NewConnection) => () =>
+    Call.of("createConnection", [], "", ...jsonBody(connection, "connection"));
 
   const change = async (build: BuildRequest, options: ChangeOptions | undefined): Promise<Connection> => {
     const checked = checkCallOptions(options, ["signal", "ifMatch"]);
@@ -222,7 +223,11 @@ export function connections(executor: Executor): Connections {
       executor.list(listing, filters, options) as List<ConnectionWithAccount>,
     validateList: (filters) => executor.validateList(listing, filters),
     get: async (id, options) =>
-      executor.send(() => Call.getConnection(stringArgument(id, "id")), checkCallOptions(options), isConnection),
+      executor.send(
+        () => Call.of("readConnection", [stringArgument(id, "id")]),
+        checkCallOptions(options),
+        isConnection,
+      ),
     update: (id, changes, options) => change(updating(id, changes), options),
     validateUpdate: (changes) => executor.validate(updating(ANY_ID, changes)),
     setState: (id, state, options) => change(settingState(id, state), options),
@@ -236,20 +241,20 @@ export function connections(executor: Executor): Connections {
       // Retried with `ifMatch` too: if the first attempt succeeded, the retry finds no connection.
       const sendOptions = { ...checkCallOptions(options, ["signal", "ifMatch"]), deletes: true };
       await executor.send(
-        () => Call.deleteConnection(stringArgument(id, "id")),
+        () => Call.of("deleteConnection", [stringArgument(id, "id")]),
         sendOptions,
         (_, status) => status === 204,
       );
     },
     status: async (id, options) =>
       executor.send(
-        () => Call.getStatus(stringArgument(id, "id")),
+        () => Call.of("getStatus", [stringArgument(id, "id")]),
         checkCallOptions(options),
         (json) => typeof (json as Partial<ConnectionStatus> | null)?.state === "string",
       ),
     check: async (id, options) =>
       executor.send(
-        () => Call.checkConnection(stringArgument(id, "id")),
+        () => Call.of("checkConnection", [stringArgument(id, "id")]),
         { ...checkCallOptions(options), repeatable: false },
         isConnection,
       ),
@@ -257,7 +262,7 @@ export function connections(executor: Executor): Connections {
       executor.send(
         () => {
           const encoded = queryString(copyMembers(query, "query"), []);
-          return Call.getCredentials(stringArgument(id, "id"), encoded);
+          return Call.of("getCredentials", [stringArgument(id, "id")], encoded);
         },
         checkCallOptions(options),
         (json) => typeof (json as Partial<Credentials> | null)?.type === "string",
@@ -272,13 +277,13 @@ export function connections(executor: Executor): Connections {
     validateSetCredentials: (credentials) => executor.validate(settingCredentials(ANY_ID, credentials)),
     import: async (connections, options) =>
       executor.send(
-        () => Call.importConnections(...jsonBody(connections, "connections")),
+        () => Call.of("importConnections", [], "", ...jsonBody(connections, "connections")),
         checkCallOptions(options),
         (json) => Array.isArray((json as Partial<ImportResults> | null)?.results),
       ),
     summary: async (options) =>
       executor.send(
-        () => Call.summary(),
+        () => Call.of("summary", []),
         checkCallOptions(options),
         (json) => Number.isSafeInteger((json as Partial<ConnectionSummary> | null)?.total),
       ),

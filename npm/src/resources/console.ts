@@ -127,12 +127,13 @@ async function remove(executor: Executor, call: () => Call, options: CallOptions
 
 /** @internal */
 export function consoleSignIns(executor: Executor): ConsoleSignIns {
-  const setting = (signIn: NewConsoleSignIn) => () => Call.setConsoleSignIn(...jsonBody(signIn, "signIn"));
+  const setting = (signIn: NewConsoleSignIn) => () =>
+    Call.of("setConsoleSignIn", [], "", ...jsonBody(signIn, "signIn"));
   return {
-    get: async (options) => executor.send(() => Call.getConsoleSignIn(), checkCallOptions(options), isSignIn),
+    get: async (options) => executor.send(() => Call.of("getConsoleSignIn", []), checkCallOptions(options), isSignIn),
     set: async (signIn, options) => executor.send(setting(signIn), checkCallOptions(options), isSignIn),
     validateSet: (signIn) => executor.validate(setting(signIn)),
-    delete: (options) => remove(executor, () => Call.deleteConsoleSignIn(), options),
+    delete: (options) => remove(executor, () => Call.of("deleteConsoleSignIn", []), options),
   };
 }
 
@@ -141,11 +142,12 @@ export function consoleSessions(executor: Executor): ConsoleSessions {
   return {
     list: async (filters, options) =>
       executor.send(
-        () => Call.listConsoleSessions(queryString(copyMembers(filters, "filters"), [])),
+        () => Call.of("listConsoleSessions", [], queryString(copyMembers(filters, "filters"), [])),
         checkCallOptions(options),
         isPage,
       ),
-    delete: (id, options) => remove(executor, () => Call.deleteConsoleSession(stringArgument(id, "id")), options),
-    signOut: (options) => remove(executor, () => Call.signOut(), options),
+    delete: (id, options) =>
+      remove(executor, () => Call.of("deleteConsoleSession", [stringArgument(id, "id")]), options),
+    signOut: (options) => remove(executor, () => Call.of("signOut", []), options),
   };
 }

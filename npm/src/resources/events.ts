@@ -139,7 +139,7 @@ function isPage(json: unknown): boolean {
 
 /** @internal */
 export function events(executor: Executor): Events {
-  const listing = (filters: object) => Call.listEvents(queryString(filters, ["types"]));
+  const listing = (filters: object) => Call.of("listEvents", [], queryString(filters, ["types"]));
   const page = async (filters: object | undefined, options: CallOptions | undefined): Promise<EventPage> => {
     const query = copyMembers(filters, "filters");
     return executor.send(() => listing(query), checkCallOptions(options), isPage);

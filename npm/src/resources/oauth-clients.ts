@@ -99,16 +99,20 @@ function named(options: OauthClientOptions | undefined): [string, CheckedCallOpt
 
 /** @internal */
 export function oauthClients(executor: Executor): OauthClients {
-  const listing: BuildListRequest = (filters) => Call.listOauthClients(queryString(filters, []));
+  const listing: BuildListRequest = (filters) => Call.of("listOauthClients", [], queryString(filters, []));
   const setting = (platform: string, client: NewOauthClient, query: string) => () =>
-    Call.setOauthClient(stringArgument(platform, "platform"), query, ...jsonBody(client, "client"));
+    Call.of("setOauthClient", [stringArgument(platform, "platform")], query, ...jsonBody(client, "client"));
   const isClient = (json: unknown) => typeof (json as Partial<OauthClient> | null)?.clientId === "string";
   return {
     list: (paging, options) => executor.list(listing, paging, options),
     validateList: (paging) => executor.validateList(listing, paging),
     get: async (platform, options) => {
       const [query, checked] = named(options);
-      return executor.send(() => Call.getOauthClient(stringArgument(platform, "platform"), query), checked, isClient);
+      return executor.send(
+        () => Call.of("getOauthClient", [stringArgument(platform, "platform")], query),
+        checked,
+        isClient,
+      );
     },
     set: async (platform, client, options) => {
       const [query, checked] = named(options);
@@ -118,7 +122,7 @@ export function oauthClients(executor: Executor): OauthClients {
     delete: async (platform, options) => {
       const [query, checked] = named(options);
       await executor.send(
-        () => Call.deleteOauthClient(stringArgument(platform, "platform"), query),
+        () => Call.of("deleteOauthClient", [stringArgument(platform, "platform")], query),
         { ...checked, deletes: true },
         (_, status) => status === 204,
       );

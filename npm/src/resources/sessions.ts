@@ -144,7 +144,7 @@ export interface Sessions {
 
 /** @internal */
 export function sessions(executor: Executor): Sessions {
-  const creating = (session: NewSession) => () => Call.createSession(...jsonBody(session, "session"));
+  const creating = (session: NewSession) => () => Call.of("createSession", [], "", ...jsonBody(session, "session"));
   return {
     create: async (session, options) =>
       executor.send(

@@ -63,7 +63,7 @@ export function usage(
 ): Promise<Usage> {
   const members = copyMembers(query, "query");
   return executor.send(
-    () => Call.getUsage(queryString(members, ["groupBy"])),
+    () => Call.of("getUsage", [], queryString(members, ["groupBy"])),
     checkCallOptions(options),
     (json) => Array.isArray((json as Partial<Usage> | null)?.rows),
   );

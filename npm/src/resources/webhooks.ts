@@ -163,18 +163,21 @@ const hasSecret = (json: unknown) => typeof (json as Partial<WebhookWithSecret> 
 
 /** @internal */
 export function webhooks(executor: Executor): Webhooks {
-  const forWebhook = (id: string, build: (id: string) => Call) => () => build(stringArgument(id, "id"));
+  const forWebhook =
+    (operation: string, id: string): BuildRequest =>
+    () =>
+      Call.of(operation, [stringArgument(id, "id")]);
   const withoutRetries = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
   const creating =
     (webhook: NewWebhook): BuildRequest =>
     () =>
-      Call.createWebhook(...jsonBody(webhook, "webhook"));
-  const updating = (id: string, changes: WebhookChanges) =>
-    forWebhook(id, (id) => Call.updateWebhook(id, ...jsonBody(changes, "changes")));
+      Call.of("createWebhook", [], "", ...jsonBody(webhook, "webhook"));
+  const updating = (id: string, changes: WebhookChanges) => () =>
+    Call.of("updateWebhook", [stringArgument(id, "id")], "", ...jsonBody(changes, "changes"));
   const deliveryPage: Webhooks["deliveryPage"] = async (id, query, options) => {
     const encoded = queryString(copyMembers(query, "query"), []);
     return executor.send(
-      forWebhook(id, (id) => Call.listDeliveries(id, encoded)),
+      () => Call.of("listDeliveries", [stringArgument(id, "id")], encoded),
       checkCallOptions(options),
       hasRows,
     );
@@ -182,7 +185,7 @@ export function webhooks(executor: Executor): Webhooks {
   return {
     list: async (options) => {
       const { rows } = await executor.send<{ rows: Webhook[] }>(
-        () => Call.listWebhooks(),
+        () => Call.of("listWebhooks", []),
         checkCallOptions(options),
         hasRows,
       );
@@ -190,24 +193,23 @@ export function webhooks(executor: Executor): Webhooks {
     },
     create: async (webhook, options) => executor.send(creating(webhook), withoutRetries(options), hasSecret),
     validateCreate: (webhook) => executor.validate(creating(webhook)),
-    get: async (id, options) => executor.send(forWebhook(id, Call.getWebhook), checkCallOptions(options), isWebhook),
+    get: async (id, options) => executor.send(forWebhook("getWebhook", id), checkCallOptions(options), isWebhook),
     update: async (id, changes, options) => executor.send(updating(id, changes), checkCallOptions(options), isWebhook),
     validateUpdate: (changes) => executor.validate(updating(ANY_ID, changes)),
     delete: async (id, options) => {
       const sendOptions = { ...checkCallOptions(options), deletes: true };
-      await executor.send(forWebhook(id, Call.deleteWebhook), sendOptions, (_, status) => status === 204);
+      await executor.send(forWebhook("deleteWebhook", id), sendOptions, (_, status) => status === 204);
     },
-    rotate: async (id, options) =>
-      executor.send(forWebhook(id, Call.rotateWebhook), withoutRetries(options), hasSecret),
+    rotate: async (id, options) => executor.send(forWebhook("rotateWebhook", id), withoutRetries(options), hasSecret),
     test: async (id, options) =>
       executor.send(
-        forWebhook(id, Call.testWebhook),
+        forWebhook("testWebhook", id),
         withoutRetries(options),
         (json) => typeof (json as Partial<WebhookTest> | null)?.delivered === "boolean",
       ),
     replay: async (id, replay, options) =>
       executor.send(
-        forWebhook(id, (id) => Call.replayEvents(id, ...jsonBody(replay, "replay"))),
+        () => Call.of("replayEvents", [stringArgument(id, "id")], "", ...jsonBody(replay, "replay")),
         checkCallOptions(options),
         (json) => typeof (json as Partial<Replayed> | null)?.queued === "number",
       ),
