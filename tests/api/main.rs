@@ -24,6 +24,7 @@ mod connectors;
 mod console;
 mod counted;
 mod create;
+mod database;
 mod derived;
 mod due_work;
 #[cfg(feature = "cli")]

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use crate::connect;
 use crate::counted::miscounts;
-use crate::support::{self, Api, TestEnv, body, config};
+use crate::database;
+use crate::support::{Api, TestEnv, body, config};
 use crate::vault::{CONNECTIONS, at, minimal};
 
 /// Synthetic migrations of the kinds that a release may add, applied after those of `schema/`, so that the rules are
@@ -28,7 +29,7 @@ const SYNTHETIC: [&str; 2] = [
 
 /// The migrations of `schema/`, followed by the synthetic ones.
 fn migrations() -> Vec<String> {
-    support::migrations().into_iter().chain(SYNTHETIC.map(String::from)).collect()
+    database::migrations().into_iter().chain(SYNTHETIC.map(String::from)).collect()
 }
 
 /// A database to which only the first `applied` migrations were applied.
@@ -286,7 +287,7 @@ fn migrations_only_add() {
 #[test]
 fn a_migration_fails_when_applied_twice() {
     let env = TestEnv::new();
-    for migration in support::migrations() {
+    for migration in database::migrations() {
         assert!(
             env.database.execute_batch(&migration).is_err(),
             "the tables must not be created again"

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::env;
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -37,11 +36,10 @@ use ring::signature::{
     RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, RsaPublicKeyComponents,
     UnparsedPublicKey,
 };
-use rusqlite::config::DbConfig;
-use rusqlite::functions::FunctionFlags;
-use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
+
+use crate::database::Database;
 
 /// The service's address in tests.
 pub const ORIGIN: &str = "https://vault.example";
@@ -63,13 +61,13 @@ pub static HOME: LazyLock<Shard> = LazyLock::new(|| {
 /// Real `SQLite` with the real migrations, and a key-value store in memory.
 pub struct TestEnv {
     /// The database of [`HOME`].
-    pub database: rusqlite::Connection,
+    pub database: Database,
     /// The databases of other shards.
-    others: BTreeMap<Shard, rusqlite::Connection>,
+    others: BTreeMap<Shard, Database>,
     /// The shard of the current request.
     at: Cell<Shard>,
     /// Replicas of databases, each with its bookmark.
-    copies: RefCell<BTreeMap<Shard, (u64, rusqlite::Connection)>>,
+    copies: RefCell<BTreeMap<Shard, (u64, Database)>>,
     /// The number of batches that wrote, which is the bookmark of every database.
     bookmark: Cell<u64>,
     /// The bookmark of the replica for each batch that a replica executed.
@@ -115,29 +113,17 @@ pub struct TestEnv {
     messages: RefCell<Vec<(u64, String)>>,
     pub has_queue: Cell<bool>,
     seed: Cell<u64>,
-    /// The result of `unixepoch` in triggers: the time of the last batch.
-    sql_now: Arc<AtomicU64>,
 }
 
 /// The response of other services to a request.
 pub type Platforms = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
 
 /// The initial time of tests, in milliseconds since 1970-01-01 UTC.
-const START: u64 = 1_800_000_000_000;
-
-/// An empty database with the real migrations. It is created once, since applying them takes longer than most tests.
-static MIGRATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut env = TestEnv::empty();
-    for migration in migrations() {
-        env.database.execute_batch(&migration).unwrap();
-    }
-    env.database.serialize("main").unwrap().to_vec()
-});
+pub const START: u64 = 1_800_000_000_000;
 
 impl TestEnv {
     pub fn new() -> Self {
-        let mut env = Self::empty();
-        fill(&mut env.database);
+        let mut env = Self::on(Database::new());
         if *HOME != Shard::FIRST {
             env.add(Shard::FIRST);
         }
@@ -147,23 +133,23 @@ impl TestEnv {
     /// Adds a shard with an empty database, unless it exists.
     pub fn add(&mut self, shard: Shard) {
         if shard != *HOME && !self.others.contains_key(&shard) {
-            let mut database = open(&self.sql_now);
-            fill(&mut database);
-            self.others.insert(shard, database);
+            self.others.insert(shard, Database::new());
         }
     }
 
     /// A test environment whose database has no tables yet.
     pub fn empty() -> Self {
-        let sql_now = Arc::new(AtomicU64::new(START));
+        Self::on(Database::empty())
+    }
+
+    fn on(database: Database) -> Self {
         Self {
-            database: open(&sql_now),
+            database,
             others: BTreeMap::new(),
             at: Cell::new(*HOME),
             copies: RefCell::default(),
             bookmark: Cell::new(1),
             replica_reads: RefCell::default(),
-            sql_now,
             blobs: RefCell::default(),
             now: Cell::new(START),
             batch_ms: Cell::new(0),
@@ -193,7 +179,7 @@ impl TestEnv {
     }
 
     /// The database of a shard; the first one for a shard that has none.
-    pub fn database_of(&self, shard: Shard) -> &rusqlite::Connection {
+    pub fn database_of(&self, shard: Shard) -> &Database {
         if shard == *HOME {
             return &self.database;
         }
@@ -202,7 +188,7 @@ impl TestEnv {
     }
 
     /// The database of the current request.
-    pub fn here(&self) -> &rusqlite::Connection {
+    pub fn here(&self) -> &Database {
         self.database_of(self.at.get())
     }
 
@@ -211,15 +197,14 @@ impl TestEnv {
     pub fn copy(&mut self) {
         let others = self.others.iter_mut().map(|(shard, database)| (*shard, database));
         for (shard, database) in others.chain([(*HOME, &mut self.database)]) {
-            let copy = duplicate(database, &self.sql_now, true);
+            let copy = database.duplicate(true);
             self.copies.get_mut().insert(shard, (self.bookmark.get(), copy));
         }
     }
 
     /// Adds a shard with the contents of the first one.
     pub fn fork(&mut self, shard: Shard) {
-        let database = duplicate(&mut self.database, &self.sql_now, false);
-        self.others.insert(shard, database);
+        self.others.insert(shard, self.database.duplicate(false));
     }
 
     /// Runs `work` in the database of a shard.
@@ -375,46 +360,6 @@ impl TestEnv {
     }
 }
 
-/// D1's limits (`src/workerd/util/sqlite.c++` of workerd), where they are lower than `SQLite`'s own.
-const LIMITS: [(Limit, i32); 10] = [
-    (Limit::SQLITE_LIMIT_LENGTH, 2_200_000),
-    (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
-    (Limit::SQLITE_LIMIT_COLUMN, 100),
-    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
-    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 5),
-    (Limit::SQLITE_LIMIT_VDBE_OP, 25_000),
-    (Limit::SQLITE_LIMIT_ATTACHED, 0),
-    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50),
-    (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 100),
-    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
-];
-
-/// Opens a database without tables.
-fn open(sql_now: &Arc<AtomicU64>) -> rusqlite::Connection {
-    let database = rusqlite::Connection::open_in_memory().unwrap();
-    database.set_prepared_statement_cache_capacity(4096);
-    for (limit, max) in LIMITS {
-        database.set_limit(limit, max).unwrap();
-    }
-    // Statements are planned once, independently of the values bound to them.
-    database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
-    let clock = Arc::clone(sql_now);
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
-    let unixepoch = move |_: &rusqlite::functions::Context<'_>| {
-        #[expect(clippy::cast_precision_loss, reason = "milliseconds of this century")]
-        let seconds = clock.load(Ordering::Relaxed) as f64 / 1000.0;
-        Ok(seconds)
-    };
-    database.create_scalar_function("unixepoch", 1, flags, unixepoch).unwrap();
-    // SQLite seeds its own generator from the operating system, so a test that spreads checks would differ in each run.
-    let state = AtomicU64::new(SPLITMIX_GAMMA);
-    let random = move |_: &rusqlite::functions::Context<'_>| {
-        Ok(splitmix(state.fetch_add(SPLITMIX_GAMMA, Ordering::Relaxed)).cast_signed())
-    };
-    database.create_scalar_function("random", 0, flags, random).unwrap();
-    database
-}
-
 /// The increment of the state of `SplitMix64` (Steele, Lea and Flood: "Fast Splittable Pseudorandom Number Generators").
 pub const SPLITMIX_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -423,30 +368,6 @@ pub const fn splitmix(state: u64) -> u64 {
     let number = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
-}
-
-fn duplicate(
-    database: &mut rusqlite::Connection,
-    sql_now: &Arc<AtomicU64>,
-    is_read_only: bool,
-) -> rusqlite::Connection {
-    let bytes = database.serialize("main").unwrap().to_vec();
-    let mut copy = open(sql_now);
-    copy.deserialize_read_exact("main", &bytes[..], bytes.len(), is_read_only).unwrap();
-    copy
-}
-
-/// Creates the tables.
-fn fill(database: &mut rusqlite::Connection) {
-    database.deserialize_read_exact("main", &MIGRATED[..], MIGRATED.len(), false).unwrap();
-}
-
-/// The SQL of the migrations, in order.
-pub fn migrations() -> Vec<String> {
-    let mut paths: Vec<_> =
-        std::fs::read_dir("schema").unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths.into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }
 
 impl Db for TestEnv {
@@ -476,10 +397,9 @@ impl Db for TestEnv {
         }
         assert!(statements.iter().all(|statement| statement.params.len() <= 100));
         self.statements.borrow_mut().clone_from(&statements);
-        self.sql_now.store(self.now.get(), Ordering::Relaxed);
-        let transaction = self.here().unchecked_transaction().unwrap();
-        let sets: Vec<ResultSet> = self.all(self.here(), &statements)?;
-        transaction.commit().unwrap();
+        let database = self.here();
+        database.set_now(self.now.get());
+        let sets = database.transaction(|| self.all(database, &statements))?;
         if sets.iter().any(|set| set.rows_written > 0) {
             self.bookmark.set(self.bookmark.get() + 1);
         }

@@ -12,6 +12,9 @@
     reason = "tests fail by panicking"
 )]
 
+#[path = "../api/database.rs"]
+#[expect(dead_code, reason = "the tests of the API use all of it")]
+mod database;
 mod hosts;
 mod journey;
 mod replays;

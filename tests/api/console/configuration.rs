@@ -104,8 +104,7 @@ fn a_session_that_ended_while_the_provider_responded_configures_nothing() {
     let token = admin(&api, &id);
     // In a file, which the provider can open too.
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("console-sign-in.sqlite");
-    std::fs::write(&path, &*api.env.database.serialize("main").unwrap()).unwrap();
-    api.env.database = rusqlite::Connection::open(&path).unwrap();
+    api.env.database.move_to(&path);
     let before = body(&api.get(SIGN_IN));
     *api.env.platform.borrow_mut() = Box::new(move |request| {
         assert_eq!(request.url, "https://evil.example/.well-known/openid-configuration");

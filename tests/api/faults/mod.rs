@@ -16,7 +16,6 @@ use connector_vault::http::{Request, Response, Service};
 use connector_vault::openapi::RecordedResponses;
 use connector_vault::ports::{HttpError, HttpResponse};
 
-use rusqlite::functions::FunctionFlags;
 use serde_json::Value as Json;
 
 use self::cases::{Case, cases};
@@ -174,23 +173,20 @@ fn unsound(api: &Api) -> Vec<String> {
 
 /// The initial state of a case, from which it can be repeated.
 struct Start {
-    database: Vec<u8>,
     now: u64,
     drawn: u64,
 }
 
 impl Start {
-    fn new(env: &mut TestEnv) -> Self {
+    fn new(env: &TestEnv) -> Self {
         // The time of a connection's check is random, also in triggers.
-        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
-        env.database.create_scalar_function("random", 0, flags, |_| Ok(1_i64)).unwrap();
-        let database = env.database.serialize("main").unwrap().to_vec();
-        Self { database, now: env.now.get(), drawn: env.drawn() }
+        env.database.fix_random();
+        env.database.execute_batch("SAVEPOINT start").unwrap();
+        Self { now: env.now.get(), drawn: env.drawn() }
     }
 
-    fn again(&self, env: &mut TestEnv) {
-        let (from, size) = (&self.database[..], self.database.len());
-        env.database.deserialize_read_exact("main", from, size, false).unwrap();
+    fn again(&self, env: &TestEnv) {
+        env.database.execute_batch("ROLLBACK TO start").unwrap();
         env.now.set(self.now);
         env.draw_again(self.drawn);
         drop(env.take_messages());
@@ -209,7 +205,7 @@ struct Proof {
 
 impl Proof {
     fn new(mut case: Case) -> Self {
-        let start = Start::new(&mut case.api.env);
+        let start = Start::new(&case.api.env);
         case.api.service = Service::new((case.config)());
         let faulty = Faulty::new(&case.api.env, None);
         let clean = send(&case.api, &faulty, &case.request);
@@ -228,7 +224,7 @@ impl Proof {
     fn run_with_fault(&mut self, injected_fault: InjectedFault) -> Vec<String> {
         let Self { case, start, clean, again, recording } = self;
         let api = &mut case.api;
-        start.again(&mut api.env);
+        start.again(&api.env);
         api.service = Service::new((case.config)());
         api.env.pauses.take();
         let faulty = Faulty::new(&api.env, Some(injected_fault));

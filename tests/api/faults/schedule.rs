@@ -110,7 +110,7 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
     let mut api = fixture();
     before(&api);
     drop(api.env.take_messages());
-    let start = Start::new(&mut api.env);
+    let start = Start::new(&api.env);
     let faulty = Faulty::new(&api.env, None);
     work(&api, &faulty);
     let calls = faulty.recording.take().calls;
@@ -128,7 +128,7 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
     let (mut tried, mut wrong) = (0, Vec::new());
     for injected_fault in chosen(&mut TestRng(9), OF_EACH, all) {
         tried += 1;
-        start.again(&mut api.env);
+        start.again(&api.env);
         api.service = Service::new(settings());
         let faulty = Faulty::new(&api.env, Some(injected_fault));
         work(&api, &faulty);
