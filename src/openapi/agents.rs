@@ -239,3 +239,15 @@ pub fn grant() -> Node {
         ],
     )
 }
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![
+        ("AgentSignIn", sign_in()),
+        ("NewAgentSignIn", new_sign_in()),
+        ("NewAgentGrant", new_grant()),
+        ("AgentContinuation", continuation()),
+        ("AgentGrantPage", grants()),
+        ("AgentGrant", grant()),
+    ]
+}

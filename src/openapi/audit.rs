@@ -114,3 +114,8 @@ pub fn entry() -> Node {
 
 /// The pattern of an id.
 pub const ID: &str = "^aud_[0-9a-f]{25}$";
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![("AuditEntryPage", page()), ("AuditEntry", entry())]
+}

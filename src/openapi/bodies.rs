@@ -3,94 +3,18 @@
 use super::console;
 use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
-use super::recorded_responses::RecordedResponses;
 use super::schema::reference;
 use super::string_schemas::{self, described};
-use crate::auth::endpoints::session::new::DEFAULT_TTL;
 use crate::auth::limits::MAX_ACTIONS;
 use crate::connect::rules;
 use crate::http::body::{Field, FieldCheck, MAX_MEMBERS};
 use crate::http::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS,
-    MAX_CONNECTIONS, MAX_IMPORTED, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS,
-    SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
+    MAX_CONNECTIONS, MAX_IMPORTED, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL,
 };
 use crate::http::origin::MAX_ORIGIN;
 use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::platform_calls::endpoints::action_response::{MAX_BYTES_RANGE, MAX_POINTERS};
 use crate::terms::Scope;
-
-/// The body that creates a connection.
-pub fn new_connection(responses: &RecordedResponses) -> Node {
-    let description = "A new connection.";
-    body(description, &CREATE_FIELDS, &defaults(responses))
-}
-
-pub fn connection_changes() -> Node {
-    let description = "An update of a connection.";
-    body(description, &UPDATE_FIELDS, &object! {})
-}
-
-pub fn state_change() -> Node {
-    let description = "The new state of a connection.";
-    body(description, &STATE_FIELDS, &object! {})
-}
-
-pub fn name_change() -> Node {
-    let description = "The new name of a connection.";
-    body(description, &NAME_FIELDS, &object! {})
-}
-
-pub fn new_session() -> Node {
-    let description = "A new token.";
-    let reads = [Scope::CatalogRead, Scope::ConnectionsRead].map(Scope::as_str);
-    let defaults = object! {"scopes": Node::texts(reads), "ttlSeconds": DEFAULT_TTL};
-    body(description, &SESSION_FIELDS, &defaults)
-}
-
-pub fn new_attempt() -> Node {
-    let description =
-        "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
-    let defaults = object! {"label": "default", "allowOtherAccount": false, "link": false};
-    // One of two forms: `required` is required, and the members of the other form are left out.
-    let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
-        let is_own = |name: &str| !others.contains(&name);
-        let fields: Vec<Field> = CONNECT_FIELDS
-            .into_iter()
-            .filter(|field| is_own(field.name))
-            .map(|field| Field { required: field.name == needed, ..field })
-            .collect();
-        object! {"title": title}.with(body(description, &fields, &defaults))
-    };
-    // A reconnection takes these from its connection.
-    let own = ["platform", "identity", "identityType", "label"];
-    object! {
-        "description": description,
-        "oneOf": vec![
-            of("NewAccount", "An account to connect.", "platform", &["connection"]),
-            of("Reconnection", "A connection to reconnect.", "connection", &own),
-        ],
-    }
-}
-
-pub fn new_client() -> Node {
-    let description = "The registration of your app at a platform.";
-    let defaults = object! {
-        "scopes": Vec::new(), "authorizationParameters": object! {}, "variables": object! {},
-    };
-    body(description, &CLIENT_FIELDS, &defaults)
-}
-
-pub fn action_input() -> Node {
-    let description =
-        "The input of an action. The `input` of the action's detail is its exact schema.";
-    body(description, &INPUT_FIELDS, &object! {})
-}
-
-pub fn new_credentials() -> Node {
-    let description = "Credentials: those of their type, and no others. With `oauth2`, `accessToken` or `refreshToken` is required; with any other type, each of its fields that the method requires.";
-    body(description, &CREDENTIALS_FIELDS, &object! {})
-}
 
 /// The schema of a body with these fields; `defaults` has default values.
 pub(super) fn body(description: &str, fields: &[Field], defaults: &Node) -> Node {
@@ -233,14 +157,3 @@ const EVENT: &str = "^evt_[0-9]{13}$";
 /// The form of an origin; the service also rejects spellings that browsers would change.
 const ORIGIN: &str =
     "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";
-
-/// The members of a connection that was created with the required fields only.
-fn defaults(responses: &RecordedResponses) -> Node {
-    // The first example has only the required fields.
-    let created = responses.created[0].document();
-    let Some(Node::Text(key)) = created.get("key") else { panic!("a connection has a key") };
-    let label = key.split("::").nth(2).unwrap();
-    let own =
-        ["name", "tags", "state", "active"].map(|name| (name, created.get(name).unwrap().clone()));
-    Node::members(own).with(object! {"label": label})
-}

@@ -1,6 +1,12 @@
 //! The endpoints that connect accounts.
 
+use super::bodies::body;
+use super::credentials;
 use super::endpoint_doc::{Body, CONNECTING, EndpointDoc, VAULT};
+use super::node::{Node, object};
+use super::schema::page;
+use crate::http::body::Field;
+use crate::http::fields::{CLIENT_FIELDS, CONNECT_FIELDS, CREDENTIALS_FIELDS};
 
 /// Bodies that connect an account, each with a name and a summary.
 pub const CONNECTING_ACCOUNT: [(&str, &str, &str); 2] = [
@@ -208,3 +214,64 @@ pub const DELETE_CLIENT: EndpointDoc = EndpointDoc {
     script: "\
 await vault.oauthClients.delete(\"github\");\n",
 };
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![
+        ("NewConnectAttempt", new_attempt()),
+        ("PendingAttempt", credentials::pending_attempt()),
+        ("ConnectAttempt", credentials::attempt()),
+        ("AttemptSummaryPage", credentials::attempts()),
+        ("AttemptSummary", credentials::attempt_summary()),
+        ("Credentials", credentials::credentials()),
+        ("NewCredentials", new_credentials()),
+    ]
+}
+
+/// The schemas of OAuth clients, by name.
+pub fn client_schemas() -> Vec<(&'static str, Node)> {
+    vec![
+        ("OauthClientPage", page("OauthClient", "OAuth clients")),
+        ("OauthClient", credentials::client()),
+        ("StoredOauthClient", credentials::stored_client()),
+        ("NewOauthClient", new_client()),
+    ]
+}
+
+fn new_attempt() -> Node {
+    let description =
+        "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
+    let defaults = object! {"label": "default", "allowOtherAccount": false, "link": false};
+    // One of two forms: `required` is required, and the members of the other form are left out.
+    let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
+        let is_own = |name: &str| !others.contains(&name);
+        let fields: Vec<Field> = CONNECT_FIELDS
+            .into_iter()
+            .filter(|field| is_own(field.name))
+            .map(|field| Field { required: field.name == needed, ..field })
+            .collect();
+        object! {"title": title}.with(body(description, &fields, &defaults))
+    };
+    // A reconnection takes these from its connection.
+    let own = ["platform", "identity", "identityType", "label"];
+    object! {
+        "description": description,
+        "oneOf": vec![
+            of("NewAccount", "An account to connect.", "platform", &["connection"]),
+            of("Reconnection", "A connection to reconnect.", "connection", &own),
+        ],
+    }
+}
+
+fn new_client() -> Node {
+    let description = "The registration of your app at a platform.";
+    let defaults = object! {
+        "scopes": Vec::new(), "authorizationParameters": object! {}, "variables": object! {},
+    };
+    body(description, &CLIENT_FIELDS, &defaults)
+}
+
+fn new_credentials() -> Node {
+    let description = "Credentials: those of their type, and no others. With `oauth2`, `accessToken` or `refreshToken` is required; with any other type, each of its fields that the method requires.";
+    body(description, &CREDENTIALS_FIELDS, &object! {})
+}

@@ -206,3 +206,13 @@ pub fn session() -> Node {
         ],
     )
 }
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![
+        ("ConsoleSignIn", sign_in()),
+        ("NewConsoleSignIn", new_sign_in()),
+        ("ConsoleSessionPage", sessions()),
+        ("ConsoleSession", session()),
+    ]
+}

@@ -1,4 +1,6 @@
-//! The documentation of an endpoint.
+//! The documentation of an endpoint, in addition to its row in the table: words, schemas, code samples.
+
+use crate::http::endpoint::Keyed;
 
 pub const CATALOG: &str = "Catalog";
 pub const VAULT: &str = "Vault";
@@ -41,4 +43,27 @@ pub struct Body {
     pub examples: &'static [(&'static str, &'static str, &'static str)],
     /// The index of the one in the shell sample.
     pub sample: usize,
+}
+
+/// The other successful responses of an endpoint, without the one that its documentation describes.
+pub const fn others(endpoint: Keyed) -> &'static [OtherResponse] {
+    match endpoint {
+        Keyed::Connect => &[
+            OtherResponse { response: "The reconnected connection.", schema: "Connection" },
+            OtherResponse {
+                response: "The attempt, which waits for the user.",
+                schema: "PendingAttempt",
+            },
+        ],
+        Keyed::SetOauthClient => {
+            &[OtherResponse { response: "The replaced OAuth client.", schema: "OauthClient" }]
+        }
+        Keyed::SetAgentSignIn => {
+            &[OtherResponse { response: "The replaced sign-in.", schema: "AgentSignIn" }]
+        }
+        Keyed::SetConsoleSignIn => {
+            &[OtherResponse { response: "The replaced sign-in.", schema: "ConsoleSignIn" }]
+        }
+        _ => &[],
+    }
 }

@@ -115,3 +115,8 @@ pub fn event() -> Node {
         ],
     )
 }
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![("EventPage", page()), ("Event", event())]
+}

@@ -86,3 +86,13 @@ pub fn result() -> Node {
         optional,
     )
 }
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![
+        ("NewImport", new_import()),
+        ("ImportedConnection", imported_connection()),
+        ("ImportResults", results()),
+        ("ImportResult", result()),
+    ]
+}

@@ -126,3 +126,13 @@ pub fn page() -> Node {
 pub fn new() -> Node {
     body("A new API key.", &KEY_FIELDS, &object! {})
 }
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![
+        ("ApiKeyPage", page()),
+        ("ApiKey", key()),
+        ("ApiKeyWithSecret", with_secret()),
+        ("NewApiKey", new()),
+    ]
+}

@@ -4,13 +4,15 @@
 
 pub mod agents;
 pub mod audit;
+mod auth_methods;
 mod bodies;
+pub mod catalog;
 pub mod connect;
+pub mod connections;
 pub mod console;
 mod credentials;
 mod details;
 pub mod endpoint_doc;
-pub mod endpoints;
 pub mod events;
 pub mod importing;
 pub mod keys;
@@ -25,8 +27,9 @@ mod samples;
 pub mod schema;
 pub mod schema_names;
 pub mod schemas;
+pub mod session;
 mod string_schemas;
-mod usage;
+pub mod usage;
 pub mod webhooks;
 
 use crate::http::config::SECRET_HEADER;

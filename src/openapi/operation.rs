@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::endpoint_doc::{Body, EndpointDoc, SERVICE};
-use super::endpoints::{CREATING, about, others};
+use super::connections::CREATING;
+use super::endpoint_doc::{Body, EndpointDoc, SERVICE, others};
 use super::node::{Node, object};
 use super::recorded_responses::{EndpointResponses, RecordedResponse, RecordedResponses};
 use super::responses::{self, Examples, SharedResponses};
@@ -25,7 +25,7 @@ pub fn keyed(
     recorded_responses: &RecordedResponses,
     shared: &mut SharedResponses,
 ) -> Node {
-    let about = about(endpoint);
+    let about = endpoint.doc();
     let reads_body = endpoint.spec().body.is_some();
     assert_eq!(reads_body, about.body.is_some(), "the body of {endpoint:?}");
     let scope = endpoint.access().scope().map(Scope::as_str);

@@ -1,9 +1,11 @@
 //! The endpoints that call platforms.
 
+use super::bodies::body;
 use super::endpoint_doc::{Body, EndpointDoc};
 use super::node::{Node, object};
 use super::schema::{boolean, count};
 use super::string_schemas::described;
+use crate::http::fields::INPUT_FIELDS;
 use crate::terms::Method;
 
 pub const CALLING: &str = "Calling";
@@ -124,4 +126,15 @@ pub fn response() -> Node {
         "required": Node::texts(["status", "headers", "body"]),
         "properties": properties,
     }
+}
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![("ActionInput", action_input()), ("ActionAnswer", response())]
+}
+
+fn action_input() -> Node {
+    let description =
+        "The input of an action. The `input` of the action's detail is its exact schema.";
+    body(description, &INPUT_FIELDS, &object! {})
 }

@@ -7,6 +7,7 @@ use serde::forward_to_deserialize_any;
 
 use super::node::{Node, object};
 use super::string_schemas::described;
+use crate::http::paging::MAX_LIMIT;
 
 pub fn reference(name: &str) -> Node {
     object! {"$ref": format!("#/components/schemas/{name}")}
@@ -99,4 +100,21 @@ pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     assert!(T::deserialize(NameCollector(&mut names)).is_err());
     assert!(!names.is_empty());
     names
+}
+
+/// The schema of a page of a list.
+pub fn page(row: &str, what: &str) -> Node {
+    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference(row)};
+    record(
+        &format!("A page of the list of {what}."),
+        vec![
+            ("rows", described("The rows of this page; empty past the last page.", rows)),
+            ("total", count("The exact number of rows in the whole list.")),
+            ("pages", count("The number of pages; 0 if there are no rows.")),
+            (
+                "page",
+                described("The number of this page.", object! {"type": "integer", "minimum": 1}),
+            ),
+        ],
+    )
 }

@@ -87,3 +87,8 @@ pub fn row() -> Node {
         ],
     )
 }
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![("Usage", usage()), ("UsageRow", row())]
+}

@@ -288,3 +288,19 @@ pub fn delivery() -> Node {
         ],
     )
 }
+
+/// The schemas, by name.
+pub fn schemas() -> Vec<(&'static str, Node)> {
+    vec![
+        ("WebhookPage", list()),
+        ("Webhook", webhook()),
+        ("WebhookWithSecret", with_secret()),
+        ("NewWebhook", new()),
+        ("WebhookChanges", changes()),
+        ("WebhookTest", test()),
+        ("Replay", replay()),
+        ("Replayed", replayed()),
+        ("DeliveryPage", deliveries()),
+        ("Delivery", delivery()),
+    ]
+}

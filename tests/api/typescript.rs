@@ -24,7 +24,6 @@ use connector_vault::http::fields::{MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL
 use connector_vault::http::paging::{DEFAULT_LIMIT, MAX_LIMIT};
 use connector_vault::http::problem::Code;
 use connector_vault::http::query::{Check, Parameter};
-use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
 use connector_vault::terms::{
     ActorType, AuditAction, CredentialType, DeliveryState, EndpointGroup, Environment, EventType,
@@ -224,7 +223,7 @@ fn kind(check: Check) -> Value {
 fn fields() -> Value {
     let described = |endpoint: &Endpoint| {
         let Endpoint::Keyed(keyed) = *endpoint else { return None };
-        Some((about(keyed).body?.schema, endpoint.spec().body?))
+        Some((keyed.doc().body?.schema, endpoint.spec().body?))
     };
     let bodies: BTreeMap<&str, &[Field]> = Endpoint::ALL.iter().filter_map(described).collect();
     let of = |fields: &[Field]| {

@@ -1,4 +1,5 @@
-//! The table of endpoints. A row has the name, the access, the request, and after `=>` the function that prepares the handler.
+//! The table of endpoints. A row has the name, the access, the request, and after `=>`
+//! the function that prepares the handler, and the documentation.
 
 use super::{Access, Endpoint, EndpointSpec, PROXY_PATH};
 use crate::agents::endpoints as agents;
@@ -26,6 +27,8 @@ use crate::http::parameters::{
     EVENT_PARAMETERS, GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS, USAGE_PARAMETERS,
 };
 use crate::http::problem::Problem;
+#[cfg(feature = "cli")]
+use crate::openapi as docs;
 use crate::platform_calls::endpoints as platform_calls;
 use crate::ports::Ports;
 use crate::storage::metering::Metered;
@@ -57,7 +60,7 @@ macro_rules! endpoints {
     (
         open { $($(#[$open_doc:meta])* $open:ident: $open_spec:expr;)+ }
         keyed($context:ident, $ports:ident) {
-            $($(#[$doc:meta])* $name:ident($access:expr): $spec:expr => $handler:expr;)+
+            $($(#[$doc:meta])* $name:ident($access:expr): $spec:expr => $handler:expr, $documentation:expr;)+
         }
     ) => {
         /// The endpoints that need no key, or check the caller themselves.
@@ -111,6 +114,14 @@ macro_rules! endpoints {
 
         impl Keyed {
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The endpoint's documentation.
+            #[cfg(feature = "cli")]
+            pub const fn doc(self) -> docs::endpoint_doc::EndpointDoc {
+                match self {
+                    $(Self::$name => $documentation),+
+                }
+            }
 
             /// The variant's name.
             pub const fn name(self) -> &'static str {
@@ -198,192 +209,253 @@ endpoints! {
     keyed(context, ports) {
         /// The connectors of the catalog.
         ListConnectors(Access::Catalog): get("/v1/available-connectors").with_query(&CONNECTOR_PARAMETERS)
-            => catalog::connectors::plan(context, ports);
+            => catalog::connectors::plan(context, ports),
+                docs::catalog::LIST_CONNECTORS;
         /// A connector: how users connect to its platform, and where its API is.
         GetConnector(Access::Catalog): get("/v1/available-connectors/{platform}")
-            => catalog::connector::plan(context, ports);
+            => catalog::connector::plan(context, ports),
+                docs::catalog::GET_CONNECTOR;
         /// Searches the actions of all platforms.
         SearchActions(Access::Catalog): get("/v1/available-actions").with_query(&SEARCH_PARAMETERS)
-            => catalog::search::plan(context, ports);
+            => catalog::search::plan(context, ports),
+                docs::catalog::SEARCH_ACTIONS;
         /// The actions of a platform.
         ListActions(Access::Catalog): get("/v1/available-actions/{platform}").with_query(&ACTION_PARAMETERS)
-            => catalog::actions::plan(context, ports);
+            => catalog::actions::plan(context, ports),
+                docs::catalog::LIST_ACTIONS;
         /// An action with its parameters and responses.
         GetAction(Access::Catalog): get("/v1/available-actions/{platform}/{key}").with_query(&ACTION_DETAIL_PARAMETERS)
-            => catalog::action::plan(context, ports);
+            => catalog::action::plan(context, ports),
+                docs::catalog::GET_ACTION;
         /// The connections of the vault.
         ListConnections(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections")
             .with_query(&CONNECTION_PARAMETERS).on_replica()
-            => connections::list::plan(context);
+            => connections::list::plan(context),
+                docs::connections::LIST;
         CreateConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections")
             .with_body(&CREATE_FIELDS).adding()
-            => connections::create::plan(context, ports).await;
+            => connections::create::plan(context, ports).await,
+                docs::connections::CREATE;
         ReadConnection(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}").on_replica()
-            => connections::read::plan(context);
+            => connections::read::plan(context),
+                docs::connections::READ;
         /// Changes the tags of a connection.
         UpdateConnection(Access::Scope(Scope::ConnectionsWrite)): patch("/v1/vault/connections/{id}")
             .with_body(&UPDATE_FIELDS).with_if_match().adding()
-            => connections::update::plan(context);
+            => connections::update::plan(context),
+                docs::connections::UPDATE;
         DeleteConnection(Access::Scope(Scope::ConnectionsWrite)): delete("/v1/vault/connections/{id}").with_if_match()
-            => connections::delete::plan(context, ports);
+            => connections::delete::plan(context, ports),
+                docs::connections::DELETE;
         SetConnectionState(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/state")
             .with_body(&STATE_FIELDS).with_if_match()
-            => connections::state::plan(context);
+            => connections::state::plan(context),
+                docs::connections::SET_STATE;
         SetConnectionName(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/name")
             .with_body(&NAME_FIELDS).with_if_match().adding()
-            => connections::name::plan(context);
+            => connections::name::plan(context),
+                docs::connections::SET_NAME;
         /// The health of a connection, with its reasons.
         GetStatus(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}/status").on_replica()
-            => connections::status::plan(context);
+            => connections::status::plan(context),
+                docs::connect::STATUS;
         /// Checks whether a connection works.
         CheckConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections/{id}/check")
-            => credentials::check_now::plan(context, ports);
+            => credentials::check_now::plan(context, ports),
+                docs::connect::CHECK;
         /// The credentials of a connection, refreshed if necessary.
         GetCredentials(Access::Scope(Scope::CredentialsRead)): get("/v1/vault/connections/{id}/credentials")
             .with_query(&CREDENTIALS_PARAMETERS)
-            => credentials::read::plan(context, ports);
+            => credentials::read::plan(context, ports),
+                docs::connect::CREDENTIALS;
         /// Imports the credentials of a connection from another service.
         SetCredentials(Access::Scope(Scope::CredentialsWrite)): put("/v1/vault/connections/{id}/credentials")
             .with_body(&CREDENTIALS_FIELDS)
-            => credentials::set::plan(context, ports);
+            => credentials::set::plan(context, ports),
+                docs::connect::IMPORT;
         /// Imports connections with their credentials.
         ImportConnections(Access::Scope(Scope::CredentialsWrite)): post("/v1/vault/connections/import")
             .with_body(&IMPORT_FIELDS).with_max_body(MAX_IMPORT)
-            => credentials::import::plan(context, ports);
+            => credentials::import::plan(context, ports),
+                docs::importing::IMPORT;
         /// Runs an action with a connection.
         RunAction(Access::Scope(Scope::ConnectionsCall)): post("/v1/vault/connections/{id}/actions/{key}")
             .with_body(&INPUT_FIELDS)
-            => platform_calls::run::plan(context, ports);
+            => platform_calls::run::plan(context, ports),
+                docs::platform_calls::RUN;
         /// Forwards a `GET` to the platform of a connection.
-        ProxyGet(Access::Scope(Scope::ConnectionsCall)): get(PROXY_PATH) => platform_calls::proxy::plan(context, ports);
+        ProxyGet(Access::Scope(Scope::ConnectionsCall)): get(PROXY_PATH) => platform_calls::proxy::plan(context, ports),
+                docs::platform_calls::proxy(Method::Get);
         /// Forwards a `POST`.
         ProxyPost(Access::Scope(Scope::ConnectionsCall)): post(PROXY_PATH)
-            => platform_calls::proxy::plan(context, ports);
+            => platform_calls::proxy::plan(context, ports),
+                docs::platform_calls::proxy(Method::Post);
         /// Forwards a `PUT`.
-        ProxyPut(Access::Scope(Scope::ConnectionsCall)): put(PROXY_PATH) => platform_calls::proxy::plan(context, ports);
+        ProxyPut(Access::Scope(Scope::ConnectionsCall)): put(PROXY_PATH) => platform_calls::proxy::plan(context, ports),
+                docs::platform_calls::proxy(Method::Put);
         /// Forwards a `PATCH`.
         ProxyPatch(Access::Scope(Scope::ConnectionsCall)): patch(PROXY_PATH)
-            => platform_calls::proxy::plan(context, ports);
+            => platform_calls::proxy::plan(context, ports),
+                docs::platform_calls::proxy(Method::Patch);
         /// Forwards a `DELETE`.
         ProxyDelete(Access::Scope(Scope::ConnectionsCall)): delete(PROXY_PATH)
-            => platform_calls::proxy::plan(context, ports);
+            => platform_calls::proxy::plan(context, ports),
+                docs::platform_calls::proxy(Method::Delete);
         /// Connects an account.
         Connect(Access::Scope(Scope::ConnectionsConnect)): post("/v1/vault/connect").with_body(&CONNECT_FIELDS)
             // Boxed: the future of every request would otherwise have its size.
-            => Box::pin(connect::start::plan(context, ports)).await;
+            => Box::pin(connect::start::plan(context, ports)).await,
+                docs::connect::START;
         /// Connect attempts, newest first.
         ListAttempts(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connect")
             .with_query(&ATTEMPTS_PARAMETERS).on_replica()
-            => connect::attempts::plan(context);
+            => connect::attempts::plan(context),
+                docs::connect::ATTEMPTS;
         /// The result of a connect attempt.
         GetAttempt(Access::Scope(Scope::ConnectionsConnect)): get("/v1/vault/connect/{id}")
             .with_query(&ATTEMPT_PARAMETERS).on_replica()
-            => connect::attempt::plan(context, ports);
+            => connect::attempt::plan(context, ports),
+                docs::connect::ATTEMPT;
         /// The OAuth clients of the environment.
         ListOauthClients(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients")
             .with_query(&CLIENTS_PARAMETERS).on_replica()
-            => oauth_clients::list(context);
+            => oauth_clients::list(context),
+                docs::connect::LIST_CLIENTS;
         /// The OAuth client for a platform.
         GetOauthClient(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients/{platform}")
             .with_query(&CLIENT_PARAMETERS).on_replica()
-            => oauth_clients::read(context);
+            => oauth_clients::read(context),
+                docs::connect::GET_CLIENT;
         /// Sets the OAuth client for a platform.
         SetOauthClient(Access::Scope(Scope::ClientsWrite)): put("/v1/oauth-clients/{platform}")
             .with_query(&CLIENT_PARAMETERS).with_body(&CLIENT_FIELDS)
-            => oauth_clients::put(context, ports);
+            => oauth_clients::put(context, ports),
+                docs::connect::SET_CLIENT;
         /// Deletes the OAuth client for a platform.
         DeleteOauthClient(Access::Scope(Scope::ClientsWrite)): delete("/v1/oauth-clients/{platform}")
             .with_query(&CLIENT_PARAMETERS)
-            => oauth_clients::delete(context);
+            => oauth_clients::delete(context),
+                docs::connect::DELETE_CLIENT;
         /// The counts of connections by state, identity type and platform.
         Summary(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/summary").on_replica()
-            => connections::summary::plan(context);
+            => connections::summary::plan(context),
+                docs::connections::SUMMARY;
         /// The event feed.
         ListEvents(Access::Scope(Scope::EventsRead)): get("/v1/events").with_query(&EVENT_PARAMETERS).on_replica()
-            => events::feed::plan(context);
+            => events::feed::plan(context),
+                docs::events::LIST;
         /// The audit log, newest first.
         ListAudit(Access::Scope(Scope::AuditRead)): get("/v1/audit").with_query(&AUDIT_PARAMETERS).on_replica()
-            => audit::plan(context);
+            => audit::plan(context),
+                docs::audit::LIST;
         /// The number of requests per day.
         GetUsage(Access::Scope(Scope::UsageRead)): get("/v1/usage").with_query(&USAGE_PARAMETERS).on_replica()
-            => usage::plan(context);
+            => usage::plan(context),
+                docs::usage::GET;
         /// The webhooks of the environment.
         ListWebhooks(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks").on_replica()
-            => webhooks::read::list(context);
+            => webhooks::read::list(context),
+                docs::webhooks::LIST;
         CreateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks").with_body(&NEW_WEBHOOK_FIELDS).adding()
-            => webhooks::signed::create(context, ports);
+            => webhooks::signed::create(context, ports),
+                docs::webhooks::CREATE;
         GetWebhook(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks/{id}").on_replica()
-            => webhooks::read::one(context);
+            => webhooks::read::one(context),
+                docs::webhooks::GET;
         /// Changes a webhook.
         UpdateWebhook(Access::Scope(Scope::WebhooksWrite)): patch("/v1/webhooks/{id}").with_body(&WEBHOOK_FIELDS)
-            => webhooks::write::update(context);
+            => webhooks::write::update(context),
+                docs::webhooks::UPDATE;
         DeleteWebhook(Access::Scope(Scope::WebhooksWrite)): delete("/v1/webhooks/{id}")
-            => webhooks::write::delete(context);
+            => webhooks::write::delete(context),
+                docs::webhooks::DELETE;
         /// Replaces the secret of a webhook.
         RotateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/rotate")
-            => webhooks::signed::of_one(context, ports);
+            => webhooks::signed::of_one(context, ports),
+                docs::webhooks::ROTATE;
         /// Sends an example event to a webhook.
         TestWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/test")
-            => webhooks::signed::of_one(context, ports);
+            => webhooks::signed::of_one(context, ports),
+                docs::webhooks::TEST;
         /// Sends events to a webhook again.
         ReplayEvents(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/replay")
             .with_body(&REPLAY_FIELDS).adding()
-            => webhooks::write::replay(context);
+            => webhooks::write::replay(context),
+                docs::webhooks::REPLAY;
         /// The deliveries of a webhook.
         ListDeliveries(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks/{id}/deliveries")
             .with_query(&DELIVERY_PARAMETERS).on_replica()
-            => webhooks::read::deliveries(context);
+            => webhooks::read::deliveries(context),
+                docs::webhooks::DELIVERIES;
         /// The API keys of the environment.
         ListKeys(Access::Scope(Scope::KeysRead)): get("/v1/keys").with_query(&KEY_PARAMETERS).on_replica()
-            => api_keys::list(context);
+            => api_keys::list(context),
+                docs::keys::LIST;
         /// Creates an API key.
         CreateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys").with_body(&KEY_FIELDS).adding()
-            => api_keys::create(context, ports);
+            => api_keys::create(context, ports),
+                docs::keys::CREATE;
         /// Replaces an API key by one with the same scopes.
-        RotateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys/{id}/rotate") => api_keys::rotate(context, ports);
+        RotateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys/{id}/rotate") => api_keys::rotate(context, ports),
+                docs::keys::ROTATE;
         /// Revokes an API key.
-        RevokeKey(Access::Scope(Scope::KeysWrite)): delete("/v1/keys/{id}") => api_keys::delete(context);
+        RevokeKey(Access::Scope(Scope::KeysWrite)): delete("/v1/keys/{id}") => api_keys::delete(context),
+                docs::keys::REVOKE;
         /// The sign-in configuration for users of agents.
         GetAgentSignIn(Access::Scope(Scope::AgentsRead)): get("/v1/agent-sign-in").on_replica()
-            => agents::sign_in::read(context);
+            => agents::sign_in::read(context),
+                docs::agents::GET_SIGN_IN;
         SetAgentSignIn(Access::Scope(Scope::AgentsWrite)): put("/v1/agent-sign-in").with_body(&SIGN_IN_FIELDS)
-            => agents::sign_in::put(context, ports);
+            => agents::sign_in::put(context, ports),
+                docs::agents::SET_SIGN_IN;
         /// Deletes it, which turns sign-in for agents off.
         DeleteAgentSignIn(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-sign-in")
-            => agents::sign_in::delete(context);
+            => agents::sign_in::delete(context),
+                docs::agents::DELETE_SIGN_IN;
         /// The grants of users to agents, newest first.
         ListAgentGrants(Access::Scope(Scope::AgentsRead)): get("/v1/agent-grants")
             .with_query(&GRANT_PARAMETERS).on_replica()
-            => agents::grants::list(context);
+            => agents::grants::list(context),
+                docs::agents::LIST_GRANTS;
         /// Identifies the user whom an agent's request has sent to the app.
         CreateAgentGrant(Access::Scope(Scope::AgentsWrite)): post("/v1/agent-grants").with_body(&GRANT_FIELDS)
-            => agents::grants::create(context, ports);
+            => agents::grants::create(context, ports),
+                docs::agents::CREATE_GRANT;
         /// Revokes a grant.
         DeleteAgentGrant(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-grants/{id}")
-            => agents::grants::delete(context);
+            => agents::grants::delete(context),
+                docs::agents::DELETE_GRANT;
         /// The sign-in to the console.
         GetConsoleSignIn(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sign-in").on_replica()
-            => console::sign_in::read(context);
+            => console::sign_in::read(context),
+                docs::console::GET_SIGN_IN;
         /// Sets it, and ends all sessions.
         SetConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): put("/v1/console-sign-in")
             .with_body(&CONSOLE_SIGN_IN_FIELDS)
-            => console::sign_in::put(context, ports);
+            => console::sign_in::put(context, ports),
+                docs::console::SET_SIGN_IN;
         /// Deletes it, and ends all sessions.
         DeleteConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sign-in")
-            => console::sign_in::delete(context);
+            => console::sign_in::delete(context),
+                docs::console::DELETE_SIGN_IN;
         /// The people who are signed in to the console, newest first.
         ListConsoleSessions(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sessions")
             .with_query(&CONSOLE_SESSION_PARAMETERS).on_replica()
-            => console::sessions::list(context);
+            => console::sessions::list(context),
+                docs::console::LIST_SESSIONS;
         /// Ends the caller's own session.
-        SignOut(Access::Valid): delete("/v1/console-sessions/current") => console::sessions::delete_own(context);
+        SignOut(Access::Valid): delete("/v1/console-sessions/current") => console::sessions::delete_own(context),
+                docs::console::SIGN_OUT;
         /// Ends a session.
         DeleteConsoleSession(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sessions/{id}")
-            => console::sessions::delete(context);
+            => console::sessions::delete(context),
+                docs::console::DELETE_SESSION;
         /// The caller's own permissions.
-        Whoami(Access::Valid): get("/v1/whoami").on_replica() => whoami::plan(context);
+        Whoami(Access::Valid): get("/v1/whoami").on_replica() => whoami::plan(context),
+                docs::session::WHOAMI;
         /// Creates a session token.
         CreateSession(Access::Scope(Scope::SessionsCreate)): post("/v1/sessions").with_body(&SESSION_FIELDS)
-            => session::plan(context, ports);
+            => session::plan(context, ports),
+                docs::session::CREATE;
     }
 }

@@ -15,14 +15,15 @@ use connector_vault::http::{Config, Request, Response, Service};
 use connector_vault::jobs;
 use connector_vault::openapi::agents::{GRANTING, SIGNING_IN};
 use connector_vault::openapi::connect::{CLIENTS, CONNECTING_ACCOUNT, IMPORTING};
+use connector_vault::openapi::connections::{CHANGING, CREATING, NAMING, SETTING};
 use connector_vault::openapi::console::SIGNING_IN as CONSOLE_SIGN_INS;
-use connector_vault::openapi::endpoints::{CHANGING, CREATING, CREATING_SESSION, NAMING, SETTING};
 use connector_vault::openapi::importing;
 use connector_vault::openapi::keys::CREATING as NEW_KEYS;
 use connector_vault::openapi::platform_calls::INPUTS;
 use connector_vault::openapi::recorded_responses::{
     EndpointResponses, RecordedResponse, RecordedResponses,
 };
+use connector_vault::openapi::session::CREATING as NEW_SESSIONS;
 use connector_vault::openapi::webhooks::{CHANGING as HOOK_CHANGES, CREATING as HOOKS, REPLAYING};
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
@@ -197,7 +198,7 @@ impl Fixture {
                 as_key(&key, "GET", "/v1/whoami")
             }
             Keyed::CreateSession => {
-                let [_, (_, _, whole)] = CREATING_SESSION;
+                let [_, (_, _, whole)] = NEW_SESSIONS;
                 with_body(self.api.request("POST", "/v1/sessions"), whole)
             }
             Keyed::ListConnectors => get("/v1/available-connectors?limit=2"),

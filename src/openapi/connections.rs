@@ -1,0 +1,303 @@
+//! The endpoints of connections.
+
+use super::bodies::body;
+use super::credentials;
+use super::endpoint_doc::{Body, EndpointDoc, VAULT};
+use super::node::{Node, object};
+use super::parameters::platform;
+use super::recorded_responses::RecordedResponses;
+use super::schema::{boolean, count, names, page, record, record_with, string, strings};
+use super::string_schemas::{self, described};
+use crate::connections::statements::summary::PLATFORMS;
+use crate::http::fields::{CREATE_FIELDS, NAME_FIELDS, STATE_FIELDS, UPDATE_FIELDS};
+use crate::terms::{Environment, IdentityType, State};
+
+/// Bodies that create a connection, each with a name and a description: with required members only, and with all.
+pub const CREATING: [(&str, &str, &str); 2] = [
+    (
+        "minimal",
+        "Required fields only",
+        r#"{"platform":"github","identity":"ann@example.com","identityType":"user"}"#,
+    ),
+    (
+        "whole",
+        "All fields",
+        r#"{"platform":"jira","platformVersion":"v1","identity":"team-42","identityType":"team","name":"Jira of the team",
+            "label":"work","tags":["eu","billing"],"state":"operational","active":true}"#,
+    ),
+];
+
+/// Bodies that change a connection.
+pub const CHANGING: [(&str, &str, &str); 1] =
+    [("tags", "New tags", r#"{"tags":["eu","production"]}"#)];
+
+/// Bodies that set the state of a connection.
+pub const SETTING: [(&str, &str, &str); 2] = [
+    ("minimal", "Required fields only", r#"{"state":"operational"}"#),
+    (
+        "whole",
+        "All fields",
+        r#"{"state":"failed","active":false,"reason":"The platform refused the refresh token."}"#,
+    ),
+];
+
+/// Bodies that set the name of a connection.
+pub const NAMING: [(&str, &str, &str); 2] = [
+    ("name", "A name", r#"{"name":"Work account"}"#),
+    ("none", "Remove the name", r#"{"name":null}"#),
+];
+
+pub const LIST: EndpointDoc = EndpointDoc {
+    tag: VAULT,
+    summary: "List connections",
+    description: "Lists the connections of the key's account and environment, newest first, then by id, descending. A connection must match all filters. To fetch all of them, follow the `Link` header until a response has none: every page costs the same at any depth, and a connection that exists throughout is returned exactly once.",
+    response: "A page of the list.",
+    schema: Some("ConnectionPage"),
+    body: None,
+    address: "/v1/vault/connections?platform=github&limit=5",
+    script: "\
+// Fetches page after page; `await` instead of `for await` fetches one page.
+for await (const connection of vault.connections.list({ platform: \"github\" })) {
+  console.log(connection.identity, connection.state);
+}
+",
+};
+
+pub const CREATE: EndpointDoc = EndpointDoc {
+    tag: VAULT,
+    summary: "Create a connection",
+    description: "Creates a connection in the key's account and environment. Its `key` is `<environment>::<platform>::<label>::<identity>` and unique within an account: a second connection with the same key returns a 409 with the `connectionId` of the first. `description` is copied from the connector, and so is `platformVersion` if you omit it.",
+    response: "The new connection.",
+    schema: Some("Connection"),
+    body: Some(Body { schema: "NewConnection", examples: &CREATING, sample: 0 }),
+    address: "/v1/vault/connections",
+    script: "\
+const connection = await vault.connections.create({
+  platform: \"github\",
+  identity: \"eve@example.com\",
+  identityType: \"user\",
+  tags: [\"eu\"],
+});
+console.log(connection.id, connection.key);
+",
+};
+
+pub const READ: EndpointDoc = EndpointDoc {
+    tag: VAULT,
+    summary: "Get a connection",
+    description: "Returns one connection, active or not. A malformed, unknown or deleted id, and one of another account or environment, all return the same 404.",
+    response: "The connection.",
+    schema: Some("Connection"),
+    body: None,
+    address: "/v1/vault/connections/$ID",
+    script: "\
+const connection = await vault.connections.get(process.env.ID);
+console.log(connection.platform, connection.identity, connection.tags.join());
+",
+};
+
+pub const UPDATE: EndpointDoc = EndpointDoc {
+    tag: VAULT,
+    summary: "Update the tags of a connection",
+    description: "Replaces all tags; other fields cannot be updated here. With `If-Match`, only if the connection has not changed since you read it. If nothing changes, the version stays the same.",
+    response: "The updated connection.",
+    schema: Some("Connection"),
+    body: Some(Body { schema: "ConnectionChanges", examples: &CHANGING, sample: 0 }),
+    address: "/v1/vault/connections/$ID",
+    script: "\
+const read = await vault.connections.get(process.env.ID);
+const changes = { tags: [...read.tags, \"production\"] };
+const connection = await vault.connections.update(read.id, changes, { ifMatch: read });
+console.log(connection.version, connection.tags.join());
+",
+};
+
+pub const DELETE: EndpointDoc = EndpointDoc {
+    tag: VAULT,
+    summary: "Delete a connection",
+    description: "Deletes the connection; from then on, its id returns a 404. With `If-Match`, only if the connection has not changed since you read it.",
+    response: "The connection is deleted.",
+    schema: None,
+    body: None,
+    address: "/v1/vault/connections/$ID",
+    script: "\
+await vault.connections.delete(process.env.ID);\n",
+};
+
+pub const SET_STATE: EndpointDoc = EndpointDoc {
+    tag: VAULT,
+    summary: "Set the state of a connection",
+    description: "Reports the state of a connection whose credentials you hold. If the vault holds them, it determines the state itself, and the response is a 409. With `If-Match`, only if the connection has not changed since you read it. If nothing changes, the version stays the same.",
+    response: "The updated connection.",
+    schema: Some("Connection"),
+    body: Some(Body { schema: "StateChange", examples: &SETTING, sample: 1 }),
+    address: "/v1/vault/connections/$ID/state",
+    script: "\
+const change = { state: \"failed\", reason: \"The platform refused the refresh token.\" };
+const connection = await vault.connections.setState(process.env.ID, change);
+console.log(connection.state, connection.version);
+",
+};
+
+pub const SET_NAME: EndpointDoc = EndpointDoc {
+    tag: VAULT,
+    summary: "Set the name of a connection",
+    description: "Sets the display name, or removes it with `null`. With `If-Match`, only if the connection has not changed since you read it. If nothing changes, the version stays the same.",
+    response: "The updated connection.",
+    schema: Some("Connection"),
+    body: Some(Body { schema: "NameChange", examples: &NAMING, sample: 0 }),
+    address: "/v1/vault/connections/$ID/name",
+    script: "\
+const connection = await vault.connections.setName(process.env.ID, \"Work account\");
+console.log(connection.name, connection.version);
+",
+};
+
+pub const SUMMARY: EndpointDoc = EndpointDoc {
+    tag: VAULT,
+    summary: "Count connections",
+    description: "Counts the connections of the key's account and environment by state, platform, identity type, and whether they are active. The counts are exact.",
+    response: "The counts.",
+    schema: Some("ConnectionSummary"),
+    body: None,
+    address: "/v1/vault/summary",
+    script: "\
+const { total, state } = await vault.connections.summary();
+console.log(total, state.failed);
+",
+};
+
+/// The schemas, by name.
+pub fn schemas(responses: &RecordedResponses) -> Vec<(&'static str, Node)> {
+    vec![
+        ("ConnectionPage", page("ListedConnection", "connections")),
+        ("ListedConnection", listed_connection()),
+        ("PlatformAccount", credentials::platform_account()),
+        ("Connection", connection()),
+        ("NewConnection", new_connection(responses)),
+        ("ConnectionChanges", connection_changes()),
+        ("StateChange", state_change()),
+        ("NameChange", name_change()),
+        ("ConnectionStatus", credentials::status()),
+        ("ConnectionSummary", summary()),
+    ]
+}
+
+pub fn environment() -> Node {
+    names("The environment of the API key.", Environment::ALL.map(Environment::as_str))
+}
+
+fn connection() -> Node {
+    record("A stored link between an identity and a platform.", connection_members())
+}
+
+fn listed_connection() -> Node {
+    record_with(
+        "A stored link between an identity and a platform. With `include=account`, it has the connected account.",
+        connection_members(),
+        object! {"account": credentials::connected_account()},
+    )
+}
+
+fn connection_members() -> Vec<(&'static str, Node)> {
+    let id = object! {"type": "string", "format": "uuid"};
+    let name = object! {"type": Node::texts(["string", "null"])};
+    let kind = object! {"type": "string", "const": "api"};
+    let version = object! {"type": "string", "pattern": "^[1-9][0-9]*$"};
+    let time = object! {"type": "string", "format": "date-time"};
+    vec![
+        ("id", described("A UUID in lower case.", id)),
+        (
+            "platformVersion",
+            described("The version of the platform's API.", string_schemas::version()),
+        ),
+        ("name", described("The display name; null if unset.", name)),
+        ("type", described("Always `api`.", kind)),
+        (
+            "key",
+            string("`<environment>::<platform>::<label>::<identity>`; unique within an account."),
+        ),
+        ("environment", environment()),
+        ("platform", described("The platform's identifier.", platform())),
+        ("identity", string("The identity that the connection belongs to.")),
+        ("identityType", names("The type of the identity.", IdentityType::NAMES)),
+        ("description", string("The connector's description when the connection was created.")),
+        (
+            "state",
+            names(
+                "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until it is reconnected. `unknown`: could not be determined.",
+                State::NAMES,
+            ),
+        ),
+        ("tags", strings("The tags, exactly as they were sent.")),
+        ("version", described("Starts at \"1\" and goes up by one with every change.", version)),
+        ("active", boolean("Whether the connection is active.")),
+        ("createdAt", described("When the connection was created: UTC, with milliseconds.", time)),
+    ]
+}
+
+fn summary() -> Node {
+    let counts = |description: &str, names: &[&'static str]| {
+        record(
+            description,
+            names.iter().map(|name| (*name, count("The number of connections."))).collect(),
+        )
+    };
+    let platforms = record(
+        "A platform and its number of connections.",
+        vec![
+            ("platform", described("The platform's identifier.", platform())),
+            ("total", count("The number of its connections.")),
+        ],
+    );
+    let platforms = object! {"type": "array", "maxItems": PLATFORMS, "items": platforms};
+    record(
+        "The exact number of connections of the key's account and environment.",
+        vec![
+            ("total", count("All connections.")),
+            ("active", counts("By whether they are active.", &["true", "false"])),
+            ("state", counts("By state.", &State::NAMES)),
+            ("identityType", counts("By identity type.", &IdentityType::NAMES)),
+            (
+                "platforms",
+                described(
+                    "The platforms with the most connections, in descending order.",
+                    platforms,
+                ),
+            ),
+            ("otherPlatforms", count("The number of connections of all other platforms.")),
+        ],
+    )
+}
+
+/// The body that creates a connection.
+fn new_connection(responses: &RecordedResponses) -> Node {
+    let description = "A new connection.";
+    body(description, &CREATE_FIELDS, &defaults(responses))
+}
+
+fn connection_changes() -> Node {
+    let description = "An update of a connection.";
+    body(description, &UPDATE_FIELDS, &object! {})
+}
+
+fn state_change() -> Node {
+    let description = "The new state of a connection.";
+    body(description, &STATE_FIELDS, &object! {})
+}
+
+fn name_change() -> Node {
+    let description = "The new name of a connection.";
+    body(description, &NAME_FIELDS, &object! {})
+}
+
+/// The members of a connection that was created with the required fields only.
+fn defaults(responses: &RecordedResponses) -> Node {
+    // The first example has only the required fields.
+    let created = responses.created[0].document();
+    let Some(Node::Text(key)) = created.get("key") else { panic!("a connection has a key") };
+    let label = key.split("::").nth(2).unwrap();
+    let own =
+        ["name", "tags", "state", "active"].map(|name| (name, created.get(name).unwrap().clone()));
+    Node::members(own).with(object! {"label": label})
+}
