@@ -10,6 +10,8 @@
 //! | [`Role::Words`](crate::catalog::format::list::Role::Words) | for each word, the platforms and the actions that have it |
 //! | [`Role::Features`](crate::catalog::format::list::Role::Features) | the platforms, and the part of each action's score that does not depend on the query |
 
+#[cfg(not(target_arch = "wasm32"))]
+pub mod extract;
 pub mod index;
 pub mod intent;
 pub mod query;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ListForm, PreparedList, Row, Sizes};
-use crate::catalog::action_search::write::PlatformIndex;
+use crate::catalog::action_search::extract::PlatformIndex;
 use crate::catalog::format::layout::{number, write_texts};
 use crate::catalog::format::list::{ListRef, PartRef, Role, bucket_of};
 use crate::catalog::format::section::{SectionRef, SectionWriter, WrittenSection};

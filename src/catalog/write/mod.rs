@@ -12,9 +12,8 @@ use serde::Serialize;
 use crate::catalog::action::store::store_units;
 use crate::catalog::action::unit::Units;
 use crate::catalog::action_search::EVERY_ACTION;
-use crate::catalog::action_search::write::{
-    PlatformIndex, index_platform, write as write_index_parts,
-};
+use crate::catalog::action_search::extract::{PlatformIndex, index_platform};
+use crate::catalog::action_search::write::write as write_index_parts;
 use crate::catalog::detail::{AuthMethod, ConnectorDetail};
 use crate::catalog::format::current::{pack_of, write_current};
 use crate::catalog::format::layout::number;
