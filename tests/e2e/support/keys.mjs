@@ -1,6 +1,7 @@
 // Generates API keys as docs/api.md describes them, independently of the project's code.
 import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
+import document from "../../../www/public/v1/openapi.json" with { type: "json" };
 import { whenNotBusy } from "../../../scripts/storage/busy.mjs";
 import { secrets } from "./http.mjs";
 
@@ -8,7 +9,7 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** The default scopes of a key. */
 export const USUAL = "catalog:read connections:read connections:write";
 /** Every scope. */
-export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write connections:call events:read webhooks:read webhooks:write keys:read keys:write agents:read agents:write audit:read usage:read console:read console:write`;
+export const ALL = document.components.schemas.Scope.enum.join(" ");
 
 /** The CRC-32 of a string as six base62 digits. */
 export function checksum(text) {
