@@ -41,16 +41,51 @@ const METHOD: Parameter = parameter(
 
 /// The parameters of the connector list.
 pub const CONNECTOR_PARAMETERS: [Parameter; 10] = [
-parameter("platform", Check::Length(MAX_PLATFORM), "The platform: exact, ignoring case. For example, `github`."),
-parameter("authkit", Check::Boolean, "`true`: only connectors that the operator has enabled for hosted authorization. `false`: all connectors.").default(DefaultValue::Boolean(false)),
-parameter("connectable", Check::Boolean, "`true`: only connectors that accounts can be connected to now: those with a method that needs no OAuth client, and those for which you have set an OAuth client in this environment. `false`: all connectors.").default(DefaultValue::Boolean(false)),
-parameter("hasOauthClient", Check::Boolean, "`true`: only connectors for which you have set an OAuth client in this environment. For a token, only the client counts with which it connects accounts. `false`: all connectors.").default(DefaultValue::Boolean(false)),
-parameter("key", Check::Length(MAX_FILTER), "The connector's key: exact, case-sensitive. For example, `api::github::v1`."),
-parameter("name", Check::Length(MAX_FILTER), "The display name: exact, ignoring case. For example, `GitHub`."),
-parameter("category", Check::Length(MAX_FILTER), "The category: exact, ignoring case. For example, `Developer Tools`."),
-parameter("q", Check::Words(MAX_CHARS), "Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description. Must not be only white space. For example, `rest api`."),
-LIMIT,
-PAGE,
+    parameter(
+        "platform",
+        Check::Length(MAX_PLATFORM),
+        "The platform: exact, ignoring case. For example, `github`.",
+    ),
+    parameter(
+        "authkit",
+        Check::Boolean,
+        "`true`: only connectors that the operator has enabled for hosted authorization. `false`: all connectors.",
+    )
+    .default(DefaultValue::Boolean(false)),
+    parameter(
+        "connectable",
+        Check::Boolean,
+        "`true`: only connectors that accounts can be connected to now: those with a method that needs no OAuth client, and those for which you have set an OAuth client in this environment. `false`: all connectors.",
+    )
+    .default(DefaultValue::Boolean(false)),
+    parameter(
+        "hasOauthClient",
+        Check::Boolean,
+        "`true`: only connectors for which you have set an OAuth client in this environment. For a token, only the client counts with which it connects accounts. `false`: all connectors.",
+    )
+    .default(DefaultValue::Boolean(false)),
+    parameter(
+        "key",
+        Check::Length(MAX_FILTER),
+        "The connector's key: exact, case-sensitive. For example, `api::github::v1`.",
+    ),
+    parameter(
+        "name",
+        Check::Length(MAX_FILTER),
+        "The display name: exact, ignoring case. For example, `GitHub`.",
+    ),
+    parameter(
+        "category",
+        Check::Length(MAX_FILTER),
+        "The category: exact, ignoring case. For example, `Developer Tools`.",
+    ),
+    parameter(
+        "q",
+        Check::Words(MAX_CHARS),
+        "Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description. Must not be only white space. For example, `rest api`.",
+    ),
+    LIMIT,
+    PAGE,
 ];
 
 /// The parameters of the action list.
@@ -178,7 +213,12 @@ pub const CLIENTS_PARAMETERS: [Parameter; 2] = [LIMIT, PAGE];
 
 /// The parameters of an OAuth client.
 pub const CLIENT_PARAMETERS: [Parameter; 1] = [
-parameter("name", Check::Rule(client_name), "The name of the client, for several at a platform: 1 to 40 of a-z, 0-9 and -. For example, `bot`.").default(DefaultValue::Text(DEFAULT_CLIENT)),
+    parameter(
+        "name",
+        Check::Rule(client_name),
+        "The name of the client, for several at a platform: 1 to 40 of a-z, 0-9 and -. For example, `bot`.",
+    )
+    .default(DefaultValue::Text(DEFAULT_CLIENT)),
 ];
 
 /// The order of events, newest first.
@@ -186,11 +226,28 @@ pub(crate) const NEWEST_FIRST: &str = "newest";
 
 /// The parameters of the list of events.
 pub const EVENT_PARAMETERS: [Parameter; 5] = [
-names("types", &EventType::NAMES, 64, "Only events of these types, separated by commas. A page may then have fewer rows than `limit`, or none, although more follow: continue while `next` changes. For example, `connection.degraded,connection.failed`."),
-parameter("connection", Check::Rule(check_connection_id), "Only events about the connection with this id."),
-parameter("order", Check::OneOf(&["oldest", NEWEST_FIRST]), "Which events come first. With `newest`, the list goes from the latest event back to the oldest, and `after` continues in that direction.").default(DefaultValue::Text("oldest")),
-LIMIT,
-parameter("after", Check::Rule(check_event_id), "`next` of the previous page: only events after it. If omitted, the list begins with the oldest event, or with the latest if `order` is `newest`. For example, `evt_0000000000001`."),
+    names(
+        "types",
+        &EventType::NAMES, 64,
+        "Only events of these types, separated by commas. A page may then have fewer rows than `limit`, or none, although more follow: continue while `next` changes. For example, `connection.degraded,connection.failed`.",
+    ),
+    parameter(
+        "connection",
+        Check::Rule(check_connection_id),
+        "Only events about the connection with this id.",
+    ),
+    parameter(
+        "order",
+        Check::OneOf(&["oldest", NEWEST_FIRST]),
+        "Which events come first. With `newest`, the list goes from the latest event back to the oldest, and `after` continues in that direction.",
+    )
+    .default(DefaultValue::Text("oldest")),
+    LIMIT,
+    parameter(
+        "after",
+        Check::Rule(check_event_id),
+        "`next` of the previous page: only events after it. If omitted, the list begins with the oldest event, or with the latest if `order` is `newest`. For example, `evt_0000000000001`.",
+    ),
 ];
 
 /// The parameters of the audit log.
@@ -279,22 +336,80 @@ pub const DELIVERY_PARAMETERS: [Parameter; 3] = [
 
 /// The parameters of the connection list.
 pub const CONNECTION_PARAMETERS: [Parameter; 16] = [
-parameter("key", Check::Items(MAX_KEYS, MAX_KEY), "Connection keys, separated by commas: matches any of them. Exact, case-sensitive. For example, `test::github::default::ann@example.com`."),
-parameter("platformVersion", Check::Rule(platform_version), "The version of the platform: exact, case-sensitive. For example, `v1`."),
-parameter("name", Check::Length(MAX_NAME), "The display name: exact, ignoring case. For example, `Payments team`."),
-parameter("identityType", Check::OneOf(&IdentityType::NAMES), "The identity type."),
-parameter("identity", Check::Length(MAX_IDENTITY), "The identity: exact, case-sensitive. For example, `ann@example.com`."),
-parameter("account", Check::Length(MAX_ACCOUNT), "The ID of the connected account at the platform, `account.id`: exact, case-sensitive. For example, `583231`."),
-parameter("platform", Check::Length(MAX_PLATFORM), "The platform: exact, ignoring case. For example, `github`."),
-parameter("tags", Check::Items(MAX_TAGS, MAX_TAG), "Tags, separated by commas: matches connections with all of them, or with `tagsMatch=any` at least one. Exact, case-sensitive. For example, `eu,billing`."),
-parameter("tagsMatch", Check::OneOf(&["all", "any"]), "Whether a connection must have `all` of `tags` or `any` of them. Only together with `tags`.").default(DefaultValue::Text("all")),
-parameter("q", Check::Length(MAX_Q), "A prefix of the name or the identity, ignoring case. A prefix with too many matches returns `query_too_broad`. For example, `ann`."),
-parameter("state", Check::OneOf(&State::NAMES), "The state of the connection."),
-parameter("active", Check::Boolean, "Whether the connection is active. If omitted, `true`.").default(DefaultValue::Boolean(true)),
-parameter("include", Check::OneOf(&["account"]), "`account` adds the connected account to each row."),
-LIMIT,
-PAGE,
-parameter("after", Check::Rule(check_cursor), "A cursor from the `Link` header of the previous page, valid for the same filters, `limit` and API key. Cannot be combined with `page`."),
+    parameter(
+        "key",
+        Check::Items(MAX_KEYS, MAX_KEY),
+        "Connection keys, separated by commas: matches any of them. Exact, case-sensitive. For example, `test::github::default::ann@example.com`.",
+    ),
+    parameter(
+        "platformVersion",
+        Check::Rule(platform_version),
+        "The version of the platform: exact, case-sensitive. For example, `v1`.",
+    ),
+    parameter(
+        "name",
+        Check::Length(MAX_NAME),
+        "The display name: exact, ignoring case. For example, `Payments team`.",
+    ),
+    parameter(
+        "identityType",
+        Check::OneOf(&IdentityType::NAMES),
+        "The identity type.",
+    ),
+    parameter(
+        "identity",
+        Check::Length(MAX_IDENTITY),
+        "The identity: exact, case-sensitive. For example, `ann@example.com`.",
+    ),
+    parameter(
+        "account",
+        Check::Length(MAX_ACCOUNT),
+        "The ID of the connected account at the platform, `account.id`: exact, case-sensitive. For example, `583231`.",
+    ),
+    parameter(
+        "platform",
+        Check::Length(MAX_PLATFORM),
+        "The platform: exact, ignoring case. For example, `github`.",
+    ),
+    parameter(
+        "tags",
+        Check::Items(MAX_TAGS, MAX_TAG),
+        "Tags, separated by commas: matches connections with all of them, or with `tagsMatch=any` at least one. Exact, case-sensitive. For example, `eu,billing`.",
+    ),
+    parameter(
+        "tagsMatch",
+        Check::OneOf(&["all", "any"]),
+        "Whether a connection must have `all` of `tags` or `any` of them. Only together with `tags`.",
+    )
+    .default(DefaultValue::Text("all")),
+    parameter(
+        "q",
+        Check::Length(MAX_Q),
+        "A prefix of the name or the identity, ignoring case. A prefix with too many matches returns `query_too_broad`. For example, `ann`.",
+    ),
+    parameter(
+        "state",
+        Check::OneOf(&State::NAMES),
+        "The state of the connection.",
+    ),
+    parameter(
+        "active",
+        Check::Boolean,
+        "Whether the connection is active. If omitted, `true`.",
+    )
+    .default(DefaultValue::Boolean(true)),
+    parameter(
+        "include",
+        Check::OneOf(&["account"]),
+        "`account` adds the connected account to each row.",
+    ),
+    LIMIT,
+    PAGE,
+    parameter(
+        "after",
+        Check::Rule(check_cursor),
+        "A cursor from the `Link` header of the previous page, valid for the same filters, `limit` and API key. Cannot be combined with `page`.",
+    ),
 ];
 
 const fn parameter(name: &'static str, check: Check, about: &'static str) -> Parameter {
