@@ -3,6 +3,7 @@
 //! that the token may see.
 
 mod requests;
+mod statements;
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::{Request, Response};
