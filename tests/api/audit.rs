@@ -6,12 +6,12 @@ use connector_vault::auth::key::ApiKey;
 use connector_vault::http::endpoint::{Endpoint, Keyed};
 use connector_vault::http::{Request, Response};
 use connector_vault::jobs;
-use connector_vault::terms::{ActorType, AuditAction, Environment, Method, Scope};
+use connector_vault::terms::{ActorType, AuditAction, Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::agents;
 use crate::connect::{self, agree, begin, connected, of_ann, script, send, set_client};
-use crate::openapi::samples::Fixture;
+use crate::openapi::fixture::{Fixture, audited};
 use crate::support::{Api, DbFault, anonymous, as_key, body, column, with_body};
 use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, minimal};
 
@@ -35,47 +35,6 @@ fn all(api: &Api) -> Vec<String> {
     api.env.texts("SELECT concat_ws(' ', action, actor_type, actor) FROM audit ORDER BY seq")
 }
 
-/// The actions in the audit for an endpoint that may change something, or the reason why there are none.
-fn expected(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
-    Ok(match endpoint {
-        Keyed::CreateConnection | Keyed::ImportConnections | Keyed::Connect => {
-            &["connection.created"]
-        }
-        Keyed::UpdateConnection | Keyed::SetConnectionName => &["connection.updated"],
-        Keyed::SetConnectionState => &["connection.state_changed"],
-        Keyed::DeleteConnection => &["connection.deleted"],
-        Keyed::SetCredentials => &["connection.connected"],
-        Keyed::GetCredentials => &["credentials.read"],
-        Keyed::SetOauthClient => &["oauth_client.created"],
-        Keyed::DeleteOauthClient => &["oauth_client.deleted"],
-        Keyed::CreateWebhook => &["webhook.created"],
-        Keyed::UpdateWebhook => &["webhook.updated"],
-        Keyed::DeleteWebhook => &["webhook.deleted"],
-        Keyed::RotateWebhook => &["webhook.rotated"],
-        Keyed::CreateKey => &["key.created"],
-        Keyed::RotateKey => &["key.created", "key.rotated"],
-        Keyed::RevokeKey => &["key.revoked"],
-        Keyed::SetAgentSignIn => &["agent_sign_in.updated"],
-        Keyed::DeleteAgentSignIn => &["agent_sign_in.deleted"],
-        Keyed::CreateAgentGrant => &["agent_grant.requested"],
-        Keyed::DeleteAgentGrant => &["agent_grant.revoked"],
-        Keyed::SetConsoleSignIn => &["console_sign_in.updated"],
-        Keyed::DeleteConsoleSignIn => &["console_session.ended", "console_sign_in.deleted"],
-        Keyed::SignOut | Keyed::DeleteConsoleSession => &["console_session.ended"],
-        Keyed::CheckConnection => return Err("what comes out is not the caller's doing"),
-        Keyed::TestWebhook | Keyed::ReplayEvents => return Err("it only sends"),
-        Keyed::CreateSession => return Err("it stores nothing"),
-        Keyed::RunAction
-        | Keyed::ProxyGet
-        | Keyed::ProxyPost
-        | Keyed::ProxyPut
-        | Keyed::ProxyPatch
-        | Keyed::ProxyDelete => return Err("calls to platforms are events"),
-        endpoint if endpoint.spec().method == Method::Get => return Err("it reads"),
-        endpoint => panic!("which entries does a request to {endpoint:?} write?"),
-    })
-}
-
 #[test]
 fn every_endpoint_that_changes_something_writes_an_entry() {
     for endpoint in Endpoint::ALL {
@@ -94,7 +53,7 @@ fn every_endpoint_that_changes_something_writes_an_entry() {
         let mut actions: Vec<&str> =
             entries.iter().map(|entry| entry.split(' ').next().unwrap()).collect();
         actions.sort_unstable();
-        let expected = expected(endpoint).unwrap_or_default();
+        let expected = audited(endpoint).unwrap_or_default();
         assert_eq!(actions, expected, "{endpoint:?}");
         let left = fixture.api.env.texts("SELECT request_id FROM audit_context");
         assert_eq!(left, [""; 0], "{endpoint:?}");
@@ -105,7 +64,7 @@ fn every_endpoint_that_changes_something_writes_an_entry() {
 fn a_request_that_changes_nothing_writes_no_entry() {
     for endpoint in Endpoint::ALL {
         let Endpoint::Keyed(endpoint) = *endpoint else { continue };
-        if expected(endpoint).is_err() {
+        if audited(endpoint).is_err() {
             continue;
         }
         let fixture = Fixture::new();

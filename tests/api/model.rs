@@ -1,8 +1,25 @@
 //! A naive model of the vault: a list of rows to which filters are applied one by one.
 
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::vault::encode;
+
+/// Few values, so that they collide: some differ only in case, are prefixes of each other, are not ASCII, or contain
+/// separators.
+pub const IDENTITIES: [&str; 11] =
+    ["a", "A", "ab", "a::b", "a::b::c", "é", "É", "a%", "日本", "abcdefgh", "ABCdefghij"];
+pub const NAMES: [&str; 10] =
+    ["a", "A", "Ab c", "é", "ÉA", "_", "日本語", "Abcdefgh", "abcdefghI", "abcdefG"];
+pub const TAGS: [&str; 6] = ["x", "X", "x y", "xy", "é", "%"];
+pub const PLATFORMS: [&str; 3] = ["alpha", "alpha-two", "zeta"];
+pub const VERSIONS: [&str; 3] = ["v1", "v2", "v10"];
+pub const LABELS: [&str; 2] = ["default", "b"];
+pub const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
+pub const STATES: [&str; 4] = ["operational", "degraded", "failed", "unknown"];
 
 /// A connection of the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -202,4 +219,64 @@ impl Tenant {
             "otherPlatforms": others,
         })
     }
+}
+
+pub fn texts(all: &'static [&'static str]) -> impl Strategy<Value = String> {
+    select(all).prop_map(str::to_owned)
+}
+
+/// The filters of random requests.
+pub fn filters() -> impl Strategy<Value = Filter> {
+    let key = (
+        select(&["test", "live"][..]),
+        select(&PLATFORMS[..]),
+        select(&LABELS[..]),
+        select(&IDENTITIES[..]),
+    );
+    let key = key.prop_map(|(environment, platform, label, identity)| {
+        format!("{environment}::{platform}::{label}::{identity}")
+    });
+    let seldom = 0.15;
+    let upper =
+        |all| texts(all).prop_flat_map(|text| prop_oneof![Just(text.to_uppercase()), Just(text)]);
+    let started = (1_usize..11).prop_map(|length| "abcdefghij".chars().take(length).collect());
+    let one = (
+        option::weighted(0.3, any::<bool>()),
+        option::weighted(seldom, vec(key, 1..8)),
+        option::weighted(seldom, texts(&IDENTITIES)),
+        option::weighted(seldom, upper(&NAMES)),
+        option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES), started]),
+        // Sometimes there are more tags than one statement merges.
+        option::weighted(
+            0.4,
+            prop_oneof![3 => vec(texts(&TAGS), 1..4), 1 => vec(texts(&TAGS), 1..12)],
+        ),
+    );
+    let two = (
+        any::<bool>(),
+        option::weighted(0.3, upper(&PLATFORMS)),
+        option::weighted(0.2, texts(&VERSIONS)),
+        option::weighted(0.3, texts(&TYPES)),
+        option::weighted(0.3, texts(&STATES)),
+    );
+    (one, two).prop_map(
+        |(
+            (active, keys, identity, name, q, tags),
+            (any, platform, version, identity_type, state),
+        )| {
+            Filter {
+                active,
+                keys,
+                identity,
+                name,
+                q,
+                tags,
+                any,
+                platform,
+                version_of_platform: version,
+                identity_type,
+                state,
+            }
+        },
+    )
 }

@@ -11,23 +11,14 @@ use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
 use crate::counted::miscounts;
-use crate::model::{Filter, Row, Tenant};
+use crate::model::{
+    Filter, IDENTITIES, LABELS, NAMES, PLATFORMS, Row, STATES, TAGS, TYPES, Tenant, VERSIONS,
+    filters, texts,
+};
 use crate::rng::repetitions;
 use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, next, patch_as, post_as};
 
-/// Few values, so that they collide: some differ only in case, are prefixes of each other, are not ASCII, or contain
-/// separators.
-const IDENTITIES: [&str; 11] =
-    ["a", "A", "ab", "a::b", "a::b::c", "é", "É", "a%", "日本", "abcdefgh", "ABCdefghij"];
-const NAMES: [&str; 10] =
-    ["a", "A", "Ab c", "é", "ÉA", "_", "日本語", "Abcdefgh", "abcdefghI", "abcdefG"];
-const TAGS: [&str; 6] = ["x", "X", "x y", "xy", "é", "%"];
-const PLATFORMS: [&str; 3] = ["alpha", "alpha-two", "zeta"];
-const VERSIONS: [&str; 3] = ["v1", "v2", "v10"];
-const LABELS: [&str; 2] = ["default", "b"];
-const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
-const STATES: [&str; 4] = ["operational", "degraded", "failed", "unknown"];
 const TENANTS: [(&str, Environment); 4] = [
     ("acme", Environment::Test),
     ("acme", Environment::Live),
@@ -54,10 +45,6 @@ enum Step {
     Summary,
     /// Sets a column of a connection without the API.
     Set(Index, &'static str, String),
-}
-
-fn texts(all: &'static [&'static str]) -> impl Strategy<Value = String> {
-    select(all).prop_map(str::to_owned)
 }
 
 fn created() -> impl Strategy<Value = Value> {
@@ -87,61 +74,6 @@ fn created() -> impl Strategy<Value = Value> {
         }
         document
     })
-}
-
-fn filters() -> impl Strategy<Value = Filter> {
-    let key = (
-        select(&["test", "live"][..]),
-        select(&PLATFORMS[..]),
-        select(&LABELS[..]),
-        select(&IDENTITIES[..]),
-    );
-    let key = key.prop_map(|(environment, platform, label, identity)| {
-        format!("{environment}::{platform}::{label}::{identity}")
-    });
-    let seldom = 0.15;
-    let upper =
-        |all| texts(all).prop_flat_map(|text| prop_oneof![Just(text.to_uppercase()), Just(text)]);
-    let started = (1_usize..11).prop_map(|length| "abcdefghij".chars().take(length).collect());
-    let one = (
-        option::weighted(0.3, any::<bool>()),
-        option::weighted(seldom, vec(key, 1..8)),
-        option::weighted(seldom, texts(&IDENTITIES)),
-        option::weighted(seldom, upper(&NAMES)),
-        option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES), started]),
-        // Sometimes there are more tags than one statement merges.
-        option::weighted(
-            0.4,
-            prop_oneof![3 => vec(texts(&TAGS), 1..4), 1 => vec(texts(&TAGS), 1..12)],
-        ),
-    );
-    let two = (
-        any::<bool>(),
-        option::weighted(0.3, upper(&PLATFORMS)),
-        option::weighted(0.2, texts(&VERSIONS)),
-        option::weighted(0.3, texts(&TYPES)),
-        option::weighted(0.3, texts(&STATES)),
-    );
-    (one, two).prop_map(
-        |(
-            (active, keys, identity, name, q, tags),
-            (any, platform, version, identity_type, state),
-        )| {
-            Filter {
-                active,
-                keys,
-                identity,
-                name,
-                q,
-                tags,
-                any,
-                platform,
-                version_of_platform: version,
-                identity_type,
-                state,
-            }
-        },
-    )
 }
 
 fn steps() -> impl Strategy<Value = Step> {

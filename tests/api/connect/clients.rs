@@ -176,7 +176,7 @@ fn changing_where_a_secret_is_sent_requires_the_secret() {
 
 #[test]
 fn the_scope_warning_needs_a_platform_with_scopes() {
-    let api = crate::openapi::samples::Fixture::new().api;
+    let api = crate::openapi::fixture::Fixture::new().api;
     for (scopes, warns) in [(json!([]), true), (json!(["repo"]), false)] {
         let sent = json!({"clientId": "id", "scopes": scopes});
         let stored = body(&send(&api, "PUT", "/v1/oauth-clients/github", &sent));

@@ -10,7 +10,7 @@ use crate::connect::{
     self, Browser, begin, code, connected, exchange, of_ann, script, set_client, value_of,
 };
 use crate::console;
-use crate::openapi::samples::{self, Fixture};
+use crate::openapi::fixture::{self, Fixture};
 use crate::support::{Api, anonymous, as_key, config, with_body, with_header};
 use crate::vault::at;
 
@@ -55,7 +55,7 @@ fn of_keyed(keyed: Keyed) -> Case {
         endpoint: Endpoint::Keyed(keyed),
         api: fixture.api,
         request,
-        config: samples::settings,
+        config: fixture::settings,
         // A platform that failed is not called again immediately.
         pauses: if keyed == Keyed::CheckConnection { &[429] } else { &[] },
         ends: match keyed {

@@ -1,6 +1,8 @@
 //! The `OpenAPI` document describes the real service: its examples are responses of `handle()`, recorded here.
 
-pub mod samples;
+mod catalog;
+pub mod fixture;
+mod samples;
 
 use std::fs;
 use std::sync::LazyLock;

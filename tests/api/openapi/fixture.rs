@@ -1,0 +1,445 @@
+//! A request that succeeds for each endpoint, the service that it is sent to, and what it leaves in the audit.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use connector_vault::catalog::action::unit::Units;
+use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::endpoint::Keyed;
+use connector_vault::http::{Config, Request, Service};
+use connector_vault::jobs;
+use connector_vault::openapi::agents::{GRANTING, SIGNING_IN};
+use connector_vault::openapi::connect::{CLIENTS, CONNECTING_ACCOUNT, IMPORTING};
+use connector_vault::openapi::connections::{CHANGING, CREATING, NAMING, SETTING};
+use connector_vault::openapi::console::SIGNING_IN as CONSOLE_SIGN_INS;
+use connector_vault::openapi::importing;
+use connector_vault::openapi::keys::CREATING as NEW_KEYS;
+use connector_vault::openapi::platform_calls::INPUTS;
+use connector_vault::openapi::session::CREATING as NEW_SESSIONS;
+use connector_vault::openapi::webhooks::CHANGING as HOOK_CHANGES;
+use connector_vault::openapi::webhooks::CREATING as HOOKS;
+use connector_vault::openapi::webhooks::REPLAYING;
+use connector_vault::terms::{Environment, Method, Scope};
+use serde_json::{Value, json};
+
+use super::catalog::catalog;
+use crate::connect::response as answered;
+use crate::connect::{KEYS, agree, begin, refuse, script};
+use crate::support::{Api, TestEnv, as_key, body, config, connector, with_body};
+use crate::vault::{CONNECTIONS, SUMMARY, at};
+use crate::{agents, console};
+
+/// The stored catalog, which is written once for all scenes.
+static PUBLISHED: LazyLock<HashMap<String, Vec<u8>>> = LazyLock::new(|| {
+    let env = TestEnv::empty();
+    env.publish_platforms(Sizes::PUBLISHED, &catalog());
+    env.blobs.take()
+});
+
+/// A service with a small catalog and some connections.
+pub struct Fixture {
+    pub api: Api,
+    /// The ids of the connections, in the order of creation.
+    pub(super) ids: Vec<String>,
+}
+
+pub fn settings() -> Config {
+    config(&[
+        ("SESSION_SECRET", &"an example ".repeat(3)),
+        ("VAULT_KEYS", KEYS),
+        ("ALLOWED_ORIGINS", "https://app.example.com"),
+        ("BASE_URL", crate::support::ORIGIN),
+    ])
+}
+
+impl Fixture {
+    pub fn new() -> Self {
+        let api = Api::new(settings());
+        api.env.blobs.borrow_mut().clone_from(&PUBLISHED);
+        *api.env.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
+            "https://api.github.com/user" => {
+                answered(200, &json!({"id": 583_231, "login": "octocat"}))
+            }
+            other => panic!("no server for {other}"),
+        });
+        let create = |(platform, identity, tags): (&str, &str, &[&str])| {
+            api.env.wait(1_234_567);
+            let document = json!({
+                "platform": platform, "identity": identity, "identityType": "user", "tags": tags, "state": "operational",
+            });
+            let created = api.create(&document);
+            created["id"].as_str().unwrap().to_owned()
+        };
+        let rows: [(&str, &str, &[&str]); 4] = [
+            ("github", "bob@example.com", &["eu"]),
+            ("gmail", "bob@example.com", &[]),
+            ("github", "eve@example.com", &["us", "billing"]),
+            ("jira", "eve@example.com", &["eu", "billing"]),
+        ];
+        let ids = rows.into_iter().map(create).collect();
+        Self { api, ids }
+    }
+
+    /// Publishes a platform that issues tokens to the app itself, and returns the request to connect it.
+    pub(super) fn of_app(&mut self) -> String {
+        let method = json!({
+            "id": "app", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://id.example.com/token",
+            "scopeSeparator": " ", "fields": [],
+        });
+        let server = json!({"url": "https://api.example.com", "description": null});
+        let detail = json!({"authMethods": [method], "servers": [server]});
+        let platform = Platform {
+            connector: connector("app", "App", "Email", 0),
+            detail: serde_json::from_value(detail).unwrap(),
+            authkit: true,
+            aliases: Vec::new(),
+            actions: Vec::new(),
+            units: Units::default(),
+        };
+        self.api.env.publish_platforms(Sizes::PUBLISHED, &[platform]);
+        self.api.service = Service::new(settings());
+        let client = json!({"clientId": "an-id", "clientSecret": "a-secret"}).to_string();
+        let path = "/v1/oauth-clients/app";
+        self.api.send(&with_body(self.api.request("PUT", path), &client));
+        json!({"platform": "app", "identity": "bob@example.com", "identityType": "user"})
+            .to_string()
+    }
+
+    /// The path of a connection's credentials.
+    pub(super) fn credentials(&self) -> String {
+        format!("{}/credentials", at(&self.ids[2]))
+    }
+
+    pub(super) fn put(&self, path: &str, document: &str) -> Request {
+        with_body(self.api.request("PUT", path), document)
+    }
+
+    pub(super) fn connect(&self, document: &str) -> Request {
+        with_body(self.api.request("POST", "/v1/vault/connect"), document)
+    }
+
+    /// Stores an OAuth client for GitHub.
+    pub(super) fn set_client(&self) {
+        assert!(self.api.send(&self.put(CLIENT, CLIENTS[0].2)).status < 300);
+    }
+
+    /// Stores this document as the connection's credentials.
+    pub(super) fn hold(&self, document: &str) {
+        let response = self.api.send(&self.put(&self.credentials(), document));
+        assert_eq!(response.status, 204, "{}", String::from_utf8_lossy(&response.body));
+    }
+
+    /// Configures the sign-in to the console, and returns its id.
+    pub(super) fn console(&self) -> String {
+        console::configure(&self.api, &console::oidc(&json!({})))
+    }
+
+    /// Configures the app to authenticate the users of agents. Returns the id of the endpoint.
+    pub(super) fn sign_in(&self) -> String {
+        let sent = json!({"type": "app", "url": agents::APP}).to_string();
+        let response = self.api.send(&self.put(SIGN_IN, &sent));
+        assert!(response.status < 300, "{}", body(&response));
+        agents::id_of(&body(&response))
+    }
+
+    /// Creates a webhook. Returns its path.
+    pub(super) fn webhook(&self) -> String {
+        let created = self.api.send(&with_body(self.api.request("POST", WEBHOOKS), HOOKS[1].2));
+        assert_eq!(created.status, 201, "{}", body(&created));
+        format!("{WEBHOOKS}/{}", body(&created)["id"].as_str().unwrap())
+    }
+
+    /// Creates an API key. Returns its path.
+    pub(super) fn key(&self) -> String {
+        let created =
+            self.api.send(&with_body(self.api.request("POST", "/v1/keys"), NEW_KEYS[1].2));
+        assert_eq!(created.status, 201, "{}", body(&created));
+        format!("/v1/keys/{}", body(&created)["id"].as_str().unwrap())
+    }
+
+    /// Publishes a catalog without GitHub.
+    pub(super) fn forget_github(&mut self) {
+        self.api.env.publish_platforms(Sizes::PUBLISHED, &catalog()[1..]);
+        self.api.service = Service::new(settings());
+    }
+
+    /// Makes a refresh fail while the access token is still valid.
+    pub(super) fn degrade(&self) {
+        self.set_client();
+        self.hold(
+            r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
+        );
+        // Two minutes before the token expires.
+        self.api.env.now.set(1_800_028_680_000);
+        script(&self.api, &[(503, json!({}))]);
+        assert_eq!(self.api.get(&self.credentials()).status, 200);
+    }
+
+    /// A request that succeeds.
+    #[expect(clippy::too_many_lines, reason = "a table of cases")]
+    pub fn request(&self, endpoint: Keyed) -> Request {
+        let get = |path: &str| self.api.request("GET", path);
+        let one = || self.api.request("GET", &at(&self.ids[2]));
+        let put = |part: &str, document: &str| {
+            self.put(&format!("{}/{part}", at(&self.ids[2])), document)
+        };
+        match endpoint {
+            Keyed::Whoami => {
+                let expires_at = Some(self.api.env.now.get() + 86_400_000);
+                let test = Environment::Test;
+                let key = self.api.env.key("acme", test, &Scope::ALL, expires_at);
+                as_key(&key, "GET", "/v1/whoami")
+            }
+            Keyed::CreateSession => {
+                let [_, (_, _, whole)] = NEW_SESSIONS;
+                with_body(self.api.request("POST", "/v1/sessions"), whole)
+            }
+            Keyed::ListConnectors => get("/v1/available-connectors?limit=2"),
+            Keyed::GetConnector => get("/v1/available-connectors/github"),
+            Keyed::GetAction => get("/v1/available-actions/github/issuesCreate?include=responses"),
+            Keyed::SearchActions => get("/v1/available-actions?q=create+issue&limit=2"),
+            Keyed::ListActions => get("/v1/available-actions/github?limit=2"),
+            Keyed::ListConnections => get(&format!("{CONNECTIONS}?limit=2")),
+            Keyed::CreateConnection => {
+                let [(_, _, minimal), _] = CREATING;
+                with_body(self.api.request("POST", CONNECTIONS), minimal)
+            }
+            Keyed::ReadConnection => one(),
+            Keyed::UpdateConnection => {
+                let request = Request { method: "PATCH".into(), ..one() };
+                with_body(request, CHANGING[0].2)
+            }
+            Keyed::DeleteConnection => Request { method: "DELETE".into(), ..one() },
+            Keyed::SetConnectionState => put("state", SETTING[1].2),
+            Keyed::SetConnectionName => put("name", NAMING[0].2),
+            Keyed::Summary => get(SUMMARY),
+            Keyed::GetStatus => {
+                self.degrade();
+                get(&format!("{}/status", at(&self.ids[2])))
+            }
+            Keyed::CheckConnection => {
+                self.set_client();
+                self.hold(IMPORTING[0].2);
+                let tokens = json!({"access_token": "example-access-token"});
+                *self.api.env.platform.borrow_mut() = Box::new(move |_| answered(200, &tokens));
+                let path = format!("{}/check", at(&self.ids[2]));
+                self.api.request("POST", &path)
+            }
+            Keyed::GetCredentials => {
+                self.hold(IMPORTING[0].2);
+                get(&self.credentials())
+            }
+            Keyed::SetCredentials => put("credentials", IMPORTING[0].2),
+            Keyed::ImportConnections => {
+                let request = self.api.request("POST", "/v1/vault/connections/import");
+                with_body(request, importing::IMPORTING[0].2)
+            }
+            Keyed::RunAction => {
+                self.hold(IMPORTING[0].2);
+                script(&self.api, &[(201, json!({"number": 1347}))]);
+                let path = format!("{}/actions/issuesCreate", at(&self.ids[2]));
+                with_body(self.api.request("POST", &path), INPUTS[0].2)
+            }
+            Keyed::ProxyGet
+            | Keyed::ProxyPost
+            | Keyed::ProxyPut
+            | Keyed::ProxyPatch
+            | Keyed::ProxyDelete => {
+                self.hold(IMPORTING[0].2);
+                script(&self.api, &[(200, json!({"login": "octocat"}))]);
+                let path = format!("{}/proxy/user", at(&self.ids[2]));
+                self.api.request(endpoint.spec().method.as_str(), &path)
+            }
+            Keyed::Connect => {
+                self.set_client();
+                self.connect(CONNECTING_ACCOUNT[1].2)
+            }
+            Keyed::ListAttempts => {
+                self.set_client();
+                let sent: Value = serde_json::from_str(CONNECTING_ACCOUNT[0].2).unwrap();
+                let (_, link) = begin(&self.api, &sent);
+                refuse(&self.api, &link, "access_denied");
+                get("/v1/vault/connect")
+            }
+            Keyed::GetAttempt => {
+                self.set_client();
+                let sent: Value = serde_json::from_str(CONNECTING_ACCOUNT[0].2).unwrap();
+                let (id, link) = begin(&self.api, &sent);
+                let tokens =
+                    json!({"access_token": "example-access-token", "token_type": "bearer"});
+                agree(&self.api, &link, &tokens);
+                get(&format!("/v1/vault/connect/{id}"))
+            }
+            Keyed::ListOauthClients => {
+                self.set_client();
+                get("/v1/oauth-clients")
+            }
+            Keyed::ListKeys => {
+                // The recorded id must not change.
+                let id = "UPDATE api_keys SET id = '00000000-0000-4000-8000-000000000001'";
+                self.api.env.database.execute(id, []).unwrap();
+                self.key();
+                get("/v1/keys")
+            }
+            Keyed::CreateKey => with_body(self.api.request("POST", "/v1/keys"), NEW_KEYS[1].2),
+            Keyed::RotateKey => self.api.request("POST", &format!("{}/rotate", self.key())),
+            Keyed::RevokeKey => self.api.request("DELETE", &self.key()),
+            Keyed::ListAudit => {
+                self.set_client();
+                get("/v1/audit?limit=2")
+            }
+            Keyed::GetUsage => {
+                let _ = self.api.get("/v1/whoami");
+                self.api.flush_usage();
+                get("/v1/usage?groupBy=day,endpoint,platform,identity,status")
+            }
+            Keyed::ListEvents => get("/v1/events?limit=2"),
+            Keyed::ListWebhooks => {
+                self.webhook();
+                get(WEBHOOKS)
+            }
+            Keyed::CreateWebhook => with_body(self.api.request("POST", WEBHOOKS), HOOKS[1].2),
+            Keyed::GetWebhook => get(&self.webhook()),
+            Keyed::UpdateWebhook => {
+                with_body(self.api.request("PATCH", &self.webhook()), HOOK_CHANGES[0].2)
+            }
+            Keyed::DeleteWebhook => self.api.request("DELETE", &self.webhook()),
+            Keyed::RotateWebhook => self.api.request("POST", &format!("{}/rotate", self.webhook())),
+            Keyed::TestWebhook => {
+                let path = format!("{}/test", self.webhook());
+                script(&self.api, &[(204, json!({}))]);
+                self.api.request("POST", &path)
+            }
+            Keyed::ReplayEvents => {
+                let path = format!("{}/replay", self.webhook());
+                with_body(self.api.request("POST", &path), REPLAYING[0].2)
+            }
+            Keyed::ListDeliveries => {
+                let path = self.webhook();
+                script(&self.api, &[(204, json!({}))]);
+                let deleted = self.api.send(&Request { method: "DELETE".into(), ..one() });
+                assert_eq!((deleted.status, deleted.has_deliveries), (204, true));
+                let done = jobs::deliver_due(&self.api.service, &self.api.env);
+                assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
+                get(&format!("{path}/deliveries"))
+            }
+            Keyed::GetAgentSignIn => {
+                self.sign_in();
+                get(SIGN_IN)
+            }
+            Keyed::SetAgentSignIn => self.put(SIGN_IN, SIGNING_IN[0].2),
+            Keyed::DeleteAgentSignIn => {
+                self.sign_in();
+                self.api.request("DELETE", SIGN_IN)
+            }
+            Keyed::ListAgentGrants => {
+                agents::Agent::new(&self.api, &self.sign_in(), &agents::ALL);
+                get(GRANTS)
+            }
+            Keyed::CreateAgentGrant => {
+                let id = self.sign_in();
+                let client = agents::register(&self.api, &id);
+                let browser = agents::Browser::default();
+                let request = agents::sent_to_app(&self.api, &id, &browser, &client);
+                let mut sent: Value = serde_json::from_str(GRANTING[0].2).unwrap();
+                sent["request"] = request.into();
+                with_body(self.api.request("POST", GRANTS), &sent.to_string())
+            }
+            Keyed::DeleteAgentGrant => {
+                agents::Agent::new(&self.api, &self.sign_in(), &agents::ALL);
+                let rows = body(&self.api.get(GRANTS))["rows"].clone();
+                let id = rows[0]["id"].as_str().unwrap().to_owned();
+                self.api.request("DELETE", &format!("{GRANTS}/{id}"))
+            }
+            Keyed::GetConsoleSignIn => {
+                self.console();
+                get(console::SIGN_IN)
+            }
+            Keyed::SetConsoleSignIn => {
+                console::serve_example(&self.api);
+                self.put(console::SIGN_IN, CONSOLE_SIGN_INS[0].2)
+            }
+            Keyed::DeleteConsoleSignIn => {
+                console::admin(&self.api, &self.console());
+                self.api.request("DELETE", console::SIGN_IN)
+            }
+            Keyed::ListConsoleSessions => {
+                console::admin(&self.api, &self.console());
+                get(console::SESSIONS)
+            }
+            Keyed::SignOut => {
+                let token = console::admin(&self.api, &self.console());
+                let request = self.api.request("DELETE", &format!("{}/current", console::SESSIONS));
+                console::with_secret(request, &token)
+            }
+            Keyed::DeleteConsoleSession => {
+                console::admin(&self.api, &self.console());
+                let rows = body(&self.api.get(console::SESSIONS))["rows"].clone();
+                let id = rows[0]["id"].as_str().unwrap().to_owned();
+                self.api.request("DELETE", &format!("{}/{id}", console::SESSIONS))
+            }
+            Keyed::GetOauthClient => {
+                self.set_client();
+                get(CLIENT)
+            }
+            Keyed::SetOauthClient => self.put(CLIENT, CLIENTS[0].2),
+            Keyed::DeleteOauthClient => {
+                self.set_client();
+                self.api.request("DELETE", CLIENT)
+            }
+        }
+    }
+}
+
+/// The path of the sign-in for agents.
+pub(super) const SIGN_IN: &str = "/v1/agent-sign-in";
+
+/// The path of the grants of agents.
+pub(super) const GRANTS: &str = "/v1/agent-grants";
+
+/// The path of the webhooks.
+pub(super) const WEBHOOKS: &str = "/v1/webhooks";
+
+/// The path of the OAuth client for GitHub.
+pub(super) const CLIENT: &str = "/v1/oauth-clients/github";
+
+/// The actions in the audit for an endpoint that may change something, or the reason why there are none.
+pub fn audited(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
+    Ok(match endpoint {
+        Keyed::CreateConnection | Keyed::ImportConnections | Keyed::Connect => {
+            &["connection.created"]
+        }
+        Keyed::UpdateConnection | Keyed::SetConnectionName => &["connection.updated"],
+        Keyed::SetConnectionState => &["connection.state_changed"],
+        Keyed::DeleteConnection => &["connection.deleted"],
+        Keyed::SetCredentials => &["connection.connected"],
+        Keyed::GetCredentials => &["credentials.read"],
+        Keyed::SetOauthClient => &["oauth_client.created"],
+        Keyed::DeleteOauthClient => &["oauth_client.deleted"],
+        Keyed::CreateWebhook => &["webhook.created"],
+        Keyed::UpdateWebhook => &["webhook.updated"],
+        Keyed::DeleteWebhook => &["webhook.deleted"],
+        Keyed::RotateWebhook => &["webhook.rotated"],
+        Keyed::CreateKey => &["key.created"],
+        Keyed::RotateKey => &["key.created", "key.rotated"],
+        Keyed::RevokeKey => &["key.revoked"],
+        Keyed::SetAgentSignIn => &["agent_sign_in.updated"],
+        Keyed::DeleteAgentSignIn => &["agent_sign_in.deleted"],
+        Keyed::CreateAgentGrant => &["agent_grant.requested"],
+        Keyed::DeleteAgentGrant => &["agent_grant.revoked"],
+        Keyed::SetConsoleSignIn => &["console_sign_in.updated"],
+        Keyed::DeleteConsoleSignIn => &["console_session.ended", "console_sign_in.deleted"],
+        Keyed::SignOut | Keyed::DeleteConsoleSession => &["console_session.ended"],
+        Keyed::CheckConnection => return Err("what comes out is not the caller's doing"),
+        Keyed::TestWebhook | Keyed::ReplayEvents => return Err("it only sends"),
+        Keyed::CreateSession => return Err("it stores nothing"),
+        Keyed::RunAction
+        | Keyed::ProxyGet
+        | Keyed::ProxyPost
+        | Keyed::ProxyPut
+        | Keyed::ProxyPatch
+        | Keyed::ProxyDelete => return Err("calls to platforms are events"),
+        endpoint if endpoint.spec().method == Method::Get => return Err("it reads"),
+        endpoint => panic!("which entries does a request to {endpoint:?} write?"),
+    })
+}
