@@ -18,7 +18,8 @@ import { type Events, events } from "./resources/events.js";
 import { type ClientConfig, type ConnectorVaultOptions, readOptions } from "./core/client-options.js";
 import { type Sessions, type Whoami, sessions } from "./resources/sessions.js";
 import { connect } from "./browser/client-connect.js";
-import { type Usage, type UsageQuery, usage } from "./resources/usage.js";
+import type { UsageQuery } from "./types/filters.js";
+import { type Usage, usage } from "./resources/usage.js";
 import { type Webhooks, webhooks } from "./resources/webhooks.js";
 
 // Not a private field: a class with one is nominal in TypeScript, so tests could not pass a mock as a client.

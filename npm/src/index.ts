@@ -7,7 +7,6 @@ export type {
   ActionAuth,
   ActionDetail,
   ActionParameter,
-  ActionQuery,
   ActionResponse,
   JsonSchema,
   JsonSchemaObject,
@@ -18,9 +17,7 @@ export type {
 export type {
   AttemptError,
   AttemptErrorCode,
-  AttemptFilters,
   AttemptPage,
-  AttemptQuery,
   AttemptStatus,
   AttemptSummary,
   ConnectAttempt,
@@ -32,13 +29,10 @@ export type { CallOptions, ChangeOptions } from "./core/options.js";
 export type { ActionAnswer, ActionInput, OmittedPart, PlatformRequestInit } from "./resources/proxy.js";
 export type {
   Action,
-  ActionFilters,
-  ActionSearch,
   ActionMethod,
   Actions,
   Connector,
   ConnectorDetail,
-  ConnectorFilters,
   Connectors,
   ConnectorStatus,
   Pagination,
@@ -47,7 +41,6 @@ export { ConnectorVault } from "./client.js";
 export type {
   AgentContinuation,
   AgentGrant,
-  AgentGrantFilters,
   AgentGrantPage,
   AgentGrants,
   AgentSignIn,
@@ -57,7 +50,6 @@ export type {
 } from "./resources/agents.js";
 export type {
   ConsoleSession,
-  ConsoleSessionFilters,
   ConsoleSessionPage,
   ConsoleSessions,
   ConsoleSignIn,
@@ -69,11 +61,10 @@ export type {
   AuditAction,
   AuditActor,
   AuditEntry,
-  AuditFilters,
   AuditPage,
   AuditTarget,
 } from "./resources/audit.js";
-export type { EndpointGroup, Usage, UsageGroup, UsageQuery, UsageRow } from "./resources/usage.js";
+export type { EndpointGroup, Usage, UsageGroup, UsageRow } from "./resources/usage.js";
 export type { NewOauthClient, OauthClient, OauthClientOptions, OauthClients } from "./resources/oauth-clients.js";
 export type { ConnectOptions, Platform } from "./browser/popup.js";
 export type {
@@ -97,7 +88,6 @@ export type {
 } from "./types/connection.js";
 export type {
   ConnectionChanges,
-  ConnectionFilters,
   Connections,
   ConnectionSummary,
   NewConnection,
@@ -110,7 +100,6 @@ export type {
   BearerCredentials,
   ConnectionStatus,
   Credentials,
-  CredentialsQuery,
   CredentialType,
   ImportedConnection,
   ImportResult,
@@ -122,11 +111,27 @@ export type {
 } from "./types/credentials.js";
 export * from "./core/errors.js";
 export type {
+  ActionFilters,
+  ActionQuery,
+  ActionSearch,
+  AgentGrantFilters,
+  ApiKeyQuery,
+  AttemptFilters,
+  AttemptQuery,
+  AuditFilters,
+  ConnectionFilters,
+  ConnectorFilters,
+  ConsoleSessionFilters,
+  CredentialsQuery,
+  DeliveryQuery,
+  EventFilters,
+  UsageQuery,
+} from "./types/filters.js";
+export type {
   CallEvent,
   DecidedCall,
   DecisionEvent,
   ConnectionEvent,
-  EventFilters,
   EventOf,
   EventPage,
   EventReason,
@@ -141,7 +146,6 @@ export type {
 export type {
   ApiKey,
   ApiKeyPage,
-  ApiKeyQuery,
   ApiKeys,
   ApiKeyState,
   ApiKeyWithSecret,
@@ -165,7 +169,6 @@ export type { VerifyOptions, WebhookRequest, WebhookTestEvent } from "./resource
 export type {
   Delivery,
   DeliveryPage,
-  DeliveryQuery,
   DeliveryState,
   NewWebhook,
   Replay,

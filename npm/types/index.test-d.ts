@@ -2,7 +2,7 @@
 // equal. Otherwise the error of `tsc` shows `declared` and `served`.
 import type * as declared from "connector-vault";
 import type { Names } from "../src/types/names.js";
-import { documents, fields, parameters, problems, rows } from "./facts.js";
+import { documents, fields, problems, rows } from "./facts.js";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
@@ -26,6 +26,7 @@ export type Enumerations = Check<{
   ActionMethod: SameNames<declared.ActionMethod, Names["ActionMethod"]>;
   ActorType: SameNames<declared.AuditActor["type"], Names["ActorType"]>;
   AttemptErrorCode: SameNames<declared.AttemptErrorCode, Names["AttemptErrorCode"]>;
+  AttemptStatus: SameNames<declared.AttemptStatus, Names["AttemptStatus"]>;
   AuditAction: SameNames<declared.AuditAction, Names["AuditAction"]>;
   CredentialType: SameNames<declared.CredentialType, Names["CredentialType"]>;
   credentialsAreOfEach: SameNames<declared.Credentials["type"], declared.CredentialType>;
@@ -44,6 +45,7 @@ export type Enumerations = Check<{
     | "ActionMethod"
     | "ActorType"
     | "AttemptErrorCode"
+    | "AttemptStatus"
     | "AuditAction"
     | "ConnectionState"
     | "ConnectorStatus"
@@ -83,21 +85,6 @@ export type Enumerations = Check<{
 // Requests
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** The declared types of a parameter, by the kind of value that the service accepts. */
-type Parameter<Served> = Served extends readonly string[]
-  ? Served[number]
-  : Served extends "boolean"
-    ? boolean
-    : Served extends "number"
-      ? number
-      : Served extends "texts"
-        ? string | readonly string[]
-        : string;
-
-type Parameters<Interface extends keyof typeof parameters> = {
-  -readonly [Name in keyof (typeof parameters)[Interface]]: Parameter<(typeof parameters)[Interface][Name]>;
-};
-
 /** True if both have equal members, otherwise the differences. */
 type SameMembers<Declared, Served> =
   | SameNames<keyof Declared, keyof Served>
@@ -124,60 +111,7 @@ type Mutable<Declared> = {
       : Exclude<Declared[Name], undefined>;
 };
 
-// The service accepts any string as `method`, and returns no rows for unknown ones. The declaration only has known ones.
-type ActionFilters = {
-  [Name in keyof declared.ActionFilters]: Name extends "method" ? string : declared.ActionFilters[Name];
-};
-
-type ActionSearch = {
-  [Name in keyof declared.ActionSearch]: Name extends "method" ? string : declared.ActionSearch[Name];
-};
-
-// In the Rust types, `types` of events and `status` of attempts are strings, which the service validates.
-type EventFilters = {
-  [Name in keyof declared.EventFilters]: Name extends "types"
-    ? string | readonly string[]
-    : declared.EventFilters[Name];
-};
-type AuditFilters = {
-  [Name in keyof declared.AuditFilters]: Name extends "actions"
-    ? string | readonly string[]
-    : declared.AuditFilters[Name];
-};
-type UsageQuery = {
-  [Name in keyof declared.UsageQuery]: Name extends "groupBy" ? string | readonly string[] : declared.UsageQuery[Name];
-};
-type AttemptFilters = {
-  [Name in keyof declared.AttemptFilters]: Name extends "status"
-    ? string | readonly string[]
-    : declared.AttemptFilters[Name];
-};
-
 export type Asked = Check<{
-  connectors: SameMembers<Given<declared.ConnectorFilters>, Parameters<"ConnectorFilters">>;
-  actions: SameMembers<Given<ActionFilters>, Parameters<"ActionFilters">>;
-  method: SameNames<Uppercase<NonNullable<declared.ActionFilters["method"]>>, Names["ActionMethod"]>;
-  search: SameMembers<Given<ActionSearch>, Parameters<"ActionSearch">>;
-  searchRequires: SameNames<Required<declared.ActionSearch>, "q">;
-  connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
-  audit: SameMembers<Given<AuditFilters>, Parameters<"AuditFilters">>;
-  usage: SameMembers<Given<UsageQuery>, Parameters<"UsageQuery">>;
-  events: SameMembers<Given<EventFilters>, Parameters<"EventFilters">>;
-  deliveries: SameMembers<Given<declared.DeliveryQuery>, Parameters<"DeliveryQuery">>;
-  attempts: SameMembers<Given<AttemptFilters>, Parameters<"AttemptFilters">>;
-  attempt: SameMembers<Given<declared.AttemptQuery>, Parameters<"AttemptQuery">>;
-  credentials: SameMembers<Given<declared.CredentialsQuery>, Parameters<"CredentialsQuery">>;
-  noneIsNeeded: SameNames<
-    Required<
-      declared.ConnectorFilters &
-        declared.ActionFilters &
-        declared.ConnectionFilters &
-        declared.AttemptQuery &
-        declared.CredentialsQuery
-    >,
-    never
-  >;
-
   create: SameNames<keyof declared.NewConnection, (typeof fields.NewConnection.all)[number]>;
   createRequires: SameNames<Required<declared.NewConnection>, (typeof fields.NewConnection.required)[number]>;
   createMayBeNull: SameNames<Nullable<declared.NewConnection>, (typeof fields.NewConnection.nullable)[number]>;

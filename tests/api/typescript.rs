@@ -2,6 +2,8 @@
 //! `npm/src/types/names.ts`, which is part of its sources, and `npm/types/facts.ts`, with which
 //! `npm/types/index.test-d.ts` compares its declarations.
 
+mod filters;
+
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -12,22 +14,18 @@ use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::{
     ConnectorDetail, Grant, In, Pkce, RevocationToken, TokenAuth, TokenBody,
 };
-use connector_vault::catalog::list_search::MAX_CHARS;
 use connector_vault::catalog::model::Status;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::connect::attempt::AttemptErrorCode;
-use connector_vault::connections::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::connections::rules::MAX_TAGS;
 use connector_vault::http::body::{Field, FieldCheck};
 use connector_vault::http::endpoint::{Endpoint, Keyed};
 use connector_vault::http::fields::{MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL};
-use connector_vault::http::paging::{DEFAULT_LIMIT, MAX_LIMIT};
 use connector_vault::http::problem::Code;
-use connector_vault::http::query::{Check, Parameter};
 use connector_vault::openapi::schema::variants;
 use connector_vault::terms::{
-    ActorType, AuditAction, CredentialType, DeliveryState, EndpointGroup, Environment, EventType,
-    IdentityType, KeyState, Method, Scope, State, UsageGroup,
+    ActorType, AttemptStatus, AuditAction, CredentialType, DeliveryState, EndpointGroup,
+    Environment, EventType, IdentityType, KeyState, Method, Scope, State, UsageGroup,
 };
 use serde_json::{Value, json};
 
@@ -59,7 +57,7 @@ const ACTIONS: &str = "/v1/available-actions";
 
 #[test]
 fn typescript_names_and_facts_match_the_rust_types() {
-    for (file, text) in [(NAMES, names()), (FACTS, facts())] {
+    for (file, text) in [(NAMES, names()), (FACTS, facts()), (filters::FILE, filters::text())] {
         assert_current(file, &text, "WRITE_TYPE_FACTS", "typescript");
     }
 }
@@ -70,12 +68,6 @@ fn typescript_limits_match_the_service() {
     // A line break in a comment may be anywhere.
     let declarations = sources.concat().replace("\n   * ", " ");
     for (declaration, times) in [
-        (format!("Rows per page: 1–{MAX_LIMIT}, default {DEFAULT_LIMIT}."), 1),
-        (format!("category, tags or description. 1–{MAX_CHARS} characters."), 1),
-        (format!("title, key or platform. 1–{MAX_CHARS} characters."), 1),
-        (format!("A prefix of the name or the identity, ignoring case, 1–{MAX_Q} characters."), 1),
-        (format!("Connection keys, at most {MAX_KEYS}:"), 1),
-        (format!("Tags, at most {MAX_FILTER_TAGS}:"), 1),
         (format!("at most {MAX_TAGS} of 1–128 characters, without commas."), 1),
         (format!("At most {MAX_TAGS} tags of 1–128 characters, without commas."), 1),
         (format!("Only these platforms of the catalog, at most {MAX_PLATFORMS},"), 1),
@@ -96,12 +88,33 @@ fn typescript_limits_match_the_service() {
     }
 }
 
-/// The source text of [`NAMES`].
-fn names() -> String {
-    let all = [
+/// The package passes names of operations as strings, which nothing else compares with the table.
+#[test]
+fn the_package_has_a_call_for_every_endpoint() {
+    let resources = fs::read_dir("npm/src/resources").unwrap().map(|file| file.unwrap().path());
+    let sources: String = resources
+        .chain(["npm/src/client.ts".into()])
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
+    let called = |keyed: &&Keyed| {
+        let (first, rest) = keyed.name().split_at(1);
+        sources.contains(&format!("\"{}{rest}\"", first.to_lowercase()))
+    };
+    let without: Vec<_> = Keyed::ALL.iter().filter(|keyed| !called(keyed)).collect();
+    assert!(without.iter().all(|keyed| keyed.is_proxy()), "{without:?}");
+    for call in sources.split("Call.of(\"").skip(1) {
+        let (operation, _) = call.split_once('"').unwrap();
+        assert!(Keyed::named(operation).is_some(), "{operation}");
+    }
+}
+
+/// The names of each enumeration.
+fn enumerations() -> Vec<(&'static str, Vec<&'static str>)> {
+    vec![
         ("ActionMethod", Method::NAMES.to_vec()),
         ("ActorType", ActorType::NAMES.to_vec()),
         ("AttemptErrorCode", AttemptErrorCode::ALL.map(AttemptErrorCode::as_str).to_vec()),
+        ("AttemptStatus", AttemptStatus::NAMES.to_vec()),
         ("AuditAction", AuditAction::NAMES.to_vec()),
         ("ConnectionState", State::ALL.map(State::as_str).to_vec()),
         ("ConnectorStatus", variants::<Status>()),
@@ -123,12 +136,16 @@ fn names() -> String {
         ("RevocationToken", variants::<RevocationToken>()),
         ("TokenBody", variants::<TokenBody>()),
         ("UsageGroup", UsageGroup::NAMES.to_vec()),
-    ];
+    ]
+}
+
+/// The source text of [`NAMES`].
+fn names() -> String {
     let member = |(name, values): (&str, Vec<&str>)| {
         let values: Vec<_> = values.iter().map(|value| format!("\n    | \"{value}\"")).collect();
         format!("  {name}:{};\n", values.concat())
     };
-    let members: String = all.into_iter().map(member).collect();
+    let members: String = enumerations().into_iter().map(member).collect();
     format!("{NAMES_HEAD}\n{WRITTEN_BY}\n\nexport interface Names {{\n{members}}}\n")
 }
 
@@ -138,7 +155,6 @@ fn facts() -> String {
     api.env.publish_platforms(Sizes::PUBLISHED, &catalog());
     let requests = Requests::made(&api);
     let constants = [
-        ("parameters", parameters()),
         ("fields", fields()),
         ("rows", requests.rows),
         ("documents", requests.documents),
@@ -181,41 +197,6 @@ fn settle(value: &mut Value) {
             }
         }
         _ => {}
-    }
-}
-
-/// The parameters of each list, and the kind of value of each.
-fn parameters() -> Value {
-    let lists = [
-        ("ConnectorFilters", Keyed::ListConnectors),
-        ("ActionSearch", Keyed::SearchActions),
-        ("ActionFilters", Keyed::ListActions),
-        ("ConnectionFilters", Keyed::ListConnections),
-        ("AttemptFilters", Keyed::ListAttempts),
-        ("AttemptQuery", Keyed::GetAttempt),
-        ("AuditFilters", Keyed::ListAudit),
-        ("EventFilters", Keyed::ListEvents),
-        ("UsageQuery", Keyed::GetUsage),
-        ("CredentialsQuery", Keyed::GetCredentials),
-        ("DeliveryQuery", Keyed::ListDeliveries),
-        ("ApiKeyQuery", Keyed::ListKeys),
-    ];
-    let lists = lists.map(|(list, endpoint)| (list, endpoint.spec().query));
-    let kinds = |parameters: &[Parameter]| {
-        let kind = |parameter: &Parameter| (parameter.name, kind(parameter.check));
-        parameters.iter().map(kind).collect::<BTreeMap<_, _>>()
-    };
-    json!(BTreeMap::from(lists.map(|(list, all)| (list, kinds(all)))))
-}
-
-/// The kind of a parameter's value, or the only permitted names.
-fn kind(check: Check) -> Value {
-    match check {
-        Check::Length(_) | Check::Words(_) | Check::Rule(_) => json!("text"),
-        Check::Boolean => json!("boolean"),
-        Check::Integer(..) => json!("number"),
-        Check::Items(..) => json!("texts"),
-        Check::OneOf(names) => json!(names),
     }
 }
 

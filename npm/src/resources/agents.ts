@@ -5,6 +5,7 @@ import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
 import type { IdentityType } from "../types/connection.js";
 import type { Fault } from "../core/errors.js";
+import type { AgentGrantFilters } from "../types/filters.js";
 
 /** The configuration of sign-in for agents. */
 export interface AgentSignIn {
@@ -120,16 +121,6 @@ export interface AgentContinuation {
   continueUrl: string;
   /** When it expires (RFC 3339). */
   expiresAt: string;
-}
-
-/** Which grants are listed. */
-export interface AgentGrantFilters {
-  /** Only grants of this identity, exactly. */
-  identity?: string | undefined;
-  /** Grants per request. */
-  limit?: number | undefined;
-  /** `next` of the previous page. */
-  before?: string | undefined;
 }
 
 /** A page of grants. */

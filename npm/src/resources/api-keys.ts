@@ -7,6 +7,7 @@ import type { Fault } from "../core/errors.js";
 import type { Names } from "../types/names.js";
 import type { Scope } from "./sessions.js";
 import { iterateRows } from "../core/pages.js";
+import type { ApiKeyQuery } from "../types/filters.js";
 
 /** Whether an API key can be used. */
 export type ApiKeyState = Names["KeyState"];
@@ -51,14 +52,6 @@ export interface NewApiKey {
   scopes: readonly Scope[];
   /** When it expires (RFC 3339): no later than the client's key. Default: when that one does. */
   expiresAt?: string | null | undefined;
-}
-
-/** Which API keys to list. */
-export interface ApiKeyQuery {
-  /** Keys per request: 1–500, default 20; 100 when iterating. */
-  limit?: number | undefined;
-  /** `next` of a page: only older keys. */
-  before?: string | undefined;
 }
 
 /** A page of API keys. */

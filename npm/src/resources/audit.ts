@@ -6,6 +6,7 @@ import type { Executor } from "../core/request.js";
 import type { Fault } from "../core/errors.js";
 import type { Names } from "../types/names.js";
 import { iterateRows } from "../core/pages.js";
+import type { AuditFilters } from "../types/filters.js";
 
 /** The action that an entry records. */
 export type AuditAction = Names["AuditAction"];
@@ -52,26 +53,6 @@ export interface AuditEntry {
   requestId: string | null;
   /** The number of reads of one connection with one key in one minute, which share an entry; otherwise 1. */
   count: number;
-}
-
-/** Which entries to list. */
-export interface AuditFilters {
-  /** Only entries of this actor: the id of an API key, the identity of a token or a person, or the id of an agent's grant. */
-  actor?: string | undefined;
-  /** Only entries of this action, or of one of these. */
-  actions?: AuditAction | readonly AuditAction[] | undefined;
-  /** Only entries whose target has this id; for an OAuth client, the platform. */
-  target?: string | undefined;
-  /** Only entries about the connection with this id. */
-  connection?: string | undefined;
-  /** Only entries at or after this time (RFC 3339). */
-  from?: string | undefined;
-  /** Only entries before this time (RFC 3339). */
-  to?: string | undefined;
-  /** Entries per request: 1–500, default 20; 100 when iterating. */
-  limit?: number | undefined;
-  /** `next` of the previous page. */
-  before?: string | undefined;
 }
 
 /** A page of the audit log. */

@@ -1,6 +1,6 @@
 // The catalog: connectors, and the actions of each platform.
 import { Call } from "glue";
-import type { ActionDetail, ActionQuery, ActionResponse } from "../types/action.js";
+import type { ActionDetail, ActionResponse } from "../types/action.js";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { ActionAnswer, ActionInput } from "./proxy.js";
@@ -9,7 +9,8 @@ import type { AuthMethod, ConnectorServer, PlatformRequest, VerifyRequest } from
 import type { Fault } from "../core/errors.js";
 import type { ConnectorKey, PlatformVersion } from "../types/keys.js";
 import type { Names } from "../types/names.js";
-import type { List, Paging } from "../core/pages.js";
+import type { List } from "../core/pages.js";
+import type { ActionFilters, ActionQuery, ActionSearch, ConnectorFilters } from "../types/filters.js";
 
 /** The release stage of a connector. */
 export type ConnectorStatus = Names["ConnectorStatus"];
@@ -93,54 +94,6 @@ export interface Action {
   platform: string;
   /** The resource that the action works on, in PascalCase. Can be empty. */
   modelName: string;
-}
-
-/** Filters of the list of connectors. A connector must match all of them. */
-export interface ConnectorFilters extends Paging {
-  /** The platform: exact, ignoring case. */
-  platform?: string | undefined;
-  /** `true`: only connectors that the operator has enabled for hosted authorization. */
-  authkit?: boolean | undefined;
-  /**
-   * `true`: only connectors that accounts can be connected to now: those with a method that needs no OAuth client, and
-   * those with an OAuth client in this environment.
-   */
-  connectable?: boolean | undefined;
-  /** `true`: only connectors with an OAuth client in this environment. */
-  hasOauthClient?: boolean | undefined;
-  /** The connector's key: exact, case-sensitive. */
-  key?: string | undefined;
-  /** The display name: exact, ignoring case. */
-  name?: string | undefined;
-  /** The category: exact, ignoring case. */
-  category?: string | undefined;
-  /**
-   * Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description.
-   * 1–100 characters.
-   */
-  q?: string | undefined;
-}
-
-/** Filters of a list of actions. An action must match all of them. */
-export interface ActionFilters extends Paging {
-  /** The title: exact, ignoring case. */
-  title?: string | undefined;
-  /** The action's key: exact, case-sensitive. */
-  key?: string | undefined;
-  /** The HTTP method, ignoring case. */
-  method?: ActionMethod | Lowercase<ActionMethod> | undefined;
-  /** Ranked search, ignoring case: every word must occur in the title, key or platform. 1–100 characters. */
-  q?: string | undefined;
-}
-
-/** A search over the actions of all platforms. An action must match all filters. */
-export interface ActionSearch extends Paging {
-  /** What the action does, in words, such as `create github issue`. 1–100 characters. */
-  q: string;
-  /** Platforms, at most 20: actions of any of them. Exact, ignoring case. A string can contain several, with commas. */
-  platform?: string | readonly string[] | undefined;
-  /** The HTTP method, ignoring case. */
-  method?: ActionMethod | Lowercase<ActionMethod> | undefined;
 }
 
 /** The catalog of connectors. Needs the scope `catalog:read`. */

@@ -7,6 +7,7 @@ import { type Connection, type IdentityType, isConnection } from "../types/conne
 import type { Fault } from "../core/errors.js";
 import type { Names } from "../types/names.js";
 import { iterateRows } from "../core/pages.js";
+import type { AttemptFilters, AttemptQuery } from "../types/filters.js";
 
 /** An account to connect, or a connection to reconnect. */
 export interface NewConnectAttempt {
@@ -69,7 +70,7 @@ export interface PendingAttempt {
 }
 
 /** The status of an attempt. */
-export type AttemptStatus = "pending" | "succeeded" | "failed" | "expired";
+export type AttemptStatus = Names["AttemptStatus"];
 
 /** Why an attempt failed. */
 export type AttemptErrorCode = Names["AttemptErrorCode"];
@@ -114,32 +115,12 @@ export interface AttemptSummary extends Pick<ConnectAttempt, "id" | "platform" |
   createdAt: string;
 }
 
-/** Which attempts to list. */
-export interface AttemptFilters {
-  /** Only attempts with one of these statuses. */
-  status?: AttemptStatus | readonly AttemptStatus[] | undefined;
-  /** Only attempts at this platform, ignoring case. */
-  platform?: string | undefined;
-  /** Only attempts of this identity, exactly. */
-  identity?: string | undefined;
-  /** Attempts per request: 1–500, default 20; 100 when iterating. */
-  limit?: number | undefined;
-  /** `next` of a page: only attempts that began earlier. */
-  before?: string | undefined;
-}
-
 /** A page of attempts. */
 export interface AttemptPage {
   /** The attempts, the newest first. */
   rows: AttemptSummary[];
   /** The cursor for `before`; null on the last page. */
   next: string | null;
-}
-
-/** Options for retrieving an attempt. */
-export interface AttemptQuery {
-  /** How many seconds the service may wait for the attempt to end before it responds: 1–25. Default: it does not wait. */
-  wait?: number | undefined;
 }
 
 /**

@@ -10,17 +10,11 @@ import {
   type IdentityType,
   isConnection,
 } from "../types/connection.js";
-import type {
-  ConnectionStatus,
-  Credentials,
-  CredentialsQuery,
-  ImportResults,
-  NewCredentials,
-  NewImport,
-} from "../types/credentials.js";
+import type { ConnectionStatus, Credentials, ImportResults, NewCredentials, NewImport } from "../types/credentials.js";
 import type { PlatformVersion } from "../types/keys.js";
 import type { Fault } from "../core/errors.js";
-import type { List, Paging } from "../core/pages.js";
+import type { List } from "../core/pages.js";
+import type { ConnectionFilters, CredentialsQuery } from "../types/filters.js";
 
 /** The exact number of connections of the key's account and environment. */
 export interface ConnectionSummary {
@@ -36,44 +30,6 @@ export interface ConnectionSummary {
   platforms: { platform: string; total: number }[];
   /** The number of connections of all other platforms. */
   otherPlatforms: number;
-}
-
-/** Filters of the list of connections. A connection must match all of them. */
-export interface ConnectionFilters extends Paging {
-  /** Connection keys, at most 100: matches any of them. Exact, case-sensitive. A string can contain several, with commas. */
-  key?: string | readonly string[] | undefined;
-  /** The version of the platform: exact, case-sensitive. */
-  platformVersion?: string | undefined;
-  /** The display name: exact, ignoring case. */
-  name?: string | undefined;
-  /** The identity type. */
-  identityType?: IdentityType | undefined;
-  /** The identity: exact, case-sensitive. */
-  identity?: string | undefined;
-  /** The ID of the connected account at the platform: exact, case-sensitive. */
-  account?: string | undefined;
-  /** The platform: exact, ignoring case. */
-  platform?: string | undefined;
-  /**
-   * Tags, at most 20: matches connections with all of them, or with at least one if `tagsMatch` is `any`. Exact,
-   * case-sensitive. A string can contain several, with commas.
-   */
-  tags?: string | readonly string[] | undefined;
-  /** Whether a connection must have `all` of `tags` (the default) or `any` of them. */
-  tagsMatch?: "all" | "any" | undefined;
-  /**
-   * A prefix of the name or the identity, ignoring case, 1–100 characters. If too many connections match, the call fails
-   * with `query_too_broad`.
-   */
-  q?: string | undefined;
-  /** The state of the connection. */
-  state?: ConnectionState | undefined;
-  /** Whether the connection is active. Default: `true`. */
-  active?: boolean | undefined;
-  /** `account` adds the connected account to each connection. */
-  include?: "account" | undefined;
-  /** The `after` of a page: the list continues after that page. Cannot be combined with `page`. */
-  after?: string | undefined;
 }
 
 /** An update of a connection. */

@@ -5,6 +5,7 @@ import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
 import type { Scope } from "./sessions.js";
 import type { Fault } from "../core/errors.js";
+import type { ConsoleSessionFilters } from "../types/filters.js";
 
 /** How people sign in to the console. */
 export interface ConsoleSignIn {
@@ -88,14 +89,6 @@ export interface ConsoleSession {
   lastUsedAt: string;
   /** When it ends unless it is used (RFC 3339). */
   expiresAt: string;
-}
-
-/** Which sessions are listed. */
-export interface ConsoleSessionFilters {
-  /** Sessions per request. */
-  limit?: number | undefined;
-  /** `next` of the previous page. */
-  before?: string | undefined;
 }
 
 /** A page of sessions. */

@@ -7,6 +7,7 @@ import type { Connection, PlatformAccount } from "../types/connection.js";
 import type { Fault } from "../core/errors.js";
 import type { Names } from "../types/names.js";
 import { iterateRows } from "../core/pages.js";
+import type { EventFilters } from "../types/filters.js";
 
 /** The type of an event. */
 export type EventType = Names["EventType"];
@@ -99,20 +100,6 @@ export type WebhookEvent = EventOf<Extract<EventType, `webhook.${string}`>, { we
 
 /** An event of the vault. */
 export type VaultEvent = ConnectionEvent | CallEvent | DecisionEvent | GrantEvent | OauthClientEvent | WebhookEvent;
-
-/** Which events to list. */
-export interface EventFilters {
-  /** Only events of this type, or of one of these. */
-  types?: EventType | readonly EventType[] | undefined;
-  /** Only events about the connection with this id. */
-  connection?: string | undefined;
-  /** Which events come first. Default: "oldest". With "newest", `after` continues towards older events. */
-  order?: "oldest" | "newest" | undefined;
-  /** Events per request: 1–500, default 20; 100 when iterating. */
-  limit?: number | undefined;
-  /** `next` of a page, or the id of an event: only events after it, in the same order. */
-  after?: string | undefined;
-}
 
 /** A page of events. */
 export interface EventPage {

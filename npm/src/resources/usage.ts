@@ -4,26 +4,13 @@ import { copyMembers, queryString } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
 import type { Names } from "../types/names.js";
+import type { UsageQuery } from "../types/filters.js";
 
 /** What usage can be grouped by. */
 export type UsageGroup = Names["UsageGroup"];
 
 /** The endpoints that are counted together. */
 export type EndpointGroup = Names["EndpointGroup"];
-
-/** Which requests to count, and how. */
-export interface UsageQuery {
-  /** The first day, UTC, such as `2027-01-01`. Without it, 30 days are counted. */
-  from?: string | undefined;
-  /** The last day, UTC. Default: today. */
-  to?: string | undefined;
-  /** The columns to group by. Default: `day`. */
-  groupBy?: UsageGroup | readonly UsageGroup[] | undefined;
-  /** Only requests for this platform. */
-  platform?: string | undefined;
-  /** Only requests for this identity. */
-  identity?: string | undefined;
-}
 
 /** A number of requests. A member that `groupBy` does not name is null. */
 export interface UsageRow {

@@ -6,6 +6,7 @@ import type { Executor, BuildRequest } from "../core/request.js";
 import type { Fault } from "../core/errors.js";
 import type { EventType } from "./events.js";
 import { iterateRows } from "../core/pages.js";
+import type { DeliveryQuery } from "../types/filters.js";
 
 /** A webhook, to which events are sent. */
 export interface Webhook {
@@ -103,16 +104,6 @@ export interface Delivery {
   error: string | null;
   /** How long the last attempt took, in milliseconds. */
   durationMs: number | null;
-}
-
-/** Which deliveries to list. */
-export interface DeliveryQuery {
-  /** Only deliveries in this state. */
-  state?: DeliveryState | undefined;
-  /** Deliveries per request: 1–500, default 20; 100 when iterating. */
-  limit?: number | undefined;
-  /** `next` of a page: only deliveries of earlier events. */
-  before?: string | undefined;
 }
 
 /** A page of deliveries. */

@@ -158,14 +158,3 @@ export interface ActionDetail extends Action {
   /** The platform's responses. Only with `include: "responses"`. */
   responses?: ActionResponse[];
 }
-
-/** Options for retrieving an action. */
-export interface ActionQuery {
-  /** `responses` adds the platform's responses. */
-  include?: "responses" | undefined;
-  /**
-   * `model`: `input` is one flat object that the tool definitions of models allow. Run the action with `{ arguments }`
-   * then.
-   */
-  for?: "model" | undefined;
-}

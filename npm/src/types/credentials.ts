@@ -156,12 +156,6 @@ export interface ImportResults {
   results: ImportResult[];
 }
 
-/** Options for retrieving credentials. */
-export interface CredentialsQuery {
-  /** Whether to refresh an access token that is still valid. Default: `false`. */
-  refresh?: boolean | undefined;
-}
-
 /** The health of a connection. */
 export interface ConnectionStatus {
   /** The state of the connection. */

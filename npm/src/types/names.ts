@@ -29,6 +29,11 @@ export interface Names {
     | "issuer_mismatch"
     | "changed"
     | "interrupted";
+  AttemptStatus:
+    | "pending"
+    | "succeeded"
+    | "failed"
+    | "expired";
   AuditAction:
     | "key.created"
     | "key.rotated"
