@@ -1,7 +1,7 @@
 // `npm run release -- --dry-run` builds the files of a release into target/release-files/ and lists them.
 // `npm run release` does the same for a tagged commit, then publishes the npm packages.
-// `npm run release -- --command-line` only builds the command line for this machine into target/command-lines/. A release contains
-// all files of that folder, so machines of other platforms can build them first.
+// `npm run release -- --command-line [linux-arm64]` only builds the command line for this machine, or for that platform, into
+// target/command-lines/. A release contains all files of that folder, so that it can have those of several platforms.
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
@@ -13,6 +13,7 @@ import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run, tryRun } from "./lib/run.mjs";
 import { print, log } from "./lib/status.mjs";
+import { crossCli } from "./release/cross.mjs";
 import { bundled, crates } from "./release/parts.mjs";
 import { notes } from "./release/notes.mjs";
 import { obstacles } from "./release/obstacles.mjs";
@@ -41,18 +42,28 @@ function list(title, files) {
   for (const { path, bytes, sha256 } of files) row(bytes, `${sha256.slice(0, 16)}…  ${path}`);
 }
 
+/** Builds and packs the command line for this machine, or for a platform such as `linux-arm64`. Returns the file. */
+async function commandLine(given) {
+  const [platform, arch] = given?.split("-") ?? [];
+  const program = given ? await crossCli(given) : await nativeCli();
+  const packed = await packCommandLine({
+    work: scratch("command-line"),
+    destination: commandLines,
+    platform,
+    arch,
+    program,
+  });
+  return packed.file;
+}
+
 await main(async () => {
   const isDry = process.argv.includes("--dry-run");
-  const unknown = process.argv.slice(2).filter((argument) => !["--dry-run", "--command-line"].includes(argument));
+  const [first, platform, ...more] = process.argv.slice(2);
+  if (first === "--command-line" && more.length === 0) return print(relative(root, await commandLine(platform)));
+  const unknown = process.argv.slice(2).filter((argument) => argument !== "--dry-run");
   if (unknown.length > 0)
     throw new Problem(`There is no option ${unknown[0]}.`, { hint: "Use `npm run release -- --dry-run`.", code: 2 });
   const { version } = JSON.parse(read("npm/package.json"));
-  if (process.argv.includes("--command-line")) {
-    await nativeCli();
-    const { file } = await packCommandLine({ work: scratch("command-line"), destination: commandLines });
-    print(relative(root, file));
-    return;
-  }
   const found = obstacles({
     version,
     crate: /^version = "(.+)"$/m.exec(read("Cargo.toml"))?.[1],

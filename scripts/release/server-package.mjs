@@ -1,7 +1,7 @@
 // Packs the npm packages with which the service runs without Rust: connector-vault-server, and its command line for this machine.
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { program } from "../lib/native-cli.mjs";
+import { program as ownProgram } from "../lib/native-cli.mjs";
 import { root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
@@ -64,11 +64,19 @@ async function pack(folder, destination) {
 /** The version of all packages. */
 export const releaseVersion = () => JSON.parse(read("npm/package.json")).version;
 
-/** Packs the command line for this machine, which must be built. Returns the name of its package, the file and its contents. */
-export async function packCommandLine({ work: folder, destination }) {
+/**
+ * Packs a command line, which must be built: by default, that of this machine. Returns the name of its package, the file and its
+ * contents.
+ */
+export async function packCommandLine({
+  work: folder,
+  destination,
+  platform = process.platform,
+  arch = process.arch,
+  program = ownProgram,
+}) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const { platform, arch } = process;
   const [name, version] = [platformPackage(platform, arch), releaseVersion()];
   const about = {
     description: `The command line of connector-vault-server for ${platform} ${arch}`,
