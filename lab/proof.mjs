@@ -76,6 +76,10 @@ const PROOFS = {
   documentation: e2e("docs", "lab/tests/demo.test.mjs"),
   "generated-clients": { command: lab("generated-clients"), result: /\d+ generated clients.*/g },
   hono: { command: lab("test", "lab/tests/hono.test.mjs"), result: COUNTS },
+  graphql: {
+    command: lab("test", "lab/tests/formats.test.mjs"),
+    result: /\d+ of \d+ actions of (?:GraphQL|Discovery)[^\n]*/g,
+  },
   platforms: { command: lab("test", "lab/tests/platforms.test.mjs"), result: /\d+ of \d+ journeys.*/g },
   frameworks: { command: lab("test", "lab/tests/frameworks.test.mjs"), result: COUNTS },
   examples: { command: lab("test", "lab/tests/examples.test.mjs"), result: COUNTS },

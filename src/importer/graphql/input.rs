@@ -7,20 +7,17 @@ use super::schema::{Argument, Kind, Schema, Type, TypeRef};
 /// The schemas of enums and input objects, which [`argument`] refers to.
 pub fn definitions(schema: &Schema) -> Map<String, Value> {
     let all = schema.types.iter().filter(|(name, _)| !name.starts_with("__"));
-    all.filter_map(|(name, own)| Some((name.clone(), definition(own)?))).collect()
+    all.filter_map(|(name, own)| Some((name.clone(), definition(schema, own)?))).collect()
 }
 
-fn definition(own: &Type) -> Option<Value> {
+fn definition(schema: &Schema, own: &Type) -> Option<Value> {
     let mut definition = match &own.kind {
         Kind::Scalar => json!({}),
-        // An argument with a nullable type takes null, and the reference to the enum can't say so.
-        Kind::Enum(values) => {
-            let values = values.iter().map(|value| json!(value)).chain([Value::Null]);
-            json!({ "enum": values.collect::<Vec<_>>() })
-        }
+        Kind::Enum(values) => json!({ "enum": values }),
         Kind::Input(input) => {
-            let properties: Map<String, Value> =
-                input.fields.iter().map(|field| (field.name.clone(), argument(field))).collect();
+            let properties =
+                input.fields.iter().map(|field| (field.name.clone(), argument(schema, field)));
+            let properties: Map<String, Value> = properties.collect();
             let required = input.fields.iter().filter(|field| field.is_required());
             let required: Vec<&str> = required.map(|field| field.name.as_str()).collect();
             let mut object = json!({ "type": "object", "properties": properties, "additionalProperties": false });
@@ -42,13 +39,20 @@ fn definition(own: &Type) -> Option<Value> {
 }
 
 /// The schema of an argument, or of a field of an input object.
-pub fn argument(argument: &Argument) -> Value {
-    let mut schema = match &argument.r#type {
+pub fn argument(schema: &Schema, argument: &Argument) -> Value {
+    let mut described = match &argument.r#type {
         TypeRef::NonNull(inner) => value(inner),
+        TypeRef::Named(name) if is_enum(schema, name) => {
+            json!({ "anyOf": [value(&argument.r#type), { "type": "null" }] })
+        }
         nullable => or_null(value(nullable)),
     };
-    describe(&mut schema, &argument.description);
-    schema
+    describe(&mut described, &argument.description);
+    described
+}
+
+fn is_enum(schema: &Schema, name: &str) -> bool {
+    schema.types.get(name).is_some_and(|own| matches!(own.kind, Kind::Enum(_)))
 }
 
 fn value(r#type: &TypeRef) -> Value {

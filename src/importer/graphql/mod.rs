@@ -59,7 +59,7 @@ fn operation(schema: &Schema, kind: &str, field: &Field) -> Value {
     let request = request(schema, kind, field);
     let returned = field.r#type.name();
     let model = ["Connection", "Payload"].iter().find_map(|suffix| returned.strip_suffix(suffix));
-    let body = body(field, &request);
+    let body = body(schema, field, &request);
     let is_required = body.get("required").is_some();
     json!({
         "operationId": field.name,
@@ -102,11 +102,11 @@ fn request(schema: &Schema, kind: &str, field: &Field) -> GraphqlRequest {
     GraphqlRequest { document, selection, first: is_page.then_some(PAGE) }
 }
 
-fn body(field: &Field, request: &GraphqlRequest) -> Value {
+fn body(schema: &Schema, field: &Field, request: &GraphqlRequest) -> Value {
     let mut properties: Map<String, Value> = field
         .arguments
         .iter()
-        .map(|argument| (argument.name.clone(), input::argument(argument)))
+        .map(|argument| (argument.name.clone(), input::argument(schema, argument)))
         .collect();
     if !request.selection.is_empty() {
         properties.entry(SELECT).or_insert_with(|| {
@@ -322,7 +322,7 @@ mod tests {
                 "type": "object",
                 "properties": {
                     "title": { "type": "string" },
-                    "priority": { "$ref": "#/components/schemas/Priority" },
+                    "priority": { "anyOf": [{ "$ref": "#/components/schemas/Priority" }, { "type": "null" }] },
                     "parent": { "$ref": "#/components/schemas/IssueInput" },
                     "dueDate": { "$ref": "#/components/schemas/Date" },
                     "ids": { "type": ["array", "null"], "items": { "type": ["string", "integer"] } },
@@ -332,7 +332,7 @@ mod tests {
             })
         );
         let priority = &document["components"]["schemas"]["Priority"];
-        assert_eq!(*priority, json!({ "enum": ["LOW", "HIGH", null] }));
+        assert_eq!(*priority, json!({ "enum": ["LOW", "HIGH"] }));
         let issues = &document["paths"]["/v1/graphql#query.issues"]["post"]["requestBody"];
         assert_eq!(issues["required"], false);
     }
