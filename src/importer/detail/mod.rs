@@ -21,7 +21,7 @@ use super::action::Actions;
 use super::document::Document;
 use super::paths::ExternalDocs;
 use super::report::counted;
-use super::server::base::Base;
+use super::server::base::{Base, repeated, without_repeated};
 use super::{image, server, text};
 use crate::catalog::action::stored::{OperationInfo, Reached, Requirement, StoredAction};
 use crate::catalog::action::unit::{self, Deflated};
@@ -49,15 +49,22 @@ pub struct Details {
     pub headers: Parameters,
 }
 
-/// Builds the details of a document's actions, relative to the platform's base URL if that is known from elsewhere.
-pub fn build<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&Base>) -> Details {
+/// Builds the details of a document's actions. `own` is the document's base URL; the details are relative to the platform's
+/// base URL if that is known from elsewhere.
+pub fn build<F>(
+    document: &Document<F>,
+    actions: &Actions<'_, F>,
+    own: Option<&str>,
+    base: Option<&Base>,
+) -> Details {
     let mut definitions = Definitions::new(Sources::new(document));
     let everywhere = security(document.requirements.get());
+    let again = own.and_then(|own| repeated(own, actions.found.iter().map(|found| found.path)));
     let mut drafts: Vec<Draft> = Vec::with_capacity(actions.rows.len());
     for (found, row) in actions.found.iter().zip(&actions.rows) {
         let operation = found.operation;
         let mut input = Reaching::default();
-        let facts = facts(found, base);
+        let facts = facts(found, again, base);
         let given = parameters::convert(
             operation.parameters.get(),
             found.item.parameters.get(),
@@ -97,7 +104,11 @@ pub fn build<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&
     Details { units: units::build(drafts, &definitions), left_out, headers }
 }
 
-fn facts<F>(found: &super::action::Found<'_, F>, base: Option<&Base>) -> OperationInfo {
+fn facts<F>(
+    found: &super::action::Found<'_, F>,
+    again: Option<&str>,
+    base: Option<&Base>,
+) -> OperationInfo {
     let operation = found.operation;
     let texts = [operation.description.as_str(), operation.summary.as_str()];
     let texts = texts.into_iter().find(|texts| !texts.trim().is_empty()).unwrap_or_default();
@@ -106,6 +117,8 @@ fn facts<F>(found: &super::action::Found<'_, F>, base: Option<&Base>) -> Operati
     // Amazon's documents distinguish operations by a fragment, which is never sent; a parameter has the same value.
     let path = found.path.split('#').next().unwrap_or_default();
     let server = [&operation.servers, &found.item.servers].into_iter().find_map(server::first);
+    let repeated = again.filter(|_| server.is_none());
+    let path = repeated.and_then(|again| without_repeated(path, again)).unwrap_or(path);
     let (path, server) = match (server, base) {
         (None, Some(base)) => base.place(path),
         (server, _) => (path.to_owned(), server),

@@ -38,6 +38,25 @@ impl Base {
     }
 }
 
+/// The path of a document's base URL, if paths of operations repeat it, as in Ticketmaster's document: `/discovery/v2` of
+/// the base URL, and `/discovery/v2/events`. A single segment, such as `/api`, may be part of both, unless all paths have it.
+pub fn repeated<'a>(server: &'a str, mut paths: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let (_, base) = split(server);
+    let is_repeated = |path: &str| without_repeated(path, base).is_some();
+    let is_found = match base.matches('/').count() {
+        0 => false,
+        1 => paths.all(is_repeated),
+        _ => paths.any(is_repeated),
+    };
+    is_found.then_some(base)
+}
+
+/// The path without the base that it repeats.
+pub fn without_repeated<'a>(path: &'a str, base: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(base)?;
+    if rest.is_empty() { Some("/") } else { Some(rest).filter(|rest| rest.starts_with('/')) }
+}
+
 /// Splits a URL into its scheme with its host, and everything after them.
 pub fn split_origin(url: &str) -> (&str, &str) {
     let start = url.find("://").map_or(0, |at| at.saturating_add(3));
@@ -56,6 +75,24 @@ fn split(url: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_can_repeat_the_base_url() {
+        for (server, paths, expected) in [
+            ("https://a.com/discovery/v2", &["/discovery/v2/events", "/discovery/v2"][..], true),
+            ("https://a.com/api/v1", &["/sites", "/api/v1/sites/{id}/env"], true),
+            ("https://a.com/api", &["/api", "/api/projects"], true),
+            ("https://a.com/api", &["/api/plugins", "/plugins"], false),
+            ("https://a.com/api/v1", &["/v1/x", "/api/v10/x"], false),
+            ("https://a.com", &["/a"], false),
+        ] {
+            let found = repeated(server, paths.iter().copied());
+            assert_eq!(found.is_some(), expected, "{server} {paths:?}");
+        }
+        assert_eq!(without_repeated("/api/v1/x", "/api/v1"), Some("/x"));
+        assert_eq!(without_repeated("/api/v1", "/api/v1"), Some("/"));
+        assert_eq!(without_repeated("/api/v10", "/api/v1"), None);
+    }
 
     #[test]
     fn path_is_relative_to_the_platforms_base_url() {
