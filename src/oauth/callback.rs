@@ -122,11 +122,13 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     let mut others = Parameters::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let name = decode_form(name).ok_or(CallbackError::Encoding)?;
+        // What a proxy or a tracker adds may be encoded in another way; it must not cost the user the code.
+        let Some(name) = decode_form(name) else { continue };
         let value = match decode_form(value) {
             Some(value) => value,
             None if TEXTS.contains(&&*name) => decode_form_lossy(value).into(),
-            None => return Err(CallbackError::Encoding),
+            None if KNOWN.contains(&&*name) => return Err(CallbackError::Encoding),
+            None => continue,
         };
         match KNOWN.iter().zip(&mut known).find(|(known, _)| **known == name) {
             Some((name, Some(_))) => return Err(CallbackError::Duplicate(name)),
@@ -220,6 +222,7 @@ mod tests {
             ("&code=c&&state=s&", "c", "s", None),
             ("code=c&state=s&error=", "c", "s", None),
             ("code=c&state=s&iss=&x&x=1", "c", "s", None),
+            ("code=c&state=s&note=%ZZ&%ff=1", "c", "s", None),
             ("code=c&state=s&denied=false&error_reason=none", "c", "s", None),
         ] {
             let callback = code(query);

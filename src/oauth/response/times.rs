@@ -71,6 +71,10 @@ const fn truncated(number: f64) -> u64 {
 pub fn retry_after(header: Option<&str>, now_ms: u64) -> Option<u64> {
     let field_value = header?.trim();
     let wait = match whole(&Value::from(field_value)) {
+        // Some servers write the time at which the wait ends.
+        Some(moment) if moment >= FIRST_MOMENT => {
+            moment.saturating_mul(1000).saturating_sub(now_ms)
+        }
         Some(seconds) => seconds.saturating_mul(1000),
         None => http_date(field_value)?.saturating_sub(now_ms),
     };
