@@ -280,6 +280,22 @@ fn redact(value: &Value, secrets: &[&str]) -> Option<Value> {
     })
 }
 
+/// The value at a JSON Pointer in which a step such as `?is_default=true` selects the first item of a list that has this
+/// member.
+fn find<'a>(body: &'a Value, pointer: &str) -> Option<&'a Value> {
+    pointer.split('/').skip(1).try_fold(body, |value, step| {
+        let Some((name, expected)) = step.strip_prefix('?').and_then(|it| it.split_once('='))
+        else {
+            return value.pointer(&format!("/{step}"));
+        };
+        value.as_array()?.iter().find(|item| match item.get(name) {
+            Some(Value::String(text)) => text == expected,
+            Some(other) => json::text(other) == expected,
+            None => false,
+        })
+    })
+}
+
 /// The values of fields in a response, by the method's sources of this kind: names and values.
 pub fn field_values<'a>(
     oauth: &'a OAuth2,
@@ -288,7 +304,7 @@ pub fn field_values<'a>(
 ) -> impl Iterator<Item = (String, String)> + 'a {
     let sources = oauth.field_sources.iter().filter(move |source| source.from == from);
     sources.filter_map(move |source| {
-        let raw = match body.pointer(&source.at)? {
+        let raw = match find(body, &source.at)? {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(number) => json::text(number),
             _ => return None,

@@ -323,10 +323,24 @@ fn reads_field_values_from_the_methods_sources() {
         source("company", "/other", None),
         source("id", "/owner/id", None),
         source("none", "/owner", None),
+        source(
+            "server",
+            "/accounts/?is_default=true/base/0",
+            Some("https://{server}.acme.example"),
+        ),
+        source("named", "/accounts/?name=First/id", None),
+        source("none", "/accounts/?name=Third/id", None),
+        source("none", "/owner/?id=7/id", None),
     ];
     let oauth = OAuth2 { field_sources, ..platform() };
-    let body = json!({ "access_token": "a", "api_domain": "https://Big.ACME.example/", "owner": { "id": 7 } });
-    let field_values = [("company", "Big"), ("id", "7")]
+    let body = json!({
+        "access_token": "a", "api_domain": "https://Big.ACME.example/", "owner": { "id": 7 },
+        "accounts": [
+            { "name": "First", "id": "f", "base": ["https://na1.acme.example"] },
+            { "name": "Second", "is_default": true, "base": ["https://na3.acme.example"] },
+        ],
+    });
+    let field_values = [("company", "Big"), ("id", "7"), ("server", "na3"), ("named", "f")]
         .map(|(field, value)| (field.to_owned(), value.to_owned()));
     assert_eq!(tokens(&oauth, &body).field_values, field_values);
     let body = json!({ "access_token": "a", "api_domain": "https://acme.example.evil.example" });
