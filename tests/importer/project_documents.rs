@@ -15,6 +15,8 @@ use super::support::{NoProgress, folder, platforms_of};
 
 /// The number of operations of each document.
 const OPERATIONS: &[(&str, usize)] = &[
+    ("calendly", 37),
+    ("confluence", 33),
     ("contentful", 36),
     ("freshdesk", 31),
     ("harvest", 36),
@@ -25,6 +27,7 @@ const OPERATIONS: &[(&str, usize)] = &[
     ("todoist", 30),
     ("typeform", 22),
     ("woocommerce", 29),
+    ("wordpress-site", 36),
 ];
 
 /// A document of the operator.
