@@ -9,6 +9,7 @@ use connector_vault::importer::cli::{
     CheckArgs, DiffArgs, ExportArgs, FindArgs, ImportArgs, ShowArgs,
 };
 use connector_vault::importer::fetched::command::FetchArgs;
+use connector_vault::importer::instance::ImportInstanceArgs;
 use connector_vault::openapi::{RecordedResponses, document};
 use connector_vault::operator;
 
@@ -65,6 +66,7 @@ enum Catalog {
     Import(ImportArgs),
     Add(AddArgs),
     Fetch(FetchArgs),
+    ImportInstance(ImportInstanceArgs),
     Check(CheckArgs),
     Diff(DiffArgs),
     Export(ExportArgs),
@@ -118,6 +120,7 @@ fn main() -> ExitCode {
         Command::Catalog(Catalog::Import(args)) => args.run(),
         Command::Catalog(Catalog::Add(args)) => args.run(),
         Command::Catalog(Catalog::Fetch(args)) => args.run(),
+        Command::Catalog(Catalog::ImportInstance(args)) => args.run(),
         Command::Catalog(Catalog::Check(args)) => args.run(),
         Command::Catalog(Catalog::Diff(args)) => args.run(),
         Command::Catalog(Catalog::Export(args)) => args.run(),

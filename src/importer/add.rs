@@ -46,7 +46,7 @@ pub fn remember(import: &ImportArgs, folder: &Folder) -> Result<()> {
 }
 
 /// The arguments of the last import.
-fn remembered(folder: &Folder) -> Result<ImportArgs> {
+pub fn remembered(folder: &Folder) -> Result<ImportArgs> {
     let path = folder.0.join(NOTE);
     let json = fs::read(&path).with_context(|| {
         format!(

@@ -1,11 +1,10 @@
 //! `npm run catalog -- import | check | diff | export | find | show`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
@@ -19,10 +18,11 @@ use super::folder::Folder;
 use super::licence::LicenceFilter;
 use super::oauth_list::OAuthList;
 use super::overrides::Overrides;
+use super::progress::Progress;
 use super::providers::Providers;
 use super::report::{Reason, Summary, counted};
 use super::shipped::shipped;
-use super::{Import, Watch, add, check, diff, find, import, lost, show};
+use super::{Import, add, check, diff, find, import, instance, lost, show};
 
 /// The default catalog folder.
 pub(super) const DEFAULT_OUT: &str = ".catalog";
@@ -69,6 +69,10 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE", requires = "fetched")]
     #[serde(default)]
     list: Option<PathBuf>,
+    /// Descriptions of instances, by platform; `import-instance` adds them.
+    #[arg(skip)]
+    #[serde(default)]
+    instances: BTreeMap<String, PathBuf>,
     /// The catalog folder to write
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     pub(super) out: PathBuf,
@@ -147,6 +151,11 @@ impl ImportArgs {
         }
     }
 
+    /// Adds the description of an instance of a platform, at an absolute path.
+    pub(super) fn add_instance(&mut self, platform: &str, path: PathBuf) {
+        self.instances.insert(platform.to_owned(), path);
+    }
+
     /// The arguments as an import job.
     pub(super) fn job(&self) -> Result<Import> {
         let given_or = |given: Option<&Path>, default: &str| {
@@ -168,7 +177,11 @@ impl ImportArgs {
         let newer = paths(&self.newer);
         let list = self.oauth_list.as_deref().map(from_where_npm_was_called);
         let oauth_list = list.as_deref().map(OAuthList::read).transpose()?.unwrap_or_default();
-        let (fetched, missing) = self.fetched()?;
+        let (mut fetched, missing) = self.fetched()?;
+        fetched.retain(|document| !self.instances.contains_key(&document.platform));
+        for (platform, path) in &self.instances {
+            fetched.push(instance::document(platform, path)?);
+        }
         Ok(Import {
             sources,
             licence,
@@ -462,66 +475,4 @@ pub(super) fn from_where_npm_was_called(path: &Path) -> PathBuf {
 /// Prints to stdout. It is not an error when the reader stops early (`… | head`).
 fn say(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
-}
-
-/// A progress bar on a terminal, an occasional line elsewhere.
-#[derive(Default)]
-struct Progress(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    bar: Option<indicatif::ProgressBar>,
-    total: u64,
-    read: u64,
-    last_report: Option<Instant>,
-}
-
-/// How often a line is written when stderr is not a terminal.
-const REPORT_EVERY: Duration = Duration::from_secs(5);
-
-impl Progress {
-    fn with(&self, act: impl FnOnce(&mut State)) {
-        act(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-    }
-
-    fn done(&self) {
-        self.with(|state| {
-            if let Some(bar) = &state.bar {
-                bar.finish_and_clear();
-            }
-        });
-    }
-}
-
-impl Watch for Progress {
-    fn found(&self, files: usize, bytes: u64) {
-        self.with(|state| {
-            state.total = bytes;
-            state.last_report = Some(Instant::now());
-            if std::io::stderr().is_terminal() {
-                let bar = indicatif::ProgressBar::new(bytes).with_message(format!("{files} files"));
-                if let Ok(style) = indicatif::ProgressStyle::with_template(
-                    "{msg} {wide_bar} {bytes} of {total_bytes}",
-                ) {
-                    bar.set_style(style);
-                }
-                state.bar = Some(bar);
-            }
-        });
-    }
-
-    fn read(&self, bytes: u64) {
-        self.with(|state| {
-            state.read = state.read.saturating_add(bytes);
-            if let Some(bar) = &state.bar {
-                bar.inc(bytes);
-            } else if state
-                .last_report
-                .is_some_and(|last_report| last_report.elapsed() >= REPORT_EVERY)
-            {
-                state.last_report = Some(Instant::now());
-                eprintln!("read {} of {} MB", state.read / 1_000_000, state.total / 1_000_000);
-            }
-        });
-    }
 }

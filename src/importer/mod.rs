@@ -1,7 +1,7 @@
 //! Converts `OpenAPI` documents into a catalog folder. Knows the catalog's format, and nothing of storage at
 //! Cloudflare.
 //!
-//! [`source`] finds the files, [`fetched`] those of `sources.toml`, [`parts`] joins files that form one document, and
+//! [`source`] finds the files, [`fetched`] those of `sources.toml`, [`instance`] downloads what an instance of a platform says about itself, [`parts`] joins files that form one document, and
 //! [`read`] parses each into a `document` with only what the catalog needs; `discovery` and `graphql` translate other
 //! formats.
 //! [`connector`] and [`action`] make the rows, [`auth`] and [`server`] a connector's detail, `detail` an action's. Then
@@ -34,6 +34,7 @@ pub mod folder;
 mod graphql;
 pub mod hash;
 pub mod image;
+pub mod instance;
 pub mod licence;
 mod lost;
 mod markup;
@@ -46,6 +47,7 @@ mod parallel;
 pub mod parts;
 mod paths;
 pub mod platform;
+mod progress;
 pub mod providers;
 pub mod read;
 pub mod report;

@@ -135,7 +135,8 @@ impl<'a> SharedDocument<'a> {
             match &mut outcome {
                 Outcome::Rows { naming, draft, .. } => {
                     *naming = Naming::assigned(&document.platform);
-                    draft.detail.license.get_or_insert_with(|| document.license());
+                    draft.detail.license =
+                        draft.detail.license.take().or_else(|| document.license());
                 }
                 Outcome::Closed { licence, .. } => {
                     let licence = licence.take().or_else(|| Some(document.licence.clone()));
@@ -372,7 +373,7 @@ pub(super) fn rows<F: Format>(
     let own = draft.detail.servers.first().map(|server| server.url.as_str());
     let own = own.or_else(|| document.server());
     let base = take.address.map(|address| Base::new(address, own));
-    let details = detail::build(document, &actions, base.as_ref());
+    let details = detail::build(document, &actions, own, base.as_ref());
     draft.detail.headers = details.headers;
     draft.units = details.units;
     warnings.extend(details.left_out);

@@ -39,6 +39,7 @@ fn fetched(folder: &Path, platform: &str, text: &str, prefixes: &[&str]) -> Fetc
         sha256,
         paths: PathFilter::new(&prefixes),
         licence: "MIT".into(),
+        is_instance: false,
     }
 }
 

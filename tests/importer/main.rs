@@ -16,6 +16,7 @@ mod flat;
 mod flat_check;
 mod folder;
 mod graphql;
+mod instance;
 mod licences;
 mod name_clashes;
 mod names;

@@ -41,17 +41,20 @@ pub struct FetchedDocument {
     pub licence: String,
     /// The URL that takes requests, for a GraphQL schema.
     pub endpoint: Option<String>,
+    /// Whether it is the description that the operator's instance has of itself.
+    pub is_instance: bool,
 }
 
 impl FetchedDocument {
     /// Whether an import with this licence filter includes it.
     pub fn is_taken(&self, filter: LicenceFilter) -> bool {
-        filter == LicenceFilter::Any || licence::is_open_name(&self.licence)
+        self.is_instance || filter == LicenceFilter::Any || licence::is_open_name(&self.licence)
     }
 
     /// The licence, for a document that does not state one itself.
-    pub fn license(&self) -> License {
-        License { name: Some(self.licence.clone()), url: None }
+    pub fn license(&self) -> Option<License> {
+        let name = Some(self.licence.clone()).filter(|_| !self.is_instance);
+        name.map(|name| License { name: Some(name), url: None })
     }
 }
 
@@ -86,6 +89,7 @@ pub fn available(
             paths: source.paths.clone(),
             licence: source.licence.clone(),
             endpoint: source.endpoint.clone(),
+            is_instance: false,
         });
     }
     Ok((documents, missing))
