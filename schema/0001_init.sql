@@ -841,9 +841,9 @@ CREATE TABLE agent_approvals (
   title             TEXT    NOT NULL,
   method            TEXT    NOT NULL,
   -- pending: waits for the user. approved: is being run. done: has run. declined: does not run. download: a call by
-  -- `GET` that is repeated when its link is opened, because its response is a file.
-  state             TEXT    NOT NULL CHECK (state IN ('pending', 'approved', 'done', 'declined', 'download')),
-  -- The input of the call; once it has run, the response. Of a download, the request.
+  -- `GET` that is repeated when its link is opened, because its response is a file. connect: the link of an attempt.
+  state             TEXT    NOT NULL CHECK (state IN ('pending', 'approved', 'done', 'declined', 'download', 'connect')),
+  -- The input of the call; once it has run, the response. Of a download, the request. Of an attempt, its own link.
   sealed            TEXT    NOT NULL,
   sealed_key        TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
   -- A hash of the one-time secret in `continueUrl`, by which the app sends the user to the approval page.

@@ -8,6 +8,7 @@
 use serde::Deserialize;
 
 use super::grant::Grant;
+use super::sign_in::Endpoint;
 use super::statements::{CONTINUE_MS, Step};
 use crate::auth::statements::Guard;
 use crate::auth::statements::key_is_valid;
@@ -33,6 +34,8 @@ pub enum State {
     Declined,
     /// Not a call that waits: see [`super::download`].
     Download,
+    /// Not a call that waits: see [`NewLink`].
+    Connect,
 }
 
 /// A row of `agent_approvals`.
@@ -111,6 +114,42 @@ impl NewApproval<'_> {
     }
 }
 
+/// A link of an agent to a connect attempt of its user. It contains only the id of this row. The attempt's own link is sealed, and
+/// shown to the user who has signed in as the grant's identity: another person could connect their account for that identity.
+#[derive(Debug)]
+pub struct NewLink<'a> {
+    /// A UUID.
+    pub id: &'a str,
+    pub grant_id: &'a str,
+    /// The id of the attempt.
+    pub attempt: &'a str,
+    /// The connection that the attempt creates or reconnects.
+    pub connection_id: &'a str,
+    /// The secret of the attempt's own link, encrypted.
+    pub sealed: &'a Sealed,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+    pub expires_at: u64,
+}
+
+impl NewLink<'_> {
+    /// Inserts the link of an attempt that was stored, while the grant is active.
+    pub fn insert(&self) -> Statement {
+        statement(
+            "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, identity_type, connection_id, action, title, method, state, sealed, created_at, expires_at) SELECT ?1, g.account, g.environment, g.endpoint, g.id, g.key_id, g.identity, g.identity_type, ?3, '', '', 'GET', 'connect', ?4, ?5, ?6 FROM agent_grants g WHERE g.id = ?2 AND g.state = 'active' AND EXISTS (SELECT 1 FROM connect_attempts a WHERE a.id = ?7) ON CONFLICT (id) DO NOTHING",
+            vec![
+                Param::text(self.id),
+                Param::text(self.grant_id),
+                Param::text(self.connection_id),
+                Param::text(self.sealed.as_str()),
+                Param::integer(self.now),
+                Param::integer(self.expires_at),
+                Param::text(self.attempt),
+            ],
+        )
+    }
+}
+
 /// Deletes expired approvals. Runs each minute, so that encrypted inputs and responses are not kept.
 pub fn prune(now: u64) -> Statement {
     statement(
@@ -139,7 +178,7 @@ pub fn select(endpoint: &str, id: &str) -> Statement {
 /// Selects the approval that a request has opened.
 pub fn select_claimed(endpoint: &str, browser_hash: &str, claimed_by: &str) -> Statement {
     statement(
-        "SELECT * FROM agent_approvals WHERE endpoint = ?1 AND browser_hash = ?2 AND claimed_by = ?3 AND state IN ('pending', 'download')",
+        "SELECT * FROM agent_approvals WHERE endpoint = ?1 AND browser_hash = ?2 AND claimed_by = ?3 AND state IN ('pending', 'download', 'connect')",
         vec![Param::text(endpoint), Param::text(browser_hash), Param::text(claimed_by)],
     )
 }
@@ -180,7 +219,7 @@ pub fn send_by_app(
     sql.push(" WHERE id = ").text(id).push(" AND endpoint = ").text(endpoint);
     sql.push(" AND identity = ").text(identity).push(" AND identity_type IS ");
     sql.bind(Param::optional_text(identity_type.map(IdentityType::as_str)));
-    sql.push(" AND state IN ('pending', 'download') AND expires_at > ").integer(now);
+    sql.push(" AND state IN ('pending', 'download', 'connect') AND expires_at > ").integer(now);
     sql.push(" AND EXISTS (SELECT 1 FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = agent_approvals.endpoint WHERE k.account = agent_approvals.account AND ");
     sql.guard().push(") RETURNING id");
     sql.finish()
@@ -189,25 +228,26 @@ pub fn send_by_app(
 /// Opens the page with the app's secret, once, in the browser that opened the link.
 pub fn open_by_secret(step: Step<'_>, secret_hash: &str) -> Statement {
     statement(
-        "UPDATE agent_approvals SET secret_hash = NULL, claimed_by = ?4 WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state IN ('pending', 'download') AND secret_expires_at > ?5 AND expires_at > ?5",
+        "UPDATE agent_approvals SET secret_hash = NULL, claimed_by = ?4 WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state IN ('pending', 'download', 'connect') AND secret_expires_at > ?5 AND expires_at > ?5",
         step.params(secret_hash),
     )
 }
 
-/// Opens the page for a user whom the OpenID provider has authenticated.
+/// Opens the page for a user whom the OpenID provider has authenticated, unless the sign-in has changed meanwhile.
 pub fn open_by_provider(
     step: Step<'_>,
     id: &str,
     identity: &str,
-    identity_type: Option<IdentityType>,
+    endpoint: &Endpoint,
 ) -> Statement {
     statement(
-        "UPDATE agent_approvals SET secret_hash = NULL, browser_hash = ?3, claimed_by = ?4 WHERE id = ?1 AND endpoint = ?2 AND identity = ?6 AND identity_type IS ?7 AND state IN ('pending', 'download') AND expires_at > ?5",
+        "UPDATE agent_approvals SET secret_hash = NULL, browser_hash = ?3, claimed_by = ?4 WHERE id = ?1 AND endpoint = ?2 AND identity = ?6 AND identity_type IS ?7 AND state IN ('pending', 'download', 'connect') AND expires_at > ?5 AND EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?2 AND e.type = 'oidc' AND e.updated_at = ?8)",
         [
             step.params(id),
             vec![
                 Param::text(identity),
-                Param::optional_text(identity_type.map(IdentityType::as_str)),
+                Param::optional_text(endpoint.identity_type.map(IdentityType::as_str)),
+                Param::integer(endpoint.updated_at),
             ],
         ]
         .concat(),

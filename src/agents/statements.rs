@@ -8,7 +8,6 @@ use super::refresh::{GRACE_MS, IDLE_MS, RefreshToken};
 use super::request::{AccessRequest, AgentRequest, LIFETIME_MS};
 use super::sign_in::SignInType;
 use super::{Access, Confirm};
-use crate::auth::Principal;
 use crate::auth::key::hash;
 use crate::auth::statements::{Guard, key_is_valid};
 use crate::connections::statements::sql::Sql;
@@ -36,24 +35,18 @@ pub fn select_own(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// Like [`select_own`], for an authenticated request.
-pub fn select_of(principal: &Principal) -> Statement {
-    statement(
-        "SELECT * FROM agent_endpoints WHERE account = ?1 AND environment = ?2",
-        vec![Param::text(&principal.account), Param::text(principal.environment.as_str())],
-    )
-}
-
 /// The configuration of a sign-in.
 #[derive(Debug)]
 pub struct NewSignIn<'a> {
-    /// The id of the endpoint, if it does not exist yet.
+    /// The id of the endpoint.
     pub id: &'a str,
     pub kind: SignInType,
     pub issuer: Option<&'a str>,
     pub client_id: Option<&'a str>,
     /// The client secret, encrypted for the id of the existing endpoint.
     pub sealed: Option<&'a Sealed>,
+    /// Whether the stored client secret stays, instead of `sealed`.
+    pub keeps_sealed: bool,
     pub identity_claim: Option<&'a str>,
     pub identity_type: Option<IdentityType>,
     pub confirm: Option<Confirm>,
@@ -62,40 +55,47 @@ pub struct NewSignIn<'a> {
     pub now: u64,
 }
 
-/// Creates the endpoint of a principal if it does not exist, so that retries use the same id.
-pub fn create_endpoint(principal: &Principal, id: &str, now: u64) -> Statement {
-    statement(
-        "INSERT INTO agent_endpoints (id, account, environment, key_id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (account, environment) DO NOTHING",
-        vec![
-            Param::text(id),
-            Param::text(&principal.account),
-            Param::text(principal.environment.as_str()),
-            Param::text(&principal.key_id),
-            Param::integer(now),
-        ],
-    )
+/// Creates the endpoint of the caller's account if it does not exist, so that retries use the same id. It and [`put_sign_in`] do
+/// nothing if the caller may no longer do it: the provider has responded since the request was authorized.
+pub fn create_endpoint(guard: &Guard<'_>, id: &str, now: u64) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("INSERT INTO agent_endpoints (id, account, environment, key_id, created_at, updated_at) SELECT ").text(id);
+    sql.push(", k.account, k.environment, k.id, ").integer(now).push(", ").integer(now);
+    sql.push(" FROM api_keys k WHERE ").guard();
+    sql.push(" ON CONFLICT (account, environment) DO NOTHING");
+    sql.finish()
 }
 
 /// Configures the sign-in. Existing grants stay valid.
-pub fn put_sign_in(principal: &Principal, new: &NewSignIn<'_>) -> Statement {
-    statement(
-        "UPDATE agent_endpoints SET type = ?3, key_id = ?4, issuer = ?5, client_id = ?6, sealed = ?7, identity_claim = ?8, identity_type = ?9, url = ?10, created_at = iif(type IS NULL, ?11, created_at), updated_at = ?11, confirm = ?13 WHERE account = ?1 AND environment = ?2 AND id = ?12",
-        vec![
-            Param::text(&principal.account),
-            Param::text(principal.environment.as_str()),
-            Param::text(new.kind.as_str()),
-            Param::text(&principal.key_id),
-            Param::optional_text(new.issuer),
-            Param::optional_text(new.client_id),
-            Param::optional_text(new.sealed.map(Sealed::as_str)),
-            Param::optional_text(new.identity_claim),
-            Param::optional_text(new.identity_type.map(IdentityType::as_str)),
-            Param::optional_text(new.url),
-            Param::integer(new.now),
-            Param::text(new.id),
-            Param::optional_text(new.confirm.map(Confirm::as_str)),
-        ],
-    )
+pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("UPDATE agent_endpoints SET key_id = k.id, type = ").text(new.kind.as_str());
+    for (column, value) in [
+        ("issuer", new.issuer),
+        ("client_id", new.client_id),
+        ("identity_claim", new.identity_claim),
+        ("identity_type", new.identity_type.map(IdentityType::as_str)),
+        ("confirm", new.confirm.map(Confirm::as_str)),
+        ("url", new.url),
+    ] {
+        sql.push(", ").push(column).push(" = ").bind(Param::optional_text(value));
+    }
+    sql.push(", sealed = ");
+    if new.keeps_sealed {
+        // The stored secret is kept only for the same provider and client.
+        sql.push("iif(issuer IS ").bind(Param::optional_text(new.issuer));
+        sql.push(" AND client_id IS ").bind(Param::optional_text(new.client_id));
+        sql.push(", sealed, NULL)");
+    } else {
+        sql.bind(Param::optional_text(new.sealed.map(Sealed::as_str)));
+    }
+    sql.push(", created_at = iif(type IS NULL, ")
+        .integer(new.now)
+        .push(", agent_endpoints.created_at), updated_at = ");
+    sql.integer(new.now);
+    sql.push(" FROM api_keys k WHERE agent_endpoints.account = k.account AND agent_endpoints.environment = k.environment AND agent_endpoints.id = ");
+    sql.text(new.id).push(" AND ").guard();
+    sql.finish()
 }
 
 /// Disables the sign-in, and deletes every grant of the account and environment. The endpoint keeps its id.
@@ -182,16 +182,17 @@ impl NewGrant<'_> {
         sql.finish()
     }
 
-    /// Inserts the grant of a user whom the OpenID provider has authenticated, while the key is valid that configured the
-    /// sign-in.
-    pub fn by_provider(&self) -> Statement {
+    /// Inserts the grant of a user whom the OpenID provider has authenticated, unless the sign-in has changed meanwhile or the
+    /// key that configured it is no longer valid.
+    pub fn by_provider(&self, configured_at: u64) -> Statement {
         let guard =
             Guard { condition: "", params: Vec::new(), restriction: None, signed_scopes: None };
         let mut sql = Sql::new(&guard);
         sql.push(NEW);
         self.push(&mut sql, "e.key_id", State::Opened, LIFETIME_MS);
         sql.push(" FROM agent_endpoints e WHERE e.type = 'oidc' AND e.id = ");
-        sql.text(&self.request.endpoint).push(" AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = e.key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ");
+        sql.text(&self.request.endpoint).push(" AND e.updated_at = ").integer(configured_at);
+        sql.push(" AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = e.key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ");
         sql.integer(self.now).push(")) ON CONFLICT (id) DO NOTHING");
         sql.finish()
     }

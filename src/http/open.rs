@@ -46,6 +46,7 @@ pub(crate) async fn respond<P: Ports>(
         | Open::AgentApproval
         | Open::AgentDecision
         | Open::AgentDownload
+        | Open::AgentConnect
         | Open::Download
         | Open::AgentToken
         | Open::AgentRevoke

@@ -78,6 +78,7 @@ pub fn document(recorded_responses: &RecordedResponses) -> Node {
                 | Open::AgentApproval
                 | Open::AgentDecision
                 | Open::AgentDownload
+                | Open::AgentConnect
                 | Open::Download
                 | Open::AgentToken
                 | Open::AgentRevoke

@@ -367,19 +367,19 @@ texts! {
         "Votre agent ne recevra pas le résultat.",
         "Su agente no recibirá el resultado.",
         "エージェントは結果を受け取れません。";
-    NOTHING_TO_APPROVE:
-        "There is nothing to approve here",
-        "Hier gibt es nichts zu genehmigen",
-        "Il n’y a rien à approuver ici",
-        "Aquí no hay nada que aprobar",
-        "承認するものはありません";
-    NOTHING_TO_APPROVE_WHY:
-        "The call was already decided or has expired, the agent no longer has access, or you signed in as a different user than the agent's.",
-        "Über den Aufruf wurde bereits entschieden, er ist abgelaufen, der Agent hat keinen Zugriff mehr, oder Sie haben sich mit einem anderen Benutzerkonto angemeldet als dem, zu dem der Agent gehört.",
-        "La décision a déjà été prise, la demande a expiré, l’agent n’a plus accès, ou vous utilisez un autre compte utilisateur que celui de l’agent.",
-        "Ya se ha decidido sobre la llamada o ha caducado, el agente ya no tiene acceso, o ha iniciado sesión con un usuario distinto del que usa el agente.",
-        "すでに判断済みであるか、有効期限が切れています。または、エージェントのアクセス権がなくなったか、エージェントのユーザーとは別のユーザーでログインしています。";
-    NOTHING_TO_APPROVE_NEXT:
+    LINK_ENDED:
+        "This link does not work",
+        "Dieser Link funktioniert nicht",
+        "Ce lien ne fonctionne pas",
+        "Este enlace no funciona",
+        "このリンクは使用できません";
+    LINK_ENDED_WHY:
+        "It was already used or has expired, the agent no longer has access, or you signed in as a different user than the agent's.",
+        "Er wurde bereits verwendet oder ist abgelaufen, der Agent hat keinen Zugriff mehr, oder Sie haben sich mit einem anderen Benutzerkonto angemeldet als dem, zu dem der Agent gehört.",
+        "Il a déjà été utilisé ou a expiré, l’agent n’a plus accès, ou vous utilisez un autre compte utilisateur que celui de l’agent.",
+        "Ya se ha utilizado o ha caducado, el agente ya no tiene acceso, o ha iniciado sesión con un usuario distinto del que usa el agente.",
+        "すでに使用済みであるか、有効期限が切れています。または、エージェントのアクセス権がなくなったか、エージェントのユーザーとは別のユーザーでログインしています。";
+    LINK_ENDED_NEXT:
         "If you have just asked your agent for something, ask again.",
         "Wenn Sie Ihren Agenten gerade um etwas gebeten haben, bitten Sie ihn noch einmal darum.",
         "Si vous venez de demander quelque chose à votre agent, demandez-le de nouveau.",

@@ -737,6 +737,26 @@ impl Api {
         Self { env, service: Service::new(config), key }
     }
 
+    /// Moves the database to a file, so that a scripted server can change it while a request waits for a response. Returns
+    /// the file's path.
+    pub fn share_database(&mut self, name: &str) -> std::path::PathBuf {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.sqlite"));
+        self.env.database.move_to(&path);
+        path
+    }
+
+    /// Makes the scripted server run `change` on the database when it gets a request for `url`, while the service waits.
+    pub fn change_while(&mut self, name: &str, url: &'static str, change: &'static str) {
+        let path = self.share_database(name);
+        let mut serve = self.env.platform.replace(Box::new(|request| panic!("{}", request.url)));
+        *self.env.platform.borrow_mut() = Box::new(move |request| {
+            if request.url == url {
+                rusqlite::Connection::open(&path).unwrap().execute_batch(change).unwrap();
+            }
+            serve(request)
+        });
+    }
+
     /// A service with the [`small_catalog`].
     pub fn with_catalog() -> Self {
         Self::with_sessions("", "")

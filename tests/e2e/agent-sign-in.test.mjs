@@ -2,20 +2,27 @@
 // the account's identity provider.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { root } from "../../scripts/lib/paths.mjs";
 import { launch, open } from "./support/browser.mjs";
 import { Platform, calledCatalog } from "./support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
 import { CLIENTS, Idp } from "./support/oidc.mjs";
-import { State, build } from "./support/workspace.mjs";
-import { SESSION_SECRET, Server } from "./support/server.mjs";
+import { PythonClient } from "./support/python.mjs";
+import { State, build, folder } from "./support/workspace.mjs";
+import { SESSION_SECRET, Server, freePort } from "./support/server.mjs";
 import { Keeper, front } from "./support/signing-in.mjs";
 import { Visitor } from "./support/visitor.mjs";
 
 const CALLBACK = "http://localhost:3334/oauth/callback";
+const MCP_REMOTE = join(root, "node_modules", "mcp-remote", "dist", "proxy.js");
 const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = CLIENTS["idp-post"];
 
 describe("agents that sign in", () => {
@@ -87,6 +94,16 @@ describe("agents that sign in", () => {
     return at.searchParams.get("code");
   }
 
+  /** Signs in and agrees, whichever client asks. Returns where the browser goes then. */
+  async function allow(url, login) {
+    const visitor = new Visitor();
+    const { grant } = await toConsent(visitor, url, login);
+    const choice = { grant, decision: "allow", access: "write", accounts: "all" };
+    const response = await visitor.submit(`${endpoint}/consent`, choice);
+    assert.equal(response.status, 303, response.text);
+    return new URL(response.header("location"));
+  }
+
   async function rowsOf(client) {
     const { content, isError } = await client.callTool({ name: "list_connections", arguments: {} });
     assert.ok(!isError, JSON.stringify(content));
@@ -120,6 +137,39 @@ describe("agents that sign in", () => {
     await app.expect(204, "DELETE", `/v1/agent-grants/${rows[0].id}`);
     await assert.rejects(rowsOf(client), UnauthorizedError);
     await client.close();
+  });
+
+  // With an expired token, a conformance suite and a browser: lab/tests/agent-clients.test.mjs.
+  test("mcp-remote and PyPI's mcp call a tool with only the URL, and are rejected after revocation", async () => {
+    // Without a browser in its PATH, so that mcp-remote does not open the developer's.
+    const [port, place] = [await freePort(), join(folder, "agent-sign-in-remote")];
+    mkdirSync(place);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [MCP_REMOTE, endpoint, String(port), "--allow-http"],
+      env: { PATH: place, HOME: place, MCP_REMOTE_CONFIG_DIR: place },
+      stderr: "pipe",
+    });
+    const remote = new Client({ name: "test", version: "1" });
+    const { promise: askedAgain, resolve: askAgain } = Promise.withResolvers();
+    let asked = 0;
+    createInterface({ input: transport.stderr }).on("line", async (line) => {
+      if (!line.startsWith(`${endpoint}/authorize?`)) return;
+      asked += 1;
+      if (asked > 1) askAgain();
+      else await fetch(await allow(line, "ann"));
+    });
+    const follow = async (url) => (await allow(url, "bob")).searchParams;
+    const [python] = await Promise.all([PythonClient.signIn(endpoint, CALLBACK, follow), remote.connect(transport)]);
+    assert.deepEqual([await rowsOf(remote), await rowsOf(python)], [["ann"], ["bob"]]);
+    const { rows } = await app.expect(200, "GET", "/v1/agent-grants");
+    assert.deepEqual(rows.map(({ identity }) => identity).sort(), ["ann", "bob"]);
+    for (const { id } of rows) await app.expect(204, "DELETE", `/v1/agent-grants/${id}`);
+    await assert.rejects(rowsOf(python));
+    // mcp-remote requests another sign-in, and waits for its user.
+    rowsOf(remote).catch(() => {});
+    await askedAgain;
+    await Promise.all([remote.close(), python.close()]);
   });
 
   test("an agent with read access can read, but not write", async () => {

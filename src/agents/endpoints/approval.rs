@@ -40,15 +40,15 @@ const TOKEN_MS: u64 = 60_000;
 const RESPONSE_OPTIONS: [&str; 2] = ["select", "maxBytes"];
 
 impl<P: Ports> AgentContext<'_, P> {
-    /// Handles the link that an agent gave to its user: starts the user's sign-in. Reveals nothing about the call, not even
-    /// whether it exists.
+    /// Handles a link that an agent gave to its user: starts the user's sign-in. Reveals nothing about what the link is for,
+    /// not even whether it exists.
     pub(super) async fn approval(&self, request: &Request) -> Result<Response, Problem> {
         if request.method == "HEAD" {
             return Ok(head_response());
         }
         let query = Form::parse(&request.query, &[]).unwrap_or_default();
         let Some(id) = query.get("id").and_then(ConnectionId::parse) else {
-            return Ok(self.nothing_to_approve_page());
+            return Ok(self.link_ended_page());
         };
         self.check_rate(id.as_str()).await?;
         let endpoint = self.require_endpoint().await?;
@@ -66,17 +66,12 @@ impl<P: Ports> AgentContext<'_, P> {
         browser_hash: &str,
     ) -> Result<Response, Problem> {
         let sets = self.batch(vec![
-            approval::open_by_provider(
-                self.step(browser_hash),
-                id,
-                identity,
-                endpoint.identity_type,
-            ),
+            approval::open_by_provider(self.step(browser_hash), id, identity, endpoint),
             approval::select_claimed(self.id, browser_hash, self.request_id),
         ]);
         match first_row::<Approval>(&sets.await?, 1)? {
             Some(waiting) => self.approval_page(&waiting).await,
-            None => Ok(self.nothing_to_approve_page()),
+            None => Ok(self.link_ended_page()),
         }
     }
 
@@ -98,7 +93,7 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok((first_row(&sets, 0)?, first_row(&sets, 1)?))
     }
 
-    /// Shows a pending call, or returns the file of a download.
+    /// Shows a pending call, returns the file of a download, or redirects to the link of a connect attempt.
     pub(super) async fn approval_page(&self, waiting: &Approval) -> Result<Response, Problem> {
         if waiting.state == State::Download {
             let call = (&waiting.place(), &waiting.sealed);
@@ -106,11 +101,15 @@ impl<P: Ports> AgentContext<'_, P> {
                 .await;
         }
         let (account, grant) = self.account_and_grant(waiting).await?;
-        let (Some(account), Some(grant)) = (account, grant) else {
-            return Ok(self.nothing_to_approve_page());
-        };
         let keys = &self.service.config().vault_keys;
         let plain = keys.open(&waiting.place(), &waiting.sealed).map_err(decrypt_error)?;
+        if waiting.state == State::Connect && grant.is_some() {
+            let link = String::from_utf8_lossy(&plain);
+            return Ok(Response::see_other(format!("{}/connect/go/{link}", self.base)));
+        }
+        let (Some(account), Some(grant)) = (account, grant) else {
+            return Ok(self.link_ended_page());
+        };
         let unnamed = self.wording.say(&texts::AN_UNNAMED_PROGRAM, &[]);
         let agent = grant.client_name.as_deref().unwrap_or(&unnamed);
         let shown = account.platform_account_name.as_ref().or(account.name.as_ref());
@@ -164,7 +163,7 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         let (id, cookie) = (form.get("approval"), browser(request));
         let (Some(id), Some(cookie)) = (id, cookie) else {
-            return Ok(self.nothing_to_approve_page());
+            return Ok(self.link_ended_page());
         };
         let browser_hash = hash(cookie);
         self.check_rate(&browser_hash).await?;
@@ -176,7 +175,7 @@ impl<P: Ports> AgentContext<'_, P> {
                 && self.now < waiting.expires_at
         };
         let Some(waiting) = waiting.filter(is_own) else {
-            return Ok(self.nothing_to_approve_page());
+            return Ok(self.link_ended_page());
         };
         let approves = form.get("decision") == Some("approve");
         if approves {
@@ -202,14 +201,14 @@ impl<P: Ports> AgentContext<'_, P> {
                 && decided.state != State::Pending
         };
         let Some(decided) = decided.filter(has_decided) else {
-            return Ok(self.nothing_to_approve_page());
+            return Ok(self.link_ended_page());
         };
         if !approves {
             let paragraphs = [&texts::DECLINED_NEXT];
             return Ok(self.page(200, &texts::DECLINED, &paragraphs, &[]).response());
         }
         let grant = first_row::<Grant>(&sets, 2)?;
-        let Some(grant) = grant else { return Ok(self.nothing_to_approve_page()) };
+        let Some(grant) = grant else { return Ok(self.link_ended_page()) };
         let did = self.run(&decided, &grant).await?;
         let mut page = self.page(200, &texts::APPROVED, &[&texts::APPROVED_NEXT], &[]);
         page.paragraphs.insert(0, did);
@@ -277,10 +276,10 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(did)
     }
 
-    /// The page if there is no pending call for this user.
-    pub(super) fn nothing_to_approve_page(&self) -> Response {
-        let paragraphs = [&texts::NOTHING_TO_APPROVE_WHY, &texts::NOTHING_TO_APPROVE_NEXT];
-        self.page(410, &texts::NOTHING_TO_APPROVE, &paragraphs, &[]).response()
+    /// The page of a link that does nothing for this user.
+    pub(super) fn link_ended_page(&self) -> Response {
+        let paragraphs = [&texts::LINK_ENDED_WHY, &texts::LINK_ENDED_NEXT];
+        self.page(410, &texts::LINK_ENDED, &paragraphs, &[]).response()
     }
 }
 

@@ -59,7 +59,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let Some(code) = query.get("code") else {
             // The user did not sign in, or was not allowed to.
             return Ok(match &agent_request.purpose {
-                Purpose::Approval { .. } => self.nothing_to_approve_page(),
+                Purpose::Approval { .. } => self.link_ended_page(),
                 Purpose::Access(requested) => self.redirect_with_error(
                     &requested.redirect_uri,
                     requested.state.as_deref(),
@@ -105,11 +105,11 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         self.ports.set_actor(by_person(&identity, &endpoint.key_id, self.now, self.request_id));
         let sets = self.batch(vec![
-            new.by_provider(),
+            new.by_provider(endpoint.updated_at),
             statements::prune(self.now),
             statements::select_grant(self.id, &id),
         ]);
-        // Nothing was written if the key is no longer valid that configured the sign-in.
+        // Nothing was written if the sign-in has changed, or its key is no longer valid.
         match first_row::<Grant>(&sets.await?, 2)? {
             Some(grant) => self.ask_for_consent(&grant).await,
             None => Ok(self.sign_in_unavailable_page()),

@@ -62,6 +62,7 @@ pub const fn is_own(open: Open) -> bool {
             | Open::AgentApproval
             | Open::AgentDecision
             | Open::AgentDownload
+            | Open::AgentConnect
             | Open::AgentToken
             | Open::AgentRevoke
     )
@@ -129,7 +130,9 @@ pub(crate) async fn respond<P: Ports>(
         Open::AgentCallback => agents.callback(request).await,
         Open::AgentContinue => agents.resume(request).await,
         Open::AgentConsent => agents.consent(request).await,
-        Open::AgentApproval | Open::AgentDownload => agents.approval(request).await,
+        Open::AgentApproval | Open::AgentDownload | Open::AgentConnect => {
+            agents.approval(request).await
+        }
         Open::AgentDecision => agents.decide(request).await,
         Open::AgentToken => agents.token(request).await,
         Open::AgentRevoke => agents.revoke(request).await,

@@ -153,39 +153,40 @@ async fn store<P: Ports>(
             return Err(body.refuse(&["issuer"], &what, None));
         }
     }
-    let now = context.now;
     let shard = Shard::new(ports.number()).unwrap_or_default();
     let id = shard.mark(ports.secret());
-    let batch =
-        vec![statements::create_endpoint(principal, &id, now), statements::select_of(principal)];
-    let missing = || StorageError::new("an endpoint that was stored is not there");
-    let former: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
+    let batch = vec![
+        statements::create_endpoint(&context.guard(), &id, context.now),
+        statements::select_own(&context.guard()),
+    ];
+    let no_longer_allowed = || context.caller.rejection();
+    let former: Option<Endpoint> = first_row(&ports.batch(batch).await?, 1)?;
+    let former = former.ok_or_else(no_longer_allowed)?;
     let seal = |secret: &String| {
         let place = place(&principal.account, principal.environment, &former.id);
         context.config().vault_keys.seal(&place, secret.as_bytes(), ports).map_err(encrypt_error)
     };
-    let sealed = match &secret {
-        Some(secret) => Some(seal(secret)?),
-        // The stored secret is kept only for the same provider and client.
-        None if keeps && former.issuer == issuer && former.client_id == client_id => {
-            former.sealed.clone().map(Into::into)
-        }
-        None => None,
-    };
+    let sealed = secret.as_ref().map(seal).transpose()?;
     let new = NewSignIn {
         id: &former.id,
         kind: if issuer.is_some() { SignInType::Oidc } else { SignInType::App },
         client_id: client_id.as_deref(),
         sealed: sealed.as_ref(),
+        keeps_sealed: keeps && issuer.is_some(),
         identity_claim: issuer.as_ref().map(|_| claim.as_deref().unwrap_or("sub")),
         issuer: issuer.as_deref(),
         identity_type,
         confirm,
         url: url.as_deref(),
-        now,
+        now: context.now,
     };
-    let batch = vec![statements::put_sign_in(principal, &new), statements::select_of(principal)];
-    let endpoint: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
+    let batch = vec![
+        statements::put_sign_in(&context.guard(), &new),
+        statements::select_own(&context.guard()),
+    ];
+    let endpoint: Option<Endpoint> = first_row(&ports.batch(batch).await?, 1)?;
+    let endpoint = endpoint.ok_or_else(no_longer_allowed)?;
+    let missing = || StorageError::new("an endpoint that was stored is not there");
     let document = endpoint.to_json(base).ok_or_else(missing)?;
     let mut response = Response::json(document, NO_STORE);
     if former.r#type.is_none() {

@@ -5,7 +5,9 @@ use zeroize::Zeroizing;
 
 use super::start::{ConnectRequest, ConnectTarget};
 use super::{Browser, encrypt_error, is_own_page, no_vault_keys};
+use crate::agents::approval::{NewLink, place};
 use crate::auth::key::hash;
+use crate::auth::token::Grant;
 use crate::auth::{Caller, Shard};
 use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
@@ -15,11 +17,12 @@ use crate::connect::statements;
 use crate::connections::endpoints::create::connection_limit_reached;
 use crate::credentials::minted::Purpose;
 use crate::credentials::{Kind, SealContext, Sealed};
+use crate::http::context::Context;
 use crate::http::endpoint::Keyed;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
 use crate::oauth::pkce::Verifier;
-use crate::ports::{Db, Ports, Random, RetryAfter, StorageError, first_row};
+use crate::ports::{Db, Ports, Random, RetryAfter, Statement, StorageError, first_row};
 use crate::storage::metering::Metered;
 use crate::terms::IdentityType;
 use crate::util::json;
@@ -134,11 +137,18 @@ impl ConnectRequest<'_> {
             expires_at,
         };
         let (link_hash, state_hash, now) = (hash(&link), hash(&secrets.state), context.now);
-        insert(ports, context.caller, &attempt, [&link_hash, &state_hash], now).await?;
+        let (authorization_url, link) = match context.caller.grant() {
+            Some(grant) => {
+                let (url, row) = link_of_agent(context, &attempt, grant, &link, ports)?;
+                (url, Some(row))
+            }
+            None => (format!("{}/connect/go/{link}", request.origin), None),
+        };
+        insert(ports, context.caller, &attempt, [&link_hash, &state_hash], (link, now)).await?;
         let pending = PendingAttempt {
             id: &attempt.id,
             status: "pending",
-            authorization_url: format!("{}/connect/go/{link}", request.origin),
+            authorization_url,
             expires_at: rfc3339(expires_at),
         };
         let mut response = Response::json(json::bytes(&pending), NO_STORE);
@@ -149,20 +159,45 @@ impl ConnectRequest<'_> {
     }
 }
 
-/// Stores an attempt. Fails if its identity or account has too many open attempts or connections.
+/// The link that the agent of a grant gets, and the statement that stores it.
+fn link_of_agent<P: Ports>(
+    context: &Context<'_>,
+    attempt: &Attempt,
+    grant: &Grant,
+    link: &str,
+    ports: &Metered<'_, P>,
+) -> Result<(String, Statement), Problem> {
+    let (config, id) = (context.config(), ports.uuid());
+    let place = place(&attempt.account, attempt.environment, &id);
+    let sealed = config.vault_keys.seal(&place, link.as_bytes(), ports).map_err(encrypt_error)?;
+    let new = NewLink {
+        id: &id,
+        grant_id: &grant.id,
+        attempt: &attempt.id,
+        connection_id: &attempt.connection_id,
+        sealed: &sealed,
+        now: context.now,
+        expires_at: attempt.expires_at,
+    };
+    let base = config.base_url.as_deref().unwrap_or(&context.request.origin);
+    Ok((format!("{base}/mcp/{}/connect?id={id}", grant.endpoint), new.insert()))
+}
+
+/// Stores an attempt, and the link of an agent. Fails if its identity or account has too many open attempts or connections.
 async fn insert<P: Ports>(
     ports: &Metered<'_, P>,
     caller: &Caller,
     attempt: &Attempt,
     hashes: [&str; 2],
-    now: u64,
+    (link, now): (Option<Statement>, u64),
 ) -> Result<(), Problem> {
     let is_by_token = caller.token().is_some();
-    let batch = vec![
+    let mut batch = vec![
         statements::insert_attempt(attempt, hashes, is_by_token, now),
         statements::count_attempts(attempt, now),
         statements::prune_attempts(now.saturating_sub(KEPT_MS)),
     ];
+    batch.extend(link);
     let sets = ports.batch(batch).await?;
     let open = first_row::<OpenAttempts>(&sets, 1)?;
     let open = open.ok_or_else(|| StorageError::new("open attempts were not counted"))?;

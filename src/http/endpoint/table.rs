@@ -187,6 +187,8 @@ endpoints! {
         AgentDecision: post("/mcp/{endpointId}/approval");
         /// The link to a file that an agent with a grant found. The user signs in first.
         AgentDownload: get("/mcp/{endpointId}/download");
+        /// The link at which the user of an agent with a grant connects an account. The user signs in first.
+        AgentConnect: get("/mcp/{endpointId}/connect");
         /// The link to a file that an agent with a key or a session token found.
         Download: get("/download/{secret}");
         /// Exchanges codes and refresh tokens.

@@ -86,7 +86,7 @@ impl RequestedApproval {
                     return Ok(Response { status, ..Response::json(body, NO_STORE) });
                 }
                 State::Declined => return Ok(shown(context, &row, "declined", DECLINED)),
-                State::Download => return Err(no_such_approval()),
+                State::Download | State::Connect => return Err(no_such_approval()),
                 State::Pending | State::Approved if left > 0 => {
                     ports.sleep(PAUSE_MS).await;
                     left = left.saturating_sub(PAUSE_MS);

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod clients;
+mod connecting;
 mod consent;
 mod grants;
 mod metadata;
@@ -120,7 +121,12 @@ impl Browser {
 
     /// Opens the authorization endpoint.
     pub fn authorize(&self, api: &Api, id: &str, query: &str) -> Response {
-        let response = api.send(&self.request("GET", &format!("/mcp/{id}/authorize?{query}")));
+        self.get(api, &format!("/mcp/{id}/authorize?{query}"))
+    }
+
+    /// Opens a link that starts a sign-in.
+    pub fn get(&self, api: &Api, url: &str) -> Response {
+        let response = api.send(&self.request("GET", url));
         self.keep(&response);
         response
     }
@@ -199,6 +205,20 @@ pub fn authenticated(api: &Api, request: &str, more: &Value) -> String {
     let response = connect::send(api, "POST", "/v1/agent-grants", &sent);
     assert_eq!(response.status, 201, "{}", text(&response));
     body(&response)["continueUrl"].as_str().unwrap().to_owned()
+}
+
+/// What a browser gets that opens a link of an agent, and in which `identity` then signs in at the app.
+pub fn signed_in(api: &Api, link: &str, identity: &str) -> Response {
+    let browser = Browser::default();
+    let response = browser.get(api, link);
+    let (address, query) = redirected(&response);
+    assert_eq!((address.as_str(), response.body.len()), (APP, 0));
+    let sent = json!({"request": value_of(&query, "request"), "identity": identity});
+    let response = connect::send(api, "POST", "/v1/agent-grants", &sent);
+    if response.status != 201 {
+        return response;
+    }
+    browser.open(api, body(&response)["continueUrl"].as_str().unwrap())
 }
 
 /// A browser at the consent page, and the grant id on that page.

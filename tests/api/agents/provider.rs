@@ -13,7 +13,7 @@ use ring::signature::{
 use serde_json::{Value, json};
 
 use super::{
-    ALL, Browser, CALLBACK, asking, exchange, hidden, id_of, redirected, register, settings,
+    ALL, Agent, Browser, CALLBACK, asking, exchange, hidden, id_of, redirected, register, settings,
 };
 use crate::connect::{api_with, pairs, response, send, text, value_of};
 use crate::support::{Api, ORIGIN, body};
@@ -88,7 +88,7 @@ impl Signer {
 }
 
 /// A service whose users sign in at the provider, and the id of its endpoint.
-fn oidc(more: &Value) -> (Api, String) {
+pub fn oidc(more: &Value) -> (Api, String) {
     let api = api_with(&settings());
     serve(&api);
     let mut sent =
@@ -127,6 +127,30 @@ fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) 
     let (address, query) = redirected(&browser.authorize(api, id, &asking(&client, &[])));
     assert_eq!(address, "https://id.example/authorize");
     (browser, client, query)
+}
+
+/// A browser that opened a link of an agent and was redirected to the provider, and the provider's parameters.
+pub fn at_provider_for(api: &Api, link: &str) -> (Browser, Vec<(String, String)>) {
+    let browser = Browser::default();
+    let (address, query) = redirected(&browser.get(api, link));
+    assert_eq!(address, "https://id.example/authorize");
+    (browser, query)
+}
+
+/// The agent of a user who has signed in at the provider and has granted everything.
+pub fn returned(api: &Api, id: &str, signer: &Signer) -> Agent {
+    let (browser, client, query) = at_provider(api, id);
+    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(api, &query));
+    provide(api, &token, &[key("k", signer)]);
+    let page = browser.open(api, &callback(id, &query));
+    let grant = hidden(&page, "grant");
+    let fields = [&[("grant", grant.as_str()), ("decision", "allow")][..], &ALL].concat();
+    let (_, back) = redirected(&browser.decide(api, id, &fields));
+    let response = exchange(api, id, &client, &value_of(&back, "code").unwrap());
+    let tokens = body(&response);
+    let [access, refresh] =
+        ["access_token", "refresh_token"].map(|name| tokens[name].as_str().unwrap().to_owned());
+    Agent { client, access, refresh }
 }
 
 pub fn claims(api: &Api, query: &[(String, String)]) -> Value {
@@ -380,4 +404,54 @@ fn sign_in_needs_a_valid_key() {
     api.env.revoke(&api.key);
     assert_eq!(browser.open(&api, &callback(&id, &query)).status, 503);
     assert_eq!(api.env.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
+}
+
+#[test]
+fn a_sign_in_that_changed_while_the_provider_responded_authenticates_no_user() {
+    for (at, change) in [
+        "UPDATE agent_endpoints SET issuer = 'https://other.example', updated_at = updated_at + 1",
+        "UPDATE agent_endpoints SET type = NULL, issuer = NULL, client_id = NULL, identity_claim = NULL",
+        "UPDATE agent_endpoints SET type = 'app', issuer = NULL, client_id = NULL, identity_claim = NULL, sealed = NULL, url = 'https://app.example', updated_at = updated_at + 1",
+        "UPDATE api_keys SET revoked_at = 1",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (mut api, id) = oidc(&json!({}));
+        let signer = Signer::ec();
+        let (browser, _, query) = at_provider(&api, &id);
+        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
+        provide(&api, &token, &[key("k", &signer)]);
+        api.change_while(&format!("agent-grant-{at}"), "https://id.example/token", change);
+        assert_eq!(browser.open(&api, &callback(&id, &query)).status, 503, "{change}");
+        assert_eq!(api.env.texts("SELECT id FROM agent_grants"), Vec::<String>::new(), "{change}");
+        let changes = "SELECT id FROM audit WHERE target_type = 'agent_grant'";
+        assert_eq!(api.env.texts(changes), Vec::<String>::new(), "{change}");
+    }
+}
+
+#[test]
+fn a_sign_in_that_changed_while_the_provider_responded_opens_no_link() {
+    for (at, change) in [
+        "UPDATE agent_endpoints SET issuer = 'https://other.example', updated_at = updated_at + 1",
+        "UPDATE agent_endpoints SET type = NULL, issuer = NULL, client_id = NULL, identity_claim = NULL",
+        "DELETE FROM agent_grants",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (mut api, id) = oidc(&json!({}));
+        crate::connect::set_client(&api, "acme");
+        let signer = Signer::ec();
+        let agent = returned(&api, &id, &signer);
+        let connect = json!({"platform": "acme"});
+        let started = body(&agent.call(&api, &id, "start_connect", &connect));
+        let url = &started["result"]["structuredContent"]["authorizationUrl"];
+        let (browser, query) = at_provider_for(&api, url.as_str().unwrap());
+        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
+        provide(&api, &token, &[key("k", &signer)]);
+        api.change_while(&format!("agent-link-{at}"), "https://id.example/token", change);
+        let page = browser.open(&api, &callback(&id, &query));
+        assert_eq!(page.status, 410, "{change}: {}", text(&page));
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::provider::{ISSUER, serve};
+use super::provider::{ISSUER, oidc, serve};
 use super::{app, settings};
 use crate::connect::{self, api_with, send};
 use crate::support::{Api, ORIGIN, body};
@@ -139,4 +139,53 @@ fn reports_missing_configuration() {
             "{text}"
         );
     }
+}
+
+/// Makes the provider of [`ISSUER`] run `change` on the database while it responds.
+fn change_meanwhile(api: &mut Api, name: &str, change: &'static str) {
+    // Nothing is cached.
+    api.env.wait(60 * 60_000);
+    serve(api);
+    api.change_while(name, "https://id.example/.well-known/openid-configuration", change);
+}
+
+#[test]
+fn a_key_that_ended_while_the_provider_responded_configures_nothing() {
+    for (at, change) in [
+        "UPDATE api_keys SET revoked_at = 1",
+        "UPDATE api_keys SET scopes = 'agents:read'",
+        "DELETE FROM api_keys",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for exists in [true, false] {
+            let (mut api, _) = if exists { app() } else { (api_with(&settings()), String::new()) };
+            change_meanwhile(&mut api, &format!("agent-sign-in-{at}-{exists}"), change);
+            let changed = |api: &Api| {
+                let entries = api
+                    .env
+                    .texts("SELECT actor_type FROM audit WHERE action LIKE 'agent_sign_in.%'");
+                let rows = api
+                    .env
+                    .texts("SELECT json_array(id, type, key_id, updated_at) FROM agent_endpoints");
+                (entries, rows)
+            };
+            let before = changed(&api);
+            let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "evil"});
+            let (status, problem) = put(&api, &sent);
+            assert_eq!(status, 401, "{change}: {problem}");
+            assert_eq!(changed(&api), before, "{change}");
+        }
+    }
+}
+
+#[test]
+fn a_secret_that_another_request_stored_meanwhile_is_kept() {
+    let (mut api, _) = oidc(&json!({}));
+    let change = "UPDATE agent_endpoints SET sealed = 'tests.rotated'";
+    change_meanwhile(&mut api, "agent-sign-in-secret", change);
+    let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault"});
+    assert_eq!(put(&api, &sent).0, 200);
+    assert_eq!(api.env.texts("SELECT sealed FROM agent_endpoints"), ["tests.rotated"]);
 }

@@ -179,7 +179,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
     assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 410);
     assert_eq!(approval_fixture.decide(&browser, &page, "decline").status, 410);
     let (_, again) = approval_fixture.opened_by(&url, "ann");
-    assert!(text(&again).contains("There is nothing to approve here"), "{}", text(&again));
+    assert!(text(&again).contains("This link does not work"), "{}", text(&again));
     assert_eq!(sent(&approval_fixture.api).len(), 0);
     assert_eq!(
         approval_fixture.events(),
@@ -222,7 +222,7 @@ fn a_forwarded_approval_link_is_useless_to_others() {
     // Another user who signs in does not see the call.
     let (_, page) = approval_fixture.opened_by(&url, "bob");
     assert_eq!(page.status, 410);
-    assert!(text(&page).contains("There is nothing to approve here"), "{}", text(&page));
+    assert!(text(&page).contains("This link does not work"), "{}", text(&page));
     // If another browser opened the link, the browser in which ann signs in does not show the page.
     let (attacker, request) = approval_fixture.sent_to_app(&url);
     let response = send(

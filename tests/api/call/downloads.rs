@@ -6,8 +6,8 @@ use connector_vault::ports::HttpResponse;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agents::{self, APP, Agent, Browser, id_of, redirected};
-use crate::connect::{token, value_of};
+use crate::agents::{self, APP, Agent, id_of, signed_in};
+use crate::connect::token;
 use crate::support::{ORIGIN, anonymous, units};
 
 const IMAGE: [u8; 5] = [0x89, b'P', b'N', b'G', 0];
@@ -258,22 +258,6 @@ fn with_agent(fields: &[(&str, &str)]) -> (Api, String, Agent, String) {
 fn run(api: &Api, id: &str, agent: &Agent, arguments: &Value) -> Value {
     let response = agent.call(api, id, "run_action", arguments);
     serde_json::from_str(body(&response)["result"]["content"][0]["text"].as_str().unwrap()).unwrap()
-}
-
-/// What a browser gets that opens a link, and in which `identity` then signs in at the app.
-fn signed_in(api: &Api, link: &str, identity: &str) -> Response {
-    let browser = Browser::default();
-    let response = api.send(&browser.request("GET", link));
-    let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
-    *browser.cookie.borrow_mut() = Some(cookie);
-    let (address, query) = redirected(&response);
-    assert_eq!((address.as_str(), response.body.len()), (APP, 0));
-    let sent = json!({"request": value_of(&query, "request"), "identity": identity});
-    let response = send(api, "POST", "/v1/agent-grants", &sent);
-    if response.status != 201 {
-        return response;
-    }
-    browser.open(api, body(&response)["continueUrl"].as_str().unwrap())
 }
 
 #[test]

@@ -102,9 +102,7 @@ fn a_service_without_its_own_address_has_no_sign_in() {
 fn a_session_that_ended_while_the_provider_responded_configures_nothing() {
     let (mut api, id) = console(&json!({}));
     let token = admin(&api, &id);
-    // In a file, which the provider can open too.
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("console-sign-in.sqlite");
-    api.env.database.move_to(&path);
+    let path = api.share_database("console-sign-in");
     let before = body(&api.get(SIGN_IN));
     *api.env.platform.borrow_mut() = Box::new(move |request| {
         assert_eq!(request.url, "https://evil.example/.well-known/openid-configuration");

@@ -187,8 +187,9 @@ fn of_agents(open: Open) -> Option<Case> {
             let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
             browser.decision(&id, &fields)
         }
-        Open::AgentApproval => {
-            get(format!("/mcp/{id}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1"))
+        Open::AgentApproval | Open::AgentConnect => {
+            let link = if open == Open::AgentApproval { "approval" } else { "connect" };
+            get(format!("/mcp/{id}/{link}?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1"))
         }
         Open::AgentToken => {
             // A code that arrives a second time may have been stolen.

@@ -1,0 +1,138 @@
+//! Connect attempts that an agent starts: its link needs the sign-in of the grant's user.
+
+use connector_vault::http::Response;
+use serde_json::{Value, json};
+
+use super::provider::{Signer, at_provider_for, callback, claims, key, oidc, provide, returned};
+use super::{ALL, Agent, app, signed_in};
+use crate::connect::{self, agree, set_client, text};
+use crate::support::{Api, ORIGIN, anonymous, body};
+
+/// The result of a tool, which may be an error.
+fn result_of(agent: &Agent, api: &Api, id: &str, tool: &str, arguments: &Value) -> Value {
+    let response = agent.call(api, id, tool, arguments);
+    assert_eq!(response.status, 200, "{}", text(&response));
+    body(&response)["result"]["structuredContent"].clone()
+}
+
+/// The agent of ann, who has not connected her account. Returns the path of its link, and the attempt.
+fn started(api: &Api, id: &str, platform: &str) -> (Agent, String, Value) {
+    set_client(api, "acme");
+    let agent = Agent::new(api, id, &ALL);
+    let arguments = json!({"platform": platform});
+    let started = result_of(&agent, api, id, "start_connect", &arguments);
+    (agent, link_in(&started, id), started["id"].clone())
+}
+
+fn link_in(result: &Value, id: &str) -> String {
+    let url = result["authorizationUrl"].as_str().unwrap_or_else(|| panic!("{result}"));
+    let path = url.strip_prefix(ORIGIN).unwrap().to_owned();
+    assert!(path.starts_with(&format!("/mcp/{id}/connect?id=")), "{path}");
+    assert!(!result.to_string().contains("/connect/go/"), "{result}");
+    path
+}
+
+/// The attempt's own link, to which a response redirects.
+fn own_link(response: &Response) -> String {
+    assert_eq!(response.status, 303, "{}", text(response));
+    let link = response.header("location").unwrap();
+    assert!(link.starts_with(&format!("{ORIGIN}/connect/go/")), "{link}");
+    link.to_owned()
+}
+
+#[test]
+fn only_the_grants_user_can_open_the_connect_link_of_an_agent() {
+    let (api, id) = app();
+    let (agent, link, attempt) = started(&api, &id, "acme");
+    // Neither a stranger nor a forged id learns whether it exists.
+    assert_eq!(signed_in(&api, &link, "bob").status, 410);
+    let forged = format!("/mcp/{id}/connect?id={}", attempt.as_str().unwrap());
+    assert_eq!(signed_in(&api, &forged, "ann").status, 410);
+    assert_eq!(api.send(&anonymous("HEAD", &link)).status, 200);
+    let own = own_link(&signed_in(&api, &link, "ann"));
+    let secret = own.rsplit('/').next().unwrap();
+    assert!(!api.env.dump().concat().contains(secret), "the attempt's own link is encrypted");
+    let page = api.send(&anonymous("GET", own.strip_prefix(ORIGIN).unwrap()));
+    assert!(page.status == 200 && text(&page).contains("ann"), "{}", text(&page));
+    agree(&api, &own, &json!({"access_token": "at", "expires_in": 3600, "scope": "mail"}));
+    let outcome = result_of(&agent, &api, &id, "start_connect", &json!({"attempt": attempt}));
+    assert_eq!(
+        (&outcome["status"], &outcome["connection"]["identity"]),
+        (&json!("succeeded"), &json!("ann"))
+    );
+    // The id is not an approval, and no link of the API without a grant.
+    let connection = outcome["connection"]["id"].as_str().unwrap();
+    let query =
+        json!({"connection": connection, "key": "getThing", "approval": link.split('=').nth(1)});
+    let response = agent.call(&api, &id, "run_action", &query);
+    assert!(text(&response).contains("no such approval"), "{}", text(&response));
+}
+
+#[test]
+fn a_key_is_entered_on_a_page_that_only_the_grants_user_can_open() {
+    let (api, id) = app();
+    let (_, link, _) = started(&api, &id, "keyed");
+    assert_eq!(signed_in(&api, &link, "bob").status, 410);
+    let own = own_link(&signed_in(&api, &link, "ann"));
+    let window = api.send(&anonymous("GET", own.strip_prefix(ORIGIN).unwrap()));
+    let location = window.header("location").unwrap();
+    assert!(window.status == 303 && location.starts_with("/connect#code="), "{location}");
+}
+
+#[test]
+fn the_link_of_a_call_without_credentials_needs_the_sign_in_too() {
+    let (api, id) = app();
+    let (agent, _, _) = started(&api, &id, "acme");
+    let made = connect::send(&api, "POST", "/v1/vault/connections", &connect::of_ann("acme"));
+    let call = json!({"connection": body(&made)["id"], "path": "/x"});
+    let refused = result_of(&agent, &api, &id, "call_platform", &call);
+    assert_eq!(refused["code"], "credentials_not_found", "{refused}");
+    let link = link_in(&refused, &id);
+    assert_eq!(signed_in(&api, &link, "bob").status, 410);
+    own_link(&signed_in(&api, &link, "ann"));
+}
+
+#[test]
+fn a_connect_link_ends_with_its_grant_or_attempt() {
+    for ends in ["grant", "key", "time", "sign-in"] {
+        let (api, id) = app();
+        let (_, link, _) = started(&api, &id, "acme");
+        match ends {
+            "grant" => {
+                api.env.database.execute("DELETE FROM agent_grants", []).unwrap();
+            }
+            "key" => api.env.revoke(&api.key),
+            "time" => api.env.wait(10 * 60_000),
+            _ => {
+                assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
+                assert_eq!(api.send(&anonymous("GET", &link)).status, 404);
+                continue;
+            }
+        }
+        let status = if ends == "key" { 401 } else { 410 };
+        assert_eq!(signed_in(&api, &link, "ann").status, status, "{ends}");
+    }
+}
+
+#[test]
+fn a_connect_link_needs_the_sign_in_at_the_provider() {
+    let (api, id) = oidc(&json!({}));
+    set_client(&api, "acme");
+    let signer = Signer::ec();
+    let agent = returned(&api, &id, &signer);
+    let started = result_of(&agent, &api, &id, "start_connect", &json!({"platform": "acme"}));
+    let link = link_in(&started, &id);
+    for (subject, is_own) in [("bob", false), ("ann", true)] {
+        let (browser, query) = at_provider_for(&api, &link);
+        let mut claimed = claims(&api, &query);
+        claimed["sub"] = json!(subject);
+        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claimed);
+        provide(&api, &token, &[key("k", &signer)]);
+        let page = browser.open(&api, &callback(&id, &query));
+        if is_own {
+            own_link(&page);
+        } else {
+            assert_eq!(page.status, 410, "{}", text(&page));
+        }
+    }
+}
