@@ -842,7 +842,8 @@ CREATE TABLE agent_approvals (
   method            TEXT    NOT NULL,
   -- pending: waits for the user. approved: is being run. done: has run. declined: does not run. download: a call by
   -- `GET` that is repeated when its link is opened, because its response is a file. connect: the link of an attempt.
-  state             TEXT    NOT NULL CHECK (state IN ('pending', 'approved', 'done', 'declined', 'download', 'connect')),
+  state             TEXT    NOT NULL
+                    CHECK (state IN ('pending', 'approved', 'done', 'declined', 'download', 'connect')),
   -- The input of the call; once it has run, the response. Of a download, the request. Of an attempt, its own link.
   sealed            TEXT    NOT NULL,
   sealed_key        TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,

@@ -16,6 +16,7 @@ pub mod refresh;
 pub mod request;
 pub mod sign_in;
 pub mod statements;
+pub mod user_grants;
 
 pub use crate::auth::limits::{Access, Confirm};
 

@@ -42,6 +42,12 @@ pub enum Purpose {
         #[serde(rename = "p")]
         id: String,
     },
+    /// To see and end the user's grants.
+    Grants {
+        /// Always true. Distinguishes this purpose from the others.
+        #[serde(rename = "l")]
+        lists: bool,
+    },
     /// To give a client access.
     Access(AccessRequest),
 }
@@ -108,13 +114,16 @@ mod tests {
             challenge: "h".into(),
             access: Access::Read,
         };
-        let approval = request(Purpose::Approval { id: "p".into() });
+        let others = [Purpose::Approval { id: "p".into() }, Purpose::Grants { lists: true }];
+        let others = others.map(request);
         let request = request(Purpose::Access(access));
         let secrets = SessionSecrets::new(&"s".repeat(32), "");
         let text = request.sign(&secrets).unwrap();
         assert_eq!(AgentRequest::verify(&secrets, &text, 9), Some(request));
-        let signed = approval.sign(&secrets).unwrap();
-        assert_eq!(AgentRequest::verify(&secrets, &signed, 9), Some(approval));
+        for other in others {
+            let signed = other.sign(&secrets).unwrap();
+            assert_eq!(AgentRequest::verify(&secrets, &signed, 9), Some(other));
+        }
         assert_eq!(AgentRequest::verify(&secrets, &text, 10), None);
         let changed = text.replacen("ar_", "ar_A", 1);
         assert_eq!(AgentRequest::verify(&secrets, &changed, 9), None);

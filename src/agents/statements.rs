@@ -21,7 +21,10 @@ pub const CODE_MS: u64 = 60 * 1000;
 /// The lifetime of `continueUrl`, in milliseconds.
 pub const CONTINUE_MS: u64 = 60 * 1000;
 
-fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {
+pub(super) fn statement(
+    sql: impl Into<std::borrow::Cow<'static, str>>,
+    params: Vec<Param>,
+) -> Statement {
     Statement { sql: sql.into(), params }
 }
 
@@ -201,7 +204,7 @@ impl NewGrant<'_> {
 /// Selects the endpoint if it belongs to the key's account and environment, and its users sign in at an app.
 pub fn select_app_endpoint(guard: &Guard<'_>, endpoint: &str) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT e.id FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
+    sql.push("SELECT e.id, e.updated_at FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
     sql.text(endpoint).push(" WHERE ").guard();
     sql.finish()
 }
@@ -276,25 +279,6 @@ pub fn select_platforms(grant: &Grant) -> Statement {
             Param::Text(fold(&grant.identity)),
             Param::text(&grant.identity),
             Param::optional_text(grant.identity_type.map(IdentityType::as_str)),
-        ],
-    )
-}
-
-/// The maximum number of earlier grants on the consent page.
-pub const MAX_EARLIER: usize = 20;
-
-/// Selects the earlier grants of a grant's user, newest first.
-pub fn select_earlier(grant: &Grant, now: u64) -> Statement {
-    statement(
-        format!(
-            "SELECT * FROM agent_grants INDEXED BY agent_grants_of_identity WHERE account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND state = 'active' AND expires_at > ?5 ORDER BY created_at DESC, id DESC LIMIT {MAX_EARLIER}"
-        ),
-        vec![
-            Param::text(&grant.account),
-            Param::text(grant.environment.as_str()),
-            Param::text(&grant.identity),
-            Param::optional_text(grant.identity_type.map(IdentityType::as_str)),
-            Param::integer(now),
         ],
     )
 }

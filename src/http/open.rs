@@ -47,6 +47,8 @@ pub(crate) async fn respond<P: Ports>(
         | Open::AgentDecision
         | Open::AgentDownload
         | Open::AgentConnect
+        | Open::AgentGrants
+        | Open::AgentGrantsEnd
         | Open::Download
         | Open::AgentToken
         | Open::AgentRevoke

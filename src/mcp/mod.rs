@@ -2,6 +2,7 @@
 //!
 //! Each tool sends one request to this API as its caller, so that an agent has exactly the permissions of its key or token.
 
+mod connection_argument;
 pub mod outline;
 mod protocol;
 mod tools;
@@ -23,6 +24,7 @@ use crate::platform_calls::headers::{AGENT, SOURCE};
 use crate::ports::Ports;
 use crate::terms::Scope;
 use crate::util::case_fold::fold;
+use connection_argument::{named_platform, set_connection};
 use protocol::{
     Failure, INSTRUCTIONS, INVALID_PARAMS, INVALID_REQUEST, LATEST, METHOD_NOT_FOUND, Message,
     TTL_MS, Text, ToolResult, VERSIONS, WITH_SESSIONS, capabilities, elicit_url, error_response,
@@ -332,13 +334,38 @@ impl<P: Ports> Caller<'_, P> {
     async fn run_when_connected(
         &self,
         attempt: Result<ApiRequest, String>,
-        run: Result<ApiRequest, String>,
+        (tool, arguments): (&Tool, &mut Value),
     ) -> Result<Response, String> {
-        let (attempt, run) = (attempt?, run?);
+        let (attempt, _) = (attempt?, tool.request(arguments)?);
         let waited = self.send(attempt).await;
         let status: Value = serde_json::from_slice(&waited.body).unwrap_or_default();
         let is_connected = status.get("status").and_then(Value::as_str) == Some("succeeded");
-        Ok(if is_connected { self.send(run).await } else { waited })
+        if !is_connected {
+            return Ok(waited);
+        }
+        let connection = status.get("connection").and_then(|it| it.get("id")?.as_str());
+        if let Some(id) = connection.filter(|_| named_platform(arguments).is_some()) {
+            set_connection(arguments, id);
+        }
+        self.send_if_any(tool.request(arguments)).await
+    }
+
+    /// Sends the request of a call. Where `connection` names a platform, its only connection is used.
+    async fn send_call(
+        &self,
+        tool: &Tool,
+        arguments: &mut Value,
+        opens: bool,
+    ) -> Result<Response, String> {
+        // Other faults are reported first.
+        tool.request(arguments)?;
+        if let Some(platform) = named_platform(arguments) {
+            match self.only_connection(&platform, opens).await {
+                Ok(id) => set_connection(arguments, &id),
+                Err(response) => return Ok(response),
+            }
+        }
+        self.send_if_any(tool.request(arguments)).await
     }
 
     /// Starts a connect attempt for the account that an action needs. Returns the attempt as the API shows it, or `None` when
@@ -366,16 +393,18 @@ impl<P: Ports> Caller<'_, P> {
         if let (Some(id), Some(given)) = (&waited, arguments.as_object_mut()) {
             given.insert(APPROVAL.to_owned(), (*id).into());
         }
-        let arguments = &arguments;
         let resumed = resumed_attempt(params).filter(|_| is_latest && waited.is_none());
         let calls = matches!(tool.name, RUN_ACTION | CALL_PLATFORM);
+        let opens = is_latest && opens_links(params);
         let answered = match (tool.name, resumed) {
             (START_CONNECT, Some(attempt)) => self.send_if_any(attempt).await,
             (RUN_ACTION | CALL_PLATFORM, Some(attempt)) => {
-                self.run_when_connected(attempt, tool.request(arguments)).await
+                self.run_when_connected(attempt, (tool, &mut arguments)).await
             }
-            _ => self.send_if_any(tool.request(arguments)).await,
+            (RUN_ACTION | CALL_PLATFORM, None) => self.send_call(tool, &mut arguments, opens).await,
+            _ => self.send_if_any(tool.request(&arguments)).await,
         };
+        let arguments = &arguments;
         let (text, is_error) = match answered {
             Ok(mut response) => {
                 if response.status == 401 {
@@ -387,7 +416,6 @@ impl<P: Ports> Caller<'_, P> {
                 if let Some(refusal) = self.lacks_access(&response) {
                     return Ok(refusal);
                 }
-                let opens = is_latest && opens_links(params);
                 // A caller that requests the result of a call has already seen the link.
                 let is_asked = arguments.get(APPROVAL).is_some();
                 if response.status == 202 && opens && !is_asked {

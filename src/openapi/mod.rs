@@ -79,6 +79,8 @@ pub fn document(recorded_responses: &RecordedResponses) -> Node {
                 | Open::AgentDecision
                 | Open::AgentDownload
                 | Open::AgentConnect
+                | Open::AgentGrants
+                | Open::AgentGrantsEnd
                 | Open::Download
                 | Open::AgentToken
                 | Open::AgentRevoke

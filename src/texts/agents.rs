@@ -179,6 +179,24 @@ texts! {
         "Agents ayant accès à vos comptes",
         "Agentes con acceso a sus cuentas",
         "アカウントにアクセスできるエージェント";
+    NO_AGENT:
+        "No agent has access to your accounts.",
+        "Kein Agent hat Zugriff auf Ihre Konten.",
+        "Aucun agent n’a accès à vos comptes.",
+        "Ningún agente tiene acceso a sus cuentas.",
+        "アカウントにアクセスできるエージェントはありません。";
+    END_ACCESS:
+        "End access",
+        "Zugriff beenden",
+        "Mettre fin à l’accès",
+        "Finalizar el acceso",
+        "アクセスを終了";
+    ENDS_AT:
+        "To end the access later",
+        "Zugriff später beenden",
+        "Pour y mettre fin plus tard",
+        "Para finalizar el acceso más tarde",
+        "後でアクセスを終了するには";
     EARLIER_NEXT:
         "Select those whose access should end now, whatever you decide about this one.",
         "Wählen Sie diejenigen aus, deren Zugriff jetzt enden soll, unabhängig von Ihrer Entscheidung über diesen Agenten.",

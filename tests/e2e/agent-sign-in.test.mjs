@@ -159,17 +159,26 @@ describe("agents that sign in", () => {
       if (asked > 1) askAgain();
       else await fetch(await allow(line, "ann"));
     });
-    const follow = async (url) => (await allow(url, "bob")).searchParams;
-    const [python] = await Promise.all([PythonClient.signIn(endpoint, CALLBACK, follow), remote.connect(transport)]);
-    assert.deepEqual([await rowsOf(remote), await rowsOf(python)], [["ann"], ["bob"]]);
-    const { rows } = await app.expect(200, "GET", "/v1/agent-grants");
-    assert.deepEqual(rows.map(({ identity }) => identity).sort(), ["ann", "bob"]);
-    for (const { id } of rows) await app.expect(204, "DELETE", `/v1/agent-grants/${id}`);
-    await assert.rejects(rowsOf(python));
-    // mcp-remote requests another sign-in, and waits for its user.
-    rowsOf(remote).catch(() => {});
-    await askedAgain;
-    await Promise.all([remote.close(), python.close()]);
+    let followed = false;
+    const follow = async (url) => {
+      if (followed) throw new Error("The user is asked again.");
+      followed = true;
+      return (await allow(url, "bob")).searchParams;
+    };
+    const python = await PythonClient.signIn(endpoint, CALLBACK, follow);
+    try {
+      await remote.connect(transport);
+      assert.deepEqual([await rowsOf(remote), await rowsOf(python)], [["ann"], ["bob"]]);
+      const { rows } = await app.expect(200, "GET", "/v1/agent-grants");
+      assert.deepEqual(rows.map(({ identity }) => identity).sort(), ["ann", "bob"]);
+      for (const { id } of rows) await app.expect(204, "DELETE", `/v1/agent-grants/${id}`);
+      await assert.rejects(rowsOf(python));
+      // mcp-remote requests another sign-in, and waits for its user.
+      rowsOf(remote).catch(() => {});
+      await askedAgain;
+    } finally {
+      await Promise.all([remote.close(), python.close()]);
+    }
   });
 
   test("an agent with read access can read, but not write", async () => {

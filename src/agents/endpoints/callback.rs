@@ -4,7 +4,7 @@
 use super::{AgentContext, browser, describe};
 use crate::agents::approval::{self, Approval};
 use crate::agents::grant::{Grant, State};
-use crate::agents::request::{AgentRequest, Purpose};
+use crate::agents::request::{AccessRequest, AgentRequest, Purpose};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
 use crate::agents::statements::{self, NewGrant, Step};
 use crate::audit::statements::by_person;
@@ -60,6 +60,7 @@ impl<P: Ports> AgentContext<'_, P> {
             // The user did not sign in, or was not allowed to.
             return Ok(match &agent_request.purpose {
                 Purpose::Approval { .. } => self.link_ended_page(),
+                Purpose::Grants { .. } => self.sign_in_expired_page(),
                 Purpose::Access(requested) => self.redirect_with_error(
                     &requested.redirect_uri,
                     requested.state.as_deref(),
@@ -82,17 +83,32 @@ impl<P: Ports> AgentContext<'_, P> {
                 let browser_hash = &agent_request.browser_hash;
                 return self.ask_for_approval(id, &identity, &endpoint, browser_hash).await;
             }
+            Purpose::Grants { .. } => {
+                let browser_hash = &agent_request.browser_hash;
+                return self.show_grants_of(identity, &endpoint, browser_hash).await;
+            }
             Purpose::Access(requested) => requested,
         };
+        self.ask_authenticated(&agent_request, requested, &identity, &endpoint).await
+    }
+
+    /// Inserts the grant of a user whom the provider has authenticated, and shows the consent page.
+    async fn ask_authenticated(
+        &self,
+        agent_request: &AgentRequest,
+        requested: &AccessRequest,
+        identity: &str,
+        endpoint: &Endpoint,
+    ) -> Result<Response, Problem> {
         if let Some(full) = self.service.capacity().capacity_error(self.ports.number()) {
             return Err(full);
         }
         let (id, secret_hash) = (self.ports.uuid(), hash(&self.ports.secret()));
         let new = NewGrant {
             id: &id,
-            request: &agent_request,
+            request: agent_request,
             access_request: requested,
-            identity: &identity,
+            identity,
             identity_type: endpoint.identity_type,
             platforms: None,
             access: requested.access,
@@ -103,7 +119,7 @@ impl<P: Ports> AgentContext<'_, P> {
             claimed_by: self.request_id,
             now: self.now,
         };
-        self.ports.set_actor(by_person(&identity, &endpoint.key_id, self.now, self.request_id));
+        self.ports.set_actor(by_person(identity, &endpoint.key_id, self.now, self.request_id));
         let sets = self.batch(vec![
             new.by_provider(endpoint.updated_at),
             statements::prune(self.now),
@@ -159,6 +175,9 @@ impl<P: Ports> AgentContext<'_, P> {
         let (Some(secret), Some(cookie)) = (secret, cookie) else {
             return Ok(self.sign_in_expired_page());
         };
+        if let Some(page) = self.resume_grants(secret, cookie).await? {
+            return Ok(page);
+        }
         let (secret_hash, browser_hash) = (hash(secret), hash(cookie));
         let step = Step {
             endpoint: self.id,

@@ -8,6 +8,7 @@ use super::{AgentContext, browser, form, with_query};
 use crate::agents::client::Destination;
 use crate::agents::grant::{Grant, State};
 use crate::agents::statements::{self, Consent, Step};
+use crate::agents::user_grants::{GrantOwner, MAX_GRANTS, select_grants_of};
 use crate::agents::{Access, Confirm};
 use crate::audit::statements::by_user_of;
 use crate::auth::Shard;
@@ -35,8 +36,13 @@ struct Connected {
 impl<P: Ports> AgentContext<'_, P> {
     /// Shows the consent page. Verified facts come first; the client's own claims are marked as unverified.
     pub(super) async fn ask_for_consent(&self, grant: &Grant) -> Result<Response, Problem> {
-        let batch =
-            vec![statements::select_platforms(grant), statements::select_earlier(grant, self.now)];
+        let owner = GrantOwner {
+            account: &grant.account,
+            environment: grant.environment,
+            identity: &grant.identity,
+            identity_type: grant.identity_type,
+        };
+        let batch = vec![statements::select_platforms(grant), select_grants_of(owner, self.now)];
         let sets = self.ports.batch(batch).await?;
         let own = grant.platforms();
         let platforms: Vec<String> = if let Some(names) = &own {
@@ -90,6 +96,8 @@ impl<P: Ports> AgentContext<'_, P> {
             paragraphs.push(&texts::CONSENT_WARNING);
         }
         paragraphs.push(&texts::CONSENT_DECLINE);
+        let own_grants = format!("{}/grants", self.issuer());
+        rows.push((&texts::ENDS_AT, own_grants));
         let page = Page {
             form: Some((
                 format!("/mcp/{}/consent", self.id),
@@ -120,7 +128,7 @@ impl<P: Ports> AgentContext<'_, P> {
             claimed_by: self.request_id,
             now: self.now,
         };
-        let ended = form.all("end").take(statements::MAX_EARLIER);
+        let ended = form.all("end").take(MAX_GRANTS);
         let ended: Vec<String> = ended.map(str::to_owned).collect();
         self.ports.set_actor(by_user_of(id, self.now, self.request_id));
         let end = statements::end_earlier(step, id, &ended);
@@ -287,8 +295,15 @@ fn earlier_grants(wording: &Wording<'_>, earlier: &[Grant]) -> String {
     }
     let [legend, next] =
         [texts::EARLIER, texts::EARLIER_NEXT].map(|text| escape(&wording.say(&text, &[])));
-    let _ = writeln!(html, "<fieldset><legend>{legend}</legend>\n<p>{next}</p>\n<ul>");
-    for grant in earlier {
+    let list = grant_list(wording, earlier);
+    let _ = writeln!(html, "<fieldset><legend>{legend}</legend>\n<p>{next}</p>\n{list}</fieldset>");
+    html
+}
+
+/// Grants, each with a checkbox that revokes it.
+pub(super) fn grant_list(wording: &Wording<'_>, grants: &[Grant]) -> String {
+    let mut html = String::from("<ul>\n");
+    for grant in grants {
         let name = grant.client_name.clone().unwrap_or_else(|| client_host(grant, wording));
         let day =
             rfc3339(grant.created_at).and_then(|text| Some(text.split_once('T')?.0.to_owned()));
@@ -302,6 +317,6 @@ fn earlier_grants(wording: &Wording<'_>, earlier: &[Grant]) -> String {
             escape(&wording.say(&text, &values)),
         );
     }
-    html.push_str("</ul>\n</fieldset>\n");
+    html.push_str("</ul>\n");
     html
 }

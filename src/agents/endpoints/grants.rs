@@ -1,5 +1,6 @@
 //! `/v1/agent-grants`: the grants of agents. The account's own app creates one after it has authenticated the user.
 
+use serde::Deserialize;
 use serde_json::json;
 
 use super::sign_in::no_base_url;
@@ -8,6 +9,7 @@ use crate::agents::grant::Grant;
 use crate::agents::request::{AgentRequest, Purpose};
 use crate::agents::sign_in::address;
 use crate::agents::statements::{self, CONTINUE_MS, NewGrant};
+use crate::agents::user_grants::SignedInUser;
 use crate::agents::{Access, Confirm};
 use crate::auth::endpoints::session::new::{lower_case_ids, no_session_secret};
 use crate::auth::key::hash;
@@ -22,6 +24,7 @@ use crate::http::problem::{Code, Problem};
 use crate::ports::{Ports, Random as _};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::{Found, Statements};
+use crate::terms::IdentityType;
 use crate::util::json;
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
@@ -84,10 +87,13 @@ pub fn create<'a, P: Ports>(
     let text = body.text("request").unwrap_or_default();
     let request = AgentRequest::verify(secrets, &text, now);
     let request = request.ok_or_else(|| refusal(&["request"], NO_REQUEST))?;
-    context.ensure_capacity()?;
     let identity = body.text("identity").unwrap_or_default();
-    let connections = body.texts("connections").map(|ids| lower_case_ids(&ids));
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
+    if matches!(request.purpose, Purpose::Grants { .. }) {
+        return Ok(to_own_grants(context, request, (identity, identity_type), base));
+    }
+    context.ensure_capacity()?;
+    let connections = body.texts("connections").map(|ids| lower_case_ids(&ids));
     let access = body.text("access").and_then(|name| Access::parse(&name));
     let (id, secret) = (ports.uuid(), ports.secret());
     let secret_hash = hash(&secret);
@@ -109,6 +115,8 @@ pub fn create<'a, P: Ports>(
                 now,
             ))
         }
+        // Returned before.
+        Purpose::Grants { .. } => return Err(refused()),
         Purpose::Access(requested) => {
             let new = NewGrant {
                 id: &id,
@@ -140,11 +148,46 @@ pub fn create<'a, P: Ports>(
             // The call no longer waits for this user: without an id, the page says so.
             format!("{address}/approval")
         };
-        let expires_at = rfc3339(now.saturating_add(CONTINUE_MS));
-        let document = json!({"continueUrl": url, "expiresAt": expires_at});
-        let response = Response::json(json::bytes(&document), NO_STORE);
-        Ok(Response { status: 201, ..response })
+        Ok(continuing(&url, now))
     }))
+}
+
+fn continuing(url: &str, now: u64) -> Response {
+    let expires_at = rfc3339(now.saturating_add(CONTINUE_MS));
+    let document = json!({"continueUrl": url, "expiresAt": expires_at});
+    let response = Response::json(json::bytes(&document), NO_STORE);
+    Response { status: 201, ..response }
+}
+
+#[derive(Deserialize)]
+struct AppEndpoint {
+    updated_at: u64,
+}
+
+/// Continues to the page of the user's grants. Stores nothing.
+fn to_own_grants<'a>(
+    context: &'a Context<'a>,
+    request: AgentRequest,
+    (identity, identity_type): (String, Option<IdentityType>),
+    base: &str,
+) -> Handler<'a> {
+    let address = address(base, &request.endpoint);
+    let mut statements = Statements::default();
+    let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
+    let endpoint = statements.ask::<AppEndpoint>(select);
+    Handler::render(statements, move |results, _| {
+        let endpoint = results.first(endpoint)?.ok_or_else(refused)?;
+        let user = SignedInUser {
+            endpoint: request.endpoint,
+            identity,
+            identity_type,
+            browser_hash: request.browser_hash,
+            configured_at: endpoint.updated_at,
+            expires_at: context.now.saturating_add(CONTINUE_MS),
+        };
+        let signed = user.sign(&context.config().sessions).ok_or_else(no_session_secret)?;
+        Ok(continuing(&format!("{address}/continue?grant={signed}"), context.now))
+    })
 }
 
 /// Reads `platforms` and `actions`. A grant that is limited to actions is also restricted to their platforms.

@@ -19,6 +19,7 @@ mod metadata;
 mod register;
 pub mod sign_in;
 mod token;
+mod user_grants;
 
 use crate::agents::sign_in::{Endpoint, address};
 use crate::agents::{SCOPES, statements};
@@ -63,6 +64,8 @@ pub const fn is_own(open: Open) -> bool {
             | Open::AgentDecision
             | Open::AgentDownload
             | Open::AgentConnect
+            | Open::AgentGrants
+            | Open::AgentGrantsEnd
             | Open::AgentToken
             | Open::AgentRevoke
     )
@@ -134,6 +137,8 @@ pub(crate) async fn respond<P: Ports>(
             agents.approval(request).await
         }
         Open::AgentDecision => agents.decide(request).await,
+        Open::AgentGrants => agents.user_grants(request).await,
+        Open::AgentGrantsEnd => agents.end_grants(request).await,
         Open::AgentToken => agents.token(request).await,
         Open::AgentRevoke => agents.revoke(request).await,
         _ => Err(Problem::no_route()),

@@ -78,25 +78,8 @@ impl ConnectRequest<'_> {
             verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),
             fields: self.values.clone(),
         };
-        let place = SealContext {
-            account: &principal.account,
-            environment: principal.environment,
-            kind: Kind::Attempt,
-            id: &id,
-        };
-        let sealed = match pkce {
-            Some(_) => {
-                let plain = Zeroizing::new(json::bytes(&secrets));
-                Some(
-                    context
-                        .config()
-                        .vault_keys
-                        .seal(&place, &plain, ports)
-                        .map_err(encrypt_error)?,
-                )
-            }
-            None => None,
-        };
+        let seal = |_| self.seal(&id, &secrets, ports);
+        let sealed = pkce.map(seal).transpose()?;
         // The connect window of this service starts attempts in the user's browser, so they are bound to it without another
         // confirmation.
         let is_window = context.caller.token().is_some() && is_own_page(request);
@@ -156,6 +139,26 @@ impl ConnectRequest<'_> {
         let path = Keyed::GetAttempt.address(&[&attempt.id]);
         response.add("location", format!("{}{path}", request.origin));
         Ok(response)
+    }
+}
+
+impl ConnectRequest<'_> {
+    /// Encrypts the secrets of an attempt.
+    fn seal<P: Ports>(
+        &self,
+        attempt: &str,
+        secrets: &AttemptSecrets,
+        ports: &Metered<'_, P>,
+    ) -> Result<Sealed, Problem> {
+        let place = SealContext {
+            account: &self.principal.account,
+            environment: self.principal.environment,
+            kind: Kind::Attempt,
+            id: attempt,
+        };
+        let plain = Zeroizing::new(json::bytes(secrets));
+        let keys = &self.context.config().vault_keys;
+        keys.seal(&place, &plain, ports).map_err(encrypt_error)
     }
 }
 

@@ -189,6 +189,10 @@ endpoints! {
         AgentDownload: get("/mcp/{endpointId}/download");
         /// The link at which the user of an agent with a grant connects an account. The user signs in first.
         AgentConnect: get("/mcp/{endpointId}/connect");
+        /// The page on which users see and end their grants. They sign in first.
+        AgentGrants: get("/mcp/{endpointId}/grants");
+        /// Revokes the grants that the user has selected there.
+        AgentGrantsEnd: post("/mcp/{endpointId}/grants");
         /// The link to a file that an agent with a key or a session token found.
         Download: get("/download/{secret}");
         /// Exchanges codes and refresh tokens.

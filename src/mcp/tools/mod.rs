@@ -189,7 +189,7 @@ pub const TOOLS: [Tool; 6] = [
         title: "Run an action",
         about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body; `omitted` names what is left out of a long body; a file is a link for the user. If the account must be connected first, the error has the user's link as `authorizationUrl`. Another error lists everything that is wrong with the input.",
         arguments: &[
-            ("connection", Text, true, "The connection's id"),
+            ("connection", Text, true, "The connection's id, or its platform"),
             ("key", Text, true, "The action's key"),
             (
                 INPUT,
@@ -227,7 +227,7 @@ pub const TOOLS: [Tool; 6] = [
         title: "Call a platform",
         about: "Send a request to a platform's own API as a connected account, if no action does it, or for the next page of a result, whose path is `next`. Returns the same as run_action.",
         arguments: &[
-            ("connection", Text, true, "The connection's id"),
+            ("connection", Text, true, "The connection's id, or its platform"),
             (
                 "method",
                 OneOf(&METHODS),

@@ -1,6 +1,8 @@
 //! Files that calls of agents return: the link, and `GET /download/{secret}`. For its security, see
 //! [`crate::agents::download`].
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::agents::approval::place;
@@ -31,6 +33,7 @@ use crate::texts::language::Language;
 use crate::texts::{Text, Values, Wording, download as texts};
 use crate::util::json;
 use crate::util::name_set::Names;
+use crate::util::percent;
 use crate::util::rfc3339::rfc3339;
 
 /// The path of links whose agent has no grant.
@@ -181,9 +184,8 @@ pub fn is_requested(request: &Request) -> bool {
 /// The platform's response itself, with the headers of a file.
 pub fn file(reply: PlatformResponse) -> Response {
     let disposition = reply.incoming.header("content-disposition").unwrap_or_default();
-    let name = file_name(disposition, &reply.url);
     let mut response = Response::empty(reply.incoming.status);
-    response.add("content-disposition", format!("attachment; filename=\"{name}\""));
+    response.add("content-disposition", attachment(disposition, &reply.url));
     response.add("content-security-policy", "default-src 'none'; sandbox");
     response.add("cache-control", NO_STORE);
     response.add("referrer-policy", "no-referrer");
@@ -194,27 +196,42 @@ pub fn file(reply: PlatformResponse) -> Response {
     response
 }
 
-/// A name for a file: the platform's, or else the last segment of the URL, without characters that have a meaning in a header,
-/// a path or a shell.
-fn file_name(disposition: &str, url: &str) -> String {
-    let given = given_name(disposition);
+/// The `Content-Disposition` of a file: its name is the platform's, or else the last segment of the URL, without characters that
+/// have a meaning in a header, a path or a shell. Letters that are not ASCII are in `filename*` (RFC 6266).
+fn attachment(disposition: &str, url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let last = path.rsplit('/').next().unwrap_or_default();
-    let safe = |text: &str| {
-        let letter = |letter: char| {
-            if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' }
-        };
+    let safe = |text: &str, is_letter: fn(char) -> bool| {
+        let letter =
+            |letter: char| if is_letter(letter) || "._-".contains(letter) { letter } else { '_' };
         let name: String = text.chars().map(letter).take(MAX_NAME).collect();
         Some(name.trim_start_matches(['.', '_']).to_owned()).filter(|name| !name.is_empty())
     };
-    given
-        .and_then(|name| safe(&name))
-        .or_else(|| safe(last))
-        .unwrap_or_else(|| "download".to_owned())
+    let ascii = |letter: char| letter.is_ascii_alphanumeric();
+    let given = extended_name(disposition).or_else(|| plain_name(disposition));
+    let full = given.as_ref().and_then(|name| safe(name, char::is_alphanumeric));
+    let extended = full.filter(|name| !name.is_ascii());
+    // Programs that don't know `filename*` get the platform's own name for them.
+    let plain = plain_name(disposition).filter(|_| extended.is_some()).or(given);
+    let name = plain
+        .and_then(|name| safe(&name, ascii))
+        .or_else(|| safe(last, ascii))
+        .unwrap_or_else(|| "download".to_owned());
+    let extended = extended
+        .map(|name| format!("; filename*=UTF-8''{}", percent::encode(&name)))
+        .unwrap_or_default();
+    format!("attachment; filename=\"{name}\"{extended}")
 }
 
-/// The `filename` of a `Content-Disposition` header (RFC 6266): a token or a quoted string.
-fn given_name(disposition: &str) -> Option<String> {
+/// The `filename*` of a `Content-Disposition` header in UTF-8 (RFC 8187), which takes precedence (RFC 6266).
+fn extended_name(disposition: &str) -> Option<String> {
+    let at = disposition.to_ascii_lowercase().find("filename*=utf-8'")?;
+    let value = disposition.get(at..)?.split('\'').nth(2)?;
+    percent::decode(value.split(';').next()?.trim()).map(Cow::into_owned)
+}
+
+/// The `filename` of a `Content-Disposition` header: a token or a quoted string.
+fn plain_name(disposition: &str) -> Option<String> {
     let (_, value) = disposition.split_once("filename=")?;
     let Some(quoted) = value.strip_prefix('"') else {
         return value.split(';').next().map(|token| token.trim().to_owned());
@@ -330,7 +347,7 @@ fn page(
 
 #[cfg(test)]
 mod tests {
-    use super::file_name;
+    use super::attachment;
 
     #[test]
     fn a_file_has_a_harmless_name() {
@@ -347,11 +364,35 @@ mod tests {
             ),
             ("attachment; filename=\".bashrc\"", "https://a.example/x", "bashrc"),
             ("attachment; filename=\"\"", "https://a.example/x", "x"),
-            ("attachment; filename=\"ä\"", "https://a.example/", "download"),
             ("", "https://a.example/", "download"),
+            (
+                "attachment; filename=a.pdf; filename*=UTF-8''b%20c.pdf",
+                "https://a.example/",
+                "b_c.pdf",
+            ),
+            ("attachment; filename*=utf-8'en'..%2Fx%22.pdf", "https://a.example/", "x_.pdf"),
+            ("attachment; filename*=UTF-8''%zz; filename=a", "https://a.example/", "a"),
+            ("attachment; filename*=ISO-8859-1''%e4; filename=a", "https://a.example/", "a"),
         ] {
-            assert_eq!(file_name(disposition, url), name, "{disposition} {url}");
+            let expected = format!("attachment; filename=\"{name}\"");
+            assert_eq!(attachment(disposition, url), expected, "{disposition} {url}");
         }
-        assert_eq!(file_name("", &format!("https://a.example/{}", "a".repeat(300))).len(), 100);
+        for (disposition, expected) in [
+            ("attachment; filename=\"ä\"", "filename=\"x\"; filename*=UTF-8''%C3%A4"),
+            (
+                "attachment; filename=\"Ubersicht.pdf\"; filename*=UTF-8''%C3%9Cbersicht.pdf",
+                "filename=\"Ubersicht.pdf\"; filename*=UTF-8''%C3%9Cbersicht.pdf",
+            ),
+            // No invisible characters, which could reverse the text.
+            (
+                "attachment; filename*=UTF-8''%E2%80%AEfdp.exe%C3%BC",
+                "filename=\"fdp.exe_\"; filename*=UTF-8''fdp.exe%C3%BC",
+            ),
+        ] {
+            let expected = format!("attachment; {expected}");
+            assert_eq!(attachment(disposition, "https://a.example/x"), expected);
+        }
+        let long = attachment("", &format!("https://a.example/{}", "a".repeat(300)));
+        assert_eq!(long, format!("attachment; filename=\"{}\"", "a".repeat(100)));
     }
 }

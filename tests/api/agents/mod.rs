@@ -10,6 +10,7 @@ pub mod provider;
 mod random;
 mod sign_in;
 mod tokens;
+mod user_grants;
 
 use std::cell::RefCell;
 
@@ -131,6 +132,28 @@ impl Browser {
         response
     }
 
+    /// Opens a link, signs in as `identity` at the app, and continues.
+    pub fn sign_in(&self, api: &Api, link: &str, identity: &str) -> Response {
+        let response = self.get(api, link);
+        let (address, query) = redirected(&response);
+        assert_eq!((address.as_str(), response.body.len()), (APP, 0));
+        let sent = json!({"request": value_of(&query, "request"), "identity": identity});
+        let response = connect::send(api, "POST", "/v1/agent-grants", &sent);
+        if response.status != 201 {
+            return response;
+        }
+        self.open(api, body(&response)["continueUrl"].as_str().unwrap())
+    }
+
+    /// The form of the page of a user's grants, which ends the first one.
+    pub fn end(&self, id: &str, page: &Response) -> Request {
+        let fields = [("user", hidden(page, "user")), ("end", hidden(page, "end"))];
+        let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let request = self.request("POST", &format!("/mcp/{id}/grants"));
+        let request = with_header(request, "origin", ORIGIN);
+        with_form(with_header(request, "sec-fetch-site", "same-origin"), &form(&fields))
+    }
+
     /// Follows a link whose response sets no cookie.
     pub fn open(&self, api: &Api, url: &str) -> Response {
         let response = api.send(&self.request("GET", url));
@@ -207,18 +230,17 @@ pub fn authenticated(api: &Api, request: &str, more: &Value) -> String {
     body(&response)["continueUrl"].as_str().unwrap().to_owned()
 }
 
+/// A browser at the page of the grants of `identity`.
+pub fn at_grants(api: &Api, id: &str, identity: &str) -> (Browser, Response) {
+    let browser = Browser::default();
+    let page = browser.sign_in(api, &format!("/mcp/{id}/grants"), identity);
+    assert_eq!(page.status, 200, "{}", text(&page));
+    (browser, page)
+}
+
 /// What a browser gets that opens a link of an agent, and in which `identity` then signs in at the app.
 pub fn signed_in(api: &Api, link: &str, identity: &str) -> Response {
-    let browser = Browser::default();
-    let response = browser.get(api, link);
-    let (address, query) = redirected(&response);
-    assert_eq!((address.as_str(), response.body.len()), (APP, 0));
-    let sent = json!({"request": value_of(&query, "request"), "identity": identity});
-    let response = connect::send(api, "POST", "/v1/agent-grants", &sent);
-    if response.status != 201 {
-        return response;
-    }
-    browser.open(api, body(&response)["continueUrl"].as_str().unwrap())
+    Browser::default().sign_in(api, link, identity)
 }
 
 /// A browser at the consent page, and the grant id on that page.

@@ -1,6 +1,7 @@
 //! Calls to platforms: over real `SQLite` and a scripted platform.
 
 pub mod approvals;
+mod choices;
 pub mod downloads;
 mod events;
 mod flat;

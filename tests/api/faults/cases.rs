@@ -187,6 +187,12 @@ fn of_agents(open: Open) -> Option<Case> {
             let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
             browser.decision(&id, &fields)
         }
+        Open::AgentGrants => get(format!("/mcp/{id}/grants")),
+        Open::AgentGrantsEnd => {
+            agents::Agent::new(&api, &id, &agents::ALL);
+            let (browser, page) = agents::at_grants(&api, &id, "ann");
+            browser.end(&id, &page)
+        }
         Open::AgentApproval | Open::AgentConnect => {
             let link = if open == Open::AgentApproval { "approval" } else { "connect" };
             get(format!("/mcp/{id}/{link}?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1"))

@@ -1,0 +1,96 @@
+//! Users who see and end their own grants: who has signed in, as a signed text, so that no row is stored, and the SQL.
+
+use serde::{Deserialize, Serialize};
+
+use super::statements::statement;
+use crate::auth::token::SessionSecrets;
+use crate::ports::{Param, Statement};
+use crate::terms::{Environment, IdentityType};
+
+/// The maximum number of grants on a page, which can be ended together.
+pub const MAX_GRANTS: usize = 20;
+
+const PREFIX: &str = "ag_";
+
+/// A user who has signed in to see their grants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignedInUser {
+    #[serde(rename = "e")]
+    pub endpoint: String,
+    #[serde(rename = "i")]
+    pub identity: String,
+    #[serde(rename = "y", default, skip_serializing_if = "Option::is_none")]
+    pub identity_type: Option<IdentityType>,
+    /// SHA-256 of the browser's cookie.
+    #[serde(rename = "b")]
+    pub browser_hash: String,
+    /// The version of the sign-in.
+    #[serde(rename = "c")]
+    pub configured_at: u64,
+    /// When it expires, in milliseconds since 1970-01-01 UTC.
+    #[serde(rename = "t")]
+    pub expires_at: u64,
+}
+
+impl SignedInUser {
+    /// The parameter `grant` of `continueUrl`. Returns `None` without a signing secret.
+    pub fn sign(&self, secrets: &SessionSecrets) -> Option<String> {
+        secrets.sign_text(PREFIX, self)
+    }
+
+    /// Whether a text has the form of [`Self::sign`].
+    pub fn is_signed(text: &str) -> bool {
+        text.starts_with(PREFIX)
+    }
+
+    /// Verifies a text that has not expired.
+    pub fn verify(secrets: &SessionSecrets, text: &str, now: u64) -> Option<Self> {
+        secrets.verify_text(PREFIX, text).filter(|user: &Self| now < user.expires_at)
+    }
+}
+
+/// The user of grants.
+#[derive(Debug, Clone, Copy)]
+pub struct GrantOwner<'a> {
+    pub account: &'a str,
+    pub environment: Environment,
+    pub identity: &'a str,
+    pub identity_type: Option<IdentityType>,
+}
+
+impl GrantOwner<'_> {
+    /// `?1` to `?4`, and one more.
+    fn params(&self, more: Param) -> Vec<Param> {
+        vec![
+            Param::text(self.account),
+            Param::text(self.environment.as_str()),
+            Param::text(self.identity),
+            Param::optional_text(self.identity_type.map(IdentityType::as_str)),
+            more,
+        ]
+    }
+}
+
+/// Deletes grants of a user who has signed in, unless the sign-in has changed since `configured_at`.
+pub fn end_own(
+    owner: GrantOwner<'_>,
+    (endpoint, configured_at): (&str, u64),
+    ended: &[String],
+) -> Statement {
+    let mut params = owner.params(Param::Text(crate::util::json::text(&ended)));
+    params.extend([Param::text(endpoint), Param::integer(configured_at)]);
+    statement(
+        "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?6 AND e.updated_at = ?7 AND e.type IS NOT NULL)",
+        params,
+    )
+}
+
+/// Selects the grants of a user, newest first.
+pub fn select_grants_of(owner: GrantOwner<'_>, now: u64) -> Statement {
+    statement(
+        format!(
+            "SELECT * FROM agent_grants INDEXED BY agent_grants_of_identity WHERE account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND state = 'active' AND expires_at > ?5 ORDER BY created_at DESC, id DESC LIMIT {MAX_GRANTS}"
+        ),
+        owner.params(Param::integer(now)),
+    )
+}

@@ -1,0 +1,92 @@
+//! The argument `connection` of a call may name a platform instead: its only connected account is then used. With several, the
+//! agent gets them to choose from; without one, the link that connects one.
+
+use serde_json::{Map, Value, json};
+
+use super::Caller;
+use super::protocol::with_connect_url;
+use super::tools::{LIST_CONNECTIONS, TOOLS, begin};
+use crate::catalog::key::platform as is_no_platform;
+use crate::connections::model::ConnectionId;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::{Code, Problem};
+use crate::ports::Ports;
+use crate::util::case_fold::fold;
+use crate::util::json;
+
+const CONNECTION: &str = "connection";
+/// The maximum number of accounts from which an agent can choose.
+const MAX_CANDIDATES: u64 = 20;
+const HINT: &str = "Nothing was done: several accounts are connected. Ask the user which one, unless it is clear, and call again with its `id` as `connection`.";
+
+/// The platform that is named in place of a connection.
+pub(super) fn named_platform(arguments: &Value) -> Option<String> {
+    let name = fold(arguments.get(CONNECTION)?.as_str()?);
+    let is_platform = ConnectionId::parse(&name).is_none() && is_no_platform(&name).is_none();
+    is_platform.then_some(name)
+}
+
+/// Names the connection of a call.
+pub(super) fn set_connection(arguments: &mut Value, id: &str) {
+    if let Some(given) = arguments.as_object_mut() {
+        given.insert(CONNECTION.to_owned(), id.into());
+    }
+}
+
+impl<P: Ports> Caller<'_, P> {
+    /// The id of the only connection of a platform, or the response to the agent when there is none or several. `opens`: the
+    /// client opens links itself.
+    pub(super) async fn only_connection(
+        &self,
+        platform: &str,
+        opens: bool,
+    ) -> Result<String, Response> {
+        let tool = TOOLS.iter().find(|tool| tool.name == LIST_CONNECTIONS);
+        let arguments = json!({"platform": platform, "limit": MAX_CANDIDATES});
+        let Some(Ok(request)) = tool.map(|tool| tool.request(&arguments)) else {
+            return Err(Response::empty(404));
+        };
+        let listed = self.send(request).await;
+        let list: Value = serde_json::from_slice(&listed.body).unwrap_or_default();
+        let rows = list.get("rows").and_then(Value::as_array);
+        let Some(rows) = rows.filter(|_| listed.status == 200) else { return Err(listed) };
+        match rows.as_slice() {
+            [] => Err(self.connect_one(platform, &arguments, &listed, opens).await),
+            [only] => {
+                let id = only.get("id").and_then(Value::as_str);
+                id.map(str::to_owned).ok_or(listed)
+            }
+            several => {
+                let choice = json!({"candidates": several, "hint": HINT});
+                Err(Response::json(json::bytes(&choice), NO_STORE))
+            }
+        }
+    }
+
+    /// Starts to connect the first account of a platform.
+    async fn connect_one(
+        &self,
+        platform: &str,
+        arguments: &Value,
+        listed: &Response,
+        opens: bool,
+    ) -> Response {
+        let as_json = |problem: &Problem| problem.to_json(&self.request.origin, &self.ports.uuid());
+        if let Some(problem) = self.unknown_platform(arguments, listed).await {
+            return Response { status: 404, ..Response::json(as_json(&problem), NO_STORE) };
+        }
+        let named = ("platform".to_owned(), Value::from(platform));
+        let started = self.send(begin(Map::from_iter([named]))).await;
+        // The agent asks its user for more access.
+        if started.status == 403 || started.status == 202 && opens {
+            return started;
+        }
+        let detail =
+            format!("No account of `{platform}` is connected. Connect one with start_connect.");
+        let mut body = as_json(&Problem::new(Code::ConnectionNotFound, detail));
+        if started.status == 202 {
+            body = with_connect_url(&body, &started.body);
+        }
+        Response { status: 404, ..Response::json(body, NO_STORE) }
+    }
+}

@@ -1,0 +1,108 @@
+//! The page on which users see and end their grants.
+
+use serde_json::json;
+
+use super::provider::{Signer, at_provider_for, callback, claims, key, oidc, provide, returned};
+use super::{ALL, Agent, Browser, app, at_grants, hidden};
+use crate::connect::{self, text};
+use crate::support::{Api, body};
+
+fn works(api: &Api, id: &str, agent: &Agent) -> bool {
+    agent.call(api, id, "list_connections", &json!({})).status == 200
+}
+
+#[test]
+fn users_see_and_end_their_own_grants() {
+    let (api, id) = app();
+    let agents = [Agent::new(&api, &id, &ALL), Agent::new(&api, &id, &ALL)];
+    let (browser, page) = at_grants(&api, &id, "ann");
+    assert_eq!(text(&page).matches("name=\"end\"").count(), 2);
+    let next = api.send(&browser.end(&id, &page));
+    assert_eq!(next.status, 200, "{}", text(&next));
+    assert_eq!(text(&next).matches("name=\"end\"").count(), 1);
+    assert_eq!(agents.iter().filter(|agent| works(&api, &id, agent)).count(), 1);
+    let entry = "SELECT json_array(actor_type, actor) AS row FROM audit WHERE action = 'agent_grant.revoked'";
+    assert_eq!(api.env.texts(entry), ["[\"person\",\"ann\"]"]);
+    // The form of the first page does not end a grant twice.
+    let again = api.send(&browser.end(&id, &page));
+    assert_eq!(text(&again).matches("name=\"end\"").count(), 1);
+    let last = api.send(&browser.end(&id, &again));
+    assert!(text(&last).contains("No agent has access to your accounts."), "{}", text(&last));
+    assert!(!agents.iter().any(|agent| works(&api, &id, agent)));
+}
+
+#[test]
+fn only_its_user_can_end_a_grant() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &ALL);
+    let (browser, page) = at_grants(&api, &id, "ann");
+    // Another user sees nothing, and can't end a grant by its id.
+    let (bob, of_bob) = at_grants(&api, &id, "bob");
+    assert!(!text(&of_bob).contains("name=\"end\""), "{}", text(&of_bob));
+    let form = browser.end(&id, &page);
+    let with = |request: &connector_vault::http::Request, name: &str, value: Option<&str>| {
+        let mut request = request.clone();
+        request.headers.retain(|(known, _)| known != name);
+        if let Some(value) = value {
+            request.headers.push((name.to_owned(), value.to_owned()));
+        }
+        request
+    };
+    let cookie = bob.cookie.borrow().clone();
+    let other_browser = with(&form, "cookie", cookie.as_deref());
+    let cross_site = with(&form, "sec-fetch-site", Some("cross-site"));
+    let elsewhere = with(&form, "origin", Some("https://evil.example"));
+    for (what, request, status) in [
+        ("another browser", other_browser, 410),
+        ("no cookie", with(&form, "cookie", None), 410),
+        ("a page of another site", cross_site, 403),
+        ("another origin", elsewhere, 403),
+    ] {
+        assert_eq!(api.send(&request).status, status, "{what}");
+        assert!(works(&api, &id, &agent), "{what}");
+    }
+    // The sign-in of another endpoint, and one that has expired.
+    let mut foreign = form.clone();
+    foreign.path = foreign.path.replace(&id, &"x".repeat(43));
+    assert_eq!(api.send(&foreign).status, 410);
+    api.env.wait(10 * 60_000);
+    assert_eq!(api.send(&form).status, 410);
+    assert_eq!(hidden(&page, "end").len(), 36);
+}
+
+#[test]
+fn a_link_to_the_page_is_worthless_in_another_browser() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &ALL);
+    let browser = Browser::default();
+    let response = browser.get(&api, &format!("/mcp/{id}/grants"));
+    let (_, query) = super::redirected(&response);
+    let sent = json!({"request": connect::value_of(&query, "request"), "identity": "ann"});
+    let created = connect::send(&api, "POST", "/v1/agent-grants", &sent);
+    let next = body(&created)["continueUrl"].as_str().unwrap().to_owned();
+    assert_eq!(Browser::default().open(&api, &next).status, 410);
+    assert_eq!(browser.open(&api, &next.replace("ag_", "ag_A")).status, 410);
+    assert_eq!(browser.open(&api, &next).status, 200);
+    // A change of the sign-in ends it.
+    api.env.wait(1);
+    let sent = json!({"type": "app", "url": "https://app.example/other"});
+    assert_eq!(connect::send(&api, "PUT", "/v1/agent-sign-in", &sent).status, 200);
+    assert_eq!(browser.open(&api, &next).status, 410);
+    api.env.wait(60_000);
+    assert_eq!(browser.open(&api, &next).status, 410);
+    assert!(works(&api, &id, &agent));
+}
+
+#[test]
+fn users_of_a_provider_sign_in_there() {
+    let (api, id) = oidc(&json!({}));
+    let signer = Signer::ec();
+    let agent = returned(&api, &id, &signer);
+    let (browser, query) = at_provider_for(&api, &format!("/mcp/{id}/grants"));
+    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
+    provide(&api, &token, &[key("k", &signer)]);
+    let page = browser.open(&api, &callback(&id, &query));
+    let next = api.send(&browser.end(&id, &page));
+    assert_eq!(next.status, 200, "{}", text(&next));
+    assert!(!works(&api, &id, &agent));
+}
