@@ -12,9 +12,9 @@ use super::sql::interpolate;
 use super::when::Moment;
 use crate::catalog::action::unit::inflate;
 use crate::ports::{
-    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest, HttpResponse,
-    Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
-    StreamingRequest, StreamingResponse,
+    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
+    HttpResponse, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError, StreamingRequest, StreamingResponse,
 };
 use crate::util::json;
 

@@ -7,6 +7,7 @@ use super::start::{ConnectRequest, ConnectTarget};
 use super::{Browser, encrypt_error, is_own_page, no_vault_keys};
 use crate::auth::key::hash;
 use crate::auth::{Caller, Shard};
+use crate::branding::Branding;
 use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
     Attempt, AttemptSecrets, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, StoredStatus,
@@ -108,6 +109,7 @@ impl ConnectRequest<'_> {
             environment: principal.environment,
             key_id: principal.key_id.clone(),
             status: StoredStatus::Pending,
+            branding: Branding::default(),
             connection_id: connection_id.clone(),
             reconnects,
             allow_other_account: self.allows_other_account.into(),
