@@ -105,8 +105,8 @@ mod tests {
         [header, &width.to_be_bytes(), &height.to_be_bytes(), b"\x08\x06\0\0\0"].concat()
     }
 
-    fn webp(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
-        [b"RIFF\0\0\0\0WEBP".as_slice(), kind, b"\0\0\0\0", data].concat()
+    fn webp(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
+        [b"RIFF\0\0\0\0WEBP".as_slice(), &kind, b"\0\0\0\0", data].concat()
     }
 
     fn is_logo(media_type: &str, bytes: &[u8]) -> bool {
@@ -162,7 +162,7 @@ mod tests {
             Case { kind: b"VP8X", data: b"\0\0\0\0", expected: false },
             Case { kind: b"ALPH", data: b"\0\0\0\0\0\0\0\0\0\0", expected: false },
         ] {
-            assert_eq!(is_logo("image/webp", &webp(kind, data)), expected, "{kind:?} {data:?}");
+            assert_eq!(is_logo("image/webp", &webp(*kind, data)), expected, "{kind:?} {data:?}");
         }
     }
 

@@ -75,7 +75,7 @@ pub struct BrowserContext<'a, P> {
     pub wording: Wording<'a>,
 }
 
-impl<'a, P: Ports> BrowserContext<'a, P> {
+impl<P: Ports> BrowserContext<'_, P> {
     /// The same context for the user of an attempt: with the app of its account, in the language that the app has chosen.
     pub(super) fn for_user_of<'b>(&'b self, attempt: &'b Attempt) -> BrowserContext<'b, P> {
         let chosen = attempt.lang().map(|tag| Language::of_tag(&tag).unwrap_or_default());
