@@ -16,7 +16,7 @@
 -- conflict resolution replaces, so use no OR REPLACE, and no OR IGNORE or OR FAIL on an update.
 --
 -- Sections: API keys, connections, OAuth clients, credentials, connect attempts, events, webhooks, agents, console,
--- audit, moves, encryption keys.
+-- branding, audit, moves, encryption keys.
 
 ------------------------------------------------------------------------------------------------------------------------
 -- API keys
@@ -951,8 +951,26 @@ WHEN NEW.replaced_by IS NOT NULL AND OLD.replaced_by IS NULL BEGIN
 END;
 
 ------------------------------------------------------------------------------------------------------------------------
--- Audit: who changed API keys, OAuth clients, webhooks, the sign-ins, grants, console sessions and connections, and who
--- read credentials
+-- Branding
+------------------------------------------------------------------------------------------------------------------------
+
+-- How a tenant's app is presented to its end users. NULL: as the service is configured.
+CREATE TABLE branding (
+  account     TEXT    NOT NULL,
+  environment TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
+  name        TEXT,
+  -- An image as a `data:` URL.
+  logo        TEXT    CHECK (logo LIKE 'data:image/%'),
+  -- As in #1a2b3c.
+  color       TEXT    CHECK (length(color) = 7),
+  url         TEXT,
+  updated_at  INTEGER NOT NULL,
+  PRIMARY KEY (account, environment)
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Audit: who changed API keys, OAuth clients, webhooks, the sign-ins, grants, console sessions, the branding and
+-- connections, and who read credentials
 --
 -- Triggers write the entries of changes. The actor is in `audit_context`, which a batch fills first and empties last; a
 -- change without it was made by the service itself. Entries contain ids and names of actions, never a value that was
@@ -1131,6 +1149,16 @@ CREATE TRIGGER console_sessions_deleted_audit AFTER DELETE ON console_sessions
 WHEN OLD.expires_at > coalesce((SELECT at FROM audit_context), CAST(unixepoch('subsec') * 1000 AS INTEGER)) BEGIN
   INSERT INTO audited
     VALUES (OLD.account, OLD.environment, 'console_session.ended', 'console_session', OLD.id);
+END;
+
+CREATE TRIGGER branding_inserted_audit AFTER INSERT ON branding BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'branding.updated', 'branding', 'branding');
+END;
+
+CREATE TRIGGER branding_updated_audit AFTER UPDATE ON branding
+WHEN (NEW.name, NEW.logo, NEW.color, NEW.url, NEW.updated_at)
+  IS NOT (OLD.name, OLD.logo, OLD.color, OLD.url, OLD.updated_at) BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'branding.updated', 'branding', 'branding');
 END;
 
 CREATE TRIGGER connections_inserted_audit AFTER INSERT ON connections BEGIN
@@ -1497,6 +1525,21 @@ END;
 CREATE TRIGGER console_sessions_deleted_in_move AFTER DELETE ON console_sessions
 WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
   INSERT INTO account_changed VALUES (OLD.account, 'console_sessions', json_array(OLD.id));
+END;
+
+CREATE TRIGGER branding_inserted_in_move AFTER INSERT ON branding
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'branding', json_array(NEW.environment));
+END;
+
+CREATE TRIGGER branding_updated_in_move AFTER UPDATE ON branding
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'branding', json_array(NEW.environment));
+END;
+
+CREATE TRIGGER branding_deleted_in_move AFTER DELETE ON branding
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'branding', json_array(OLD.environment));
 END;
 
 CREATE TRIGGER audit_inserted_in_move AFTER INSERT ON audit

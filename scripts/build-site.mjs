@@ -16,7 +16,7 @@ import { setup } from "./setup.mjs";
 // Bytes, gzipped, of all files that the console can load.
 export const LIMIT_BYTES = 175_000;
 // The same for the connect window, in English.
-export const WINDOW_LIMIT_BYTES = 25_000;
+export const WINDOW_LIMIT_BYTES = 26_000;
 /** A file with the connect window's texts in one language. */
 const LANGUAGE = /^assets\/(?:de|fr|es|ja)-/;
 const INPUTS = [

@@ -17,6 +17,7 @@
 //! | [`connections`] | connections: fields and their rules, filters, cursors, entity tags |
 //! | [`credentials`] | encryption at rest, refresh, health checks, the state machine of a connection |
 //! | [`connect`] | connecting accounts: methods, OAuth clients, attempts, pages, the callback |
+//! | [`branding`] | the name, logo and colour of an account's app on the pages for its users |
 //! | [`platform_calls`] | the proxy and `run_action`: addresses, headers, signatures, input schemas |
 //! | [`events`], [`webhooks`], [`audit`] | what happened, where it is delivered, who did it |
 //! | [`traces`] | the trace context of platform calls, and their spans |
@@ -36,6 +37,7 @@
 pub mod agents;
 pub mod audit;
 pub mod auth;
+pub mod branding;
 pub mod catalog;
 #[cfg(feature = "client")]
 pub mod client;

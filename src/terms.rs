@@ -152,6 +152,8 @@ named! {
     ConsoleSessionCreated = "console_session.created",
     /// Ended before it expired.
     ConsoleSessionEnded = "console_session.ended",
+    /// The look of the app for end users was replaced.
+    BrandingUpdated = "branding.updated",
     ConnectionCreated = "connection.created",
     /// Its account was connected, or its credentials were replaced.
     ConnectionConnected = "connection.connected",

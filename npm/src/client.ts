@@ -3,6 +3,7 @@ import { ready } from "wasm";
 import { Call } from "glue";
 import { type ApiKeys, apiKeys } from "./resources/api-keys.js";
 import { type Audit, audit } from "./resources/audit.js";
+import { type Brandings, brandings } from "./resources/branding.js";
 import { type ConnectAttempts, connectAttempts } from "./resources/connect-attempts.js";
 import { type CallOptions, checkCallOptions } from "./core/options.js";
 import { type PlatformRequestInit, pages, proxy } from "./resources/proxy.js";
@@ -37,6 +38,8 @@ export class ConnectorVault {
   readonly connectAttempts: ConnectAttempts;
   /** The registrations of your app at platforms. */
   readonly oauthClients: OauthClients;
+  /** How your app is presented to its users. */
+  readonly branding: Brandings;
   /** Who authenticates the users of agents. */
   readonly agentSignIn: AgentSignIns;
   /** What users granted to agents. */
@@ -67,6 +70,7 @@ export class ConnectorVault {
     this.connections = connections(executor);
     this.connectAttempts = connectAttempts(executor);
     this.oauthClients = oauthClients(executor);
+    this.branding = brandings(executor);
     this.agentSignIn = agentSignIns(executor);
     this.agentGrants = agentGrants(executor);
     this.consoleSignIn = consoleSignIns(executor);

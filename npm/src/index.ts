@@ -48,6 +48,7 @@ export type {
   NewAgentGrant,
   NewAgentSignIn,
 } from "./resources/agents.js";
+export type { Branding, Brandings, NewBranding } from "./resources/branding.js";
 export type {
   ConsoleSession,
   ConsoleSessionPage,

@@ -32,6 +32,11 @@ export const fields = {
     nullable: ["name","expiresAt"],
     required: ["scopes"],
   },
+  NewBranding: {
+    all: ["name","logo","color","url"],
+    nullable: ["name","logo","color","url"],
+    required: [],
+  },
   NewConnectAttempt: {
     all: ["platform","connection","authMethod","client","identity","identityType","label","name","tags","fields","fixedFields","lang","scopes","returnUrl","allowOtherAccount","link"],
     nullable: ["name"],

@@ -664,6 +664,7 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
         "createSession": vault.sessions.create,
         "setAgentSignIn": vault.agent_sign_in.set,
         "createAgentGrant": vault.agent_grants.create,
+        "setBranding": vault.branding.set,
         "setConsoleSignIn": vault.console_sign_in.set,
         "listConsoleSessions": vault.console_sessions.list,
     }

@@ -9,10 +9,11 @@ use crate::ports::{Param, Statement};
 use crate::terms::AuditAction;
 
 /// The tables whose changes are audited, as in `schema/0001_init.sql`.
-const AUDITED: [&str; 8] = [
+const AUDITED: [&str; 9] = [
     "agent_endpoints",
     "agent_grants",
     "api_keys",
+    "branding",
     "connections",
     "console_sessions",
     "console_sign_ins",

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::presets::Presets;
+use crate::branding::Branding;
 use crate::ports::StorageError;
 use crate::terms::{AttemptStatus, Environment, IdentityType};
 
@@ -82,6 +83,9 @@ pub struct Attempt {
     pub claimed_at: Option<u64>,
     pub error_code: Option<String>,
     pub error_detail: Option<String>,
+    /// Only of attempts that a browser's secret selected.
+    #[serde(default, deserialize_with = "Branding::column")]
+    pub branding: Branding,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
     /// Milliseconds since 1970-01-01 UTC.

@@ -154,6 +154,12 @@ export async function enqueue(env, messages, delaySeconds) {
   return true;
 }
 
+/** Writes data points to the dataset, if there is one. `points` is JSON: the index, the strings and the number of each. */
+export function writePoints(env, points) {
+  for (const [index, blobs, count] of JSON.parse(points))
+    env.USAGE?.writeDataPoint({ indexes: [index], blobs, doubles: [count] });
+}
+
 /** The binding with which a rehearsal replaces decompression: outside of a request, the runtime does not read streams. */
 const REHEARSED_INFLATE = Symbol.for("rehearsal.inflate");
 

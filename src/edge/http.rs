@@ -80,6 +80,9 @@ extern "C" {
     /// Sends messages to the queue, to be delivered after this many seconds. Resolves to false when there is no queue.
     #[wasm_bindgen(catch)]
     pub fn enqueue(env: &JsValue, messages: &Array, seconds: u32) -> Result<Promise, JsValue>;
+    /// Writes data points to the dataset, if there is one.
+    #[wasm_bindgen(catch, js_name = "writePoints")]
+    pub fn write_points(env: &JsValue, points: &str) -> Result<(), JsValue>;
     /// Resolves to the inflated bytes; to null when they are corrupt.
     #[wasm_bindgen(catch)]
     pub fn inflate(bytes: &[u8], env: &JsValue) -> Result<Promise, JsValue>;

@@ -17,9 +17,9 @@ use super::buffer::Buffer;
 use super::{Context, http};
 use crate::auth::Shard;
 use crate::ports::{
-    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
-    MAX_RESPONSE, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
-    Signatures, Statement, StorageError, StreamingRequest, StreamingResponse,
+    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
+    HttpResponse, MAX_RESPONSE, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet,
+    RetryAfter, Signatures, Statement, StorageError, StreamingRequest, StreamingResponse,
 };
 use crate::util::json;
 
@@ -317,6 +317,18 @@ impl EdgePorts<'_> {
             headers: http::headers(&http::lines(&reply)),
             body: Rc::new(http::PlatformBody(RefCell::new(Some(reply)))),
         })
+    }
+}
+
+impl Dataset for EdgePorts<'_> {
+    fn has_dataset(&self) -> bool {
+        binding(self.env, "USAGE").is_ok()
+    }
+
+    fn write_points(&self, points: &str) {
+        if let Err(error) = http::write_points(self.env, points) {
+            worker::console_error!("usage: {}", describe(&error));
+        }
     }
 }
 

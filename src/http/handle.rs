@@ -20,7 +20,7 @@ use crate::console::endpoints as console;
 use crate::mcp;
 use crate::platform_calls::endpoints::download;
 use crate::platform_calls::headers::SOURCE;
-use crate::ports::{Db, Ports, RateLimit};
+use crate::ports::{Dataset as _, Db, Ports, RateLimit};
 use crate::storage::metering::Metered;
 use crate::storage::read_replica::{self, BOOKMARK};
 use crate::terms::Scopes;
@@ -234,7 +234,7 @@ impl<P: Ports> Exchange<'_, P> {
 
     /// Notes what the request is counted as.
     fn prepare_count(&self, endpoint: Keyed, caller: &Caller, resource: Option<&Resource>) {
-        if self.service.config().usage_days == 0 {
+        if self.service.config().usage_days == 0 && !self.ports.has_dataset() {
             return;
         }
         let has_platform = endpoint.spec().path.contains("/{platform}");

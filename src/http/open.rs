@@ -30,7 +30,7 @@ pub(crate) async fn respond<P: Ports>(
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
         Open::ConnectWindow => Ok(window::window(config, request, context.ports)),
         Open::ConnectToken => context.exchange(request).await,
-        Open::ConnectApp => Ok(window::app(config)),
+        Open::ConnectApp => context.app(request).await,
         Open::ConnectLink => context.show_link(request, secret).await,
         Open::ConnectGo => context.confirm_link(request, secret).await,
         // Unreachable: `handle` dispatches these first.

@@ -17,8 +17,15 @@ pub const DEADLINE_MS: u32 = 10_000;
 /// The number of cached documents.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
-/// The time of the request, and the document.
-type CachedDocument = (u64, Rc<Vec<u8>>);
+/// The time between two early refetches of a document, in milliseconds.
+const REFETCH_MS: u64 = 60 * 1000;
+
+/// A document, the time of its request, and the time of its last early refetch.
+struct CachedDocument {
+    since: u64,
+    document: Rc<Vec<u8>>,
+    refetched_at: Option<u64>,
+}
 
 /// The documents that this isolate has cached.
 pub struct Documents(RefCell<LruCache<String, CachedDocument>>);
@@ -65,8 +72,20 @@ impl Documents {
     /// Returns a cached document.
     pub fn recall(&self, url: &str, now: u64) -> Option<Rc<Vec<u8>>> {
         let mut kept = self.0.try_borrow_mut().ok()?;
-        let (since, document) = kept.get(url)?;
-        is_recent(now, *since, TTL_MS).then(|| Rc::clone(document))
+        let cached = kept.get(url)?;
+        is_recent(now, cached.since, TTL_MS).then(|| Rc::clone(&cached.document))
+    }
+
+    /// Whether a cached document may be fetched again before it expires: once a minute, because anyone can send a token
+    /// that names an unknown key. If so, the next minute begins.
+    pub fn may_refetch(&self, url: &str, now: u64) -> bool {
+        let Ok(mut kept) = self.0.try_borrow_mut() else { return false };
+        let Some(cached) = kept.get_mut(url) else { return true };
+        if cached.refetched_at.is_some_and(|at| is_recent(now, at, REFETCH_MS)) {
+            return false;
+        }
+        cached.refetched_at = Some(now);
+        true
     }
 
     /// Fetches a document. Does not follow redirects and does not cache it: [`Self::keep`] does.
@@ -105,7 +124,9 @@ impl Documents {
             return;
         }
         if let Ok(mut kept) = self.0.try_borrow_mut() {
-            kept.put(url.to_owned(), (now, Rc::clone(document)));
+            let refetched_at = kept.peek(url).and_then(|cached| cached.refetched_at);
+            let document = Rc::clone(document);
+            kept.put(url.to_owned(), CachedDocument { since: now, document, refetched_at });
         }
     }
 }

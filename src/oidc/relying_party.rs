@@ -100,8 +100,8 @@ impl<P: Ports> RelyingParty<'_, P> {
         self.validate(&provider.jwks_uri, token, expected).await
     }
 
-    /// Validates a token with the key set at `url`. If none of the cached keys signed it, the keys are fetched again, since
-    /// the provider may have rotated them.
+    /// Validates a token with the key set at `url`. If none of the cached keys signed it, the keys are fetched again, once
+    /// a minute, since the provider may have rotated them.
     pub async fn validate(
         &self,
         url: &str,
@@ -115,7 +115,7 @@ impl<P: Ports> RelyingParty<'_, P> {
         if let Some(kept) = self.documents.recall(url, self.now) {
             let claims = id_token::validate(token, &parse(&kept)?, expected, self.ports).await;
             match claims {
-                Err(IdTokenError::UnknownKey) => {}
+                Err(IdTokenError::UnknownKey) if self.documents.may_refetch(url, self.now) => {}
                 claims => return claims.map_err(|error| error.to_string()),
             }
         }

@@ -60,6 +60,7 @@ pub fn entry() -> Node {
     let targets = [
         "agent_grant",
         "agent_sign_in",
+        "branding",
         "connection",
         "console_session",
         "console_sign_in",
@@ -74,7 +75,7 @@ pub fn entry() -> Node {
             (
                 "id",
                 string(
-                    "Its id. Of an OAuth client, the platform, followed by a slash and its name unless that is `default`.",
+                    "Its id. Of an OAuth client, the platform, followed by a slash and its name unless that is `default`. Of the branding, `branding`.",
                 ),
             ),
         ],

@@ -1,10 +1,10 @@
 //! The schemas of request bodies, from the service's tables.
 
-use super::console;
 use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
 use super::schema::reference;
 use super::string_schemas::{self, described};
+use super::{branding, console};
 use crate::auth::limits::MAX_ACTIONS;
 use crate::connect::rules;
 use crate::http::body::{Field, FieldCheck, MAX_MEMBERS};
@@ -48,6 +48,12 @@ fn field_schema(field: &Field) -> Node {
         // Its rule is the catalog itself.
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => string_schemas::version(),
+        ("logo", _) => branding::logo(),
+        ("color", _) => branding::color(),
+        ("url", FieldCheck::TextOrNull(_)) => {
+            let longest = u64::try_from(rules::MAX_URL).unwrap();
+            object! {"type": Node::texts(["string", "null"]), "format": "uri", "maxLength": longest, "pattern": URL}
+        }
         ("url" | "issuer", _) => {
             let longest = u64::try_from(crate::webhooks::rules::MAX_URL).unwrap();
             object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}

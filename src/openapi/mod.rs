@@ -6,6 +6,7 @@ pub mod agents;
 pub mod audit;
 mod auth_methods;
 mod bodies;
+pub mod branding;
 pub mod catalog;
 pub mod connect;
 pub mod connections;

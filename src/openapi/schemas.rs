@@ -6,8 +6,8 @@ use super::recorded_responses::{RecordedResponse, RecordedResponses};
 use super::schema::{names, record, record_with, reference, string};
 use super::string_schemas::described;
 use super::{
-    agents, audit, catalog, connect, connections, console, credentials, events, importing, keys,
-    platform_calls, session, usage, webhooks,
+    agents, audit, branding, catalog, connect, connections, console, credentials, events,
+    importing, keys, platform_calls, session, usage, webhooks,
 };
 use crate::http::endpoint::{Endpoint, Keyed, Open};
 use crate::http::problem::Code;
@@ -33,6 +33,7 @@ pub fn all(responses: &RecordedResponses) -> Node {
         platform_calls::schemas(),
         connect::client_schemas(),
         agents::schemas(),
+        branding::schemas(),
         console::schemas(),
         audit::schemas(),
         usage::schemas(),

@@ -12,9 +12,9 @@ use super::sql::interpolate;
 use super::when::Moment;
 use crate::catalog::action::unit::inflate;
 use crate::ports::{
-    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
-    Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
-    StreamingRequest, StreamingResponse,
+    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
+    HttpResponse, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError, StreamingRequest, StreamingResponse,
 };
 use crate::util::json;
 
@@ -109,6 +109,8 @@ impl Patterns for OperatorPorts {
         NativePatterns.is_match(pattern, text)
     }
 }
+
+impl Dataset for OperatorPorts {}
 
 impl Signatures for OperatorPorts {
     /// The operator's commands verify no sign-ins.

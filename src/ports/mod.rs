@@ -201,13 +201,26 @@ pub trait Queue {
     ) -> impl Future<Output = Result<bool, StorageError>>;
 }
 
+/// A dataset that receives the usage in addition to the database, for the operator's own queries.
+pub trait Dataset {
+    /// Whether the deployment has one.
+    fn has_dataset(&self) -> bool {
+        false
+    }
+
+    /// Writes data points: a JSON array of arrays, each with an index, an array of strings, and a number. Nothing reports
+    /// whether they were stored.
+    fn write_points(&self, _: &str) {}
+}
+
 /// All ports of the service.
 pub trait Ports:
-    Db + Background + Blobs + Http + Clock + Random + RateLimit + Patterns + Signatures
+    Db + Background + Blobs + Http + Clock + Random + RateLimit + Patterns + Signatures + Dataset
 {
 }
 
-impl<T: Db + Background + Blobs + Http + Clock + Random + RateLimit + Patterns + Signatures> Ports
-    for T
+impl<
+    T: Db + Background + Blobs + Http + Clock + Random + RateLimit + Patterns + Signatures + Dataset,
+> Ports for T
 {
 }

@@ -11,9 +11,9 @@ use crate::audit::statements::{self as audit, is_audited};
 use crate::auth::last_use::Use;
 use crate::connections::model::Connection;
 use crate::ports::{
-    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
-    Patterns, Ports, Random, RateLimit, ResultSet, Retry, RetryAfter, Signatures, Statement,
-    StorageError, StreamingRequest, StreamingResponse, with_timeout,
+    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
+    HttpResponse, Patterns, Ports, Random, RateLimit, ResultSet, Retry, RetryAfter, Signatures,
+    Statement, StorageError, StreamingRequest, StreamingResponse, with_timeout,
 };
 use crate::storage::read_replica::{FIRST_PRIMARY, FIRST_UNCONSTRAINED, ReplicaSession};
 use crate::traces::collector::Collector;
@@ -379,6 +379,12 @@ impl<P: Clock> Clock for Metered<'_, P> {
 
     async fn sleep(&self, milliseconds: u32) -> bool {
         self.ports.sleep(milliseconds).await
+    }
+}
+
+impl<P: Dataset> Dataset for Metered<'_, P> {
+    fn has_dataset(&self) -> bool {
+        self.ports.has_dataset()
     }
 }
 

@@ -7,6 +7,7 @@ pub mod language;
 
 use std::collections::BTreeSet;
 
+use crate::branding::{Branding, Look};
 use crate::http::config::Config;
 use language::Language;
 
@@ -31,12 +32,18 @@ pub type Values<'a> = &'a [(&'a str, &'a str)];
 #[derive(Debug, Clone, Copy)]
 pub struct Wording<'a> {
     pub language: Language,
-    app: Option<&'a str>,
+    pub look: Look<'a>,
 }
 
 impl<'a> Wording<'a> {
     pub fn new(config: &'a Config, language: Language) -> Self {
-        Self { language, app: config.app_name.as_deref() }
+        Self { language, look: Look::of(config) }
+    }
+
+    /// The same for a user of an account.
+    #[must_use]
+    pub fn of(self, own: &'a Branding) -> Self {
+        Self { look: self.look.with(own), ..self }
     }
 
     /// The text with its values. Each text can also contain `{app}`, or `{theApp}` where the user may not have seen the app,
@@ -66,7 +73,7 @@ impl<'a> Wording<'a> {
             "theAppDative" => connect::THE_APP_DATIVE,
             _ => return String::new(),
         };
-        if let Some(app) = self.app {
+        if let Some(app) = self.look.name {
             return app.to_owned();
         }
         let app = text.within(self.language);
@@ -100,7 +107,7 @@ pub fn places(text: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::language::Language;
-    use super::{Text, Wording, agents, connect, download, places};
+    use super::{Look, Text, Wording, agents, connect, download, places};
 
     #[test]
     fn a_text_has_the_same_values_in_each_language() {
@@ -130,7 +137,10 @@ mod tests {
             (Language::Spanish, "acme y {x}", "Esta aplicación y {x}"),
             (Language::Japanese, "acmeの{x}", "このアプリの{x}"),
         ] {
-            let say = |app| Wording { language, app }.say(&text, &[("platform", "{x}")]);
+            let say = |app| {
+                Wording { language, look: Look { name: app, ..Look::default() } }
+                    .say(&text, &[("platform", "{x}")])
+            };
             assert_eq!(say(Some("acme")), named);
             assert_eq!(say(None), unnamed);
         }

@@ -10,8 +10,10 @@ pub mod endpoints;
 pub mod statements;
 
 use crate::http::service::Service;
-use crate::ports::{Clock, Db, StorageError, with_timeout};
+use crate::ports::{Clock, Dataset, Db, StorageError, all_rows, with_timeout};
 use crate::storage::metering::STORAGE_MS;
+use crate::util::json;
+use statements::DataPoint;
 
 /// The time between the first count and its write, in milliseconds. Work after a response may take 30 seconds.
 pub const FLUSH_MS: u32 = 20_000;
@@ -23,8 +25,9 @@ pub const fn day(milliseconds: u64) -> u64 {
     milliseconds / DAY_MS
 }
 
-/// Waits for `delay_ms`, and writes the counts that this isolate holds for the database of `ports`.
-pub async fn flush<P: Db + Clock>(
+/// Waits for `delay_ms`, and writes the counts that this isolate holds for the database of `ports`: to the database, and to
+/// the dataset if there is one. Only the database knows the accounts of the callers.
+pub async fn flush<P: Db + Clock + Dataset>(
     service: &Service,
     ports: &P,
     delay_ms: u32,
@@ -36,7 +39,15 @@ pub async fn flush<P: Db + Clock>(
     if counts.is_empty() {
         return Ok(());
     }
-    let written = ports.batch(vec![statements::add(&counts)]);
+    let add = (service.config().usage_days > 0).then(|| statements::add(&counts));
+    let select = ports.has_dataset().then(|| statements::select_counted(&counts));
+    let has_dataset = select.is_some();
+    let written = ports.batch([select, add].into_iter().flatten().collect());
     let written = with_timeout(ports, STORAGE_MS, written).await;
-    written.unwrap_or_else(|| Err(StorageError::new("D1: timed out"))).map(|_| ())
+    let sets = written.unwrap_or_else(|| Err(StorageError::new("D1: timed out")))?;
+    if has_dataset {
+        let points: Vec<DataPoint> = all_rows(&sets, 0)?;
+        ports.write_points(&json::text(&points));
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! The SQL of usage.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::counts::Count;
 use crate::auth::statements::Guard;
@@ -18,11 +18,11 @@ pub const MAX_ROWS_PER_DAY: u64 = 1000;
 /// The maximum number of rows in a response, apart from that of the rest.
 pub const MAX_GROUPS: u64 = 1000;
 
-/// Adds counts. When the day of a tenant has [`MAX_ROWS_PER_DAY`] rows, further combinations are counted with the platform
-/// and the identity [`OTHER`]; rows with more requests come first. A caller whose key no longer exists here is not counted.
-/// Not idempotent.
-pub fn add(counts: &[Count]) -> Statement {
-    const SQL: &str = "\
+/// Begins a statement with the table `counted`: the counts of `?1`, each with the account and environment of its caller.
+macro_rules! with_counted {
+    ($rest:literal) => {
+        concat!(
+            "\
 WITH counted AS (
   SELECT k.account, k.environment, n.value ->> 1 AS day, n.value ->> 2 AS endpoint, n.value ->> 3 AS status,
     n.value ->> 4 AS platform, n.value ->> 5 AS identity, sum(n.value ->> 6) AS requests
@@ -31,7 +31,54 @@ WITH counted AS (
     (SELECT g.key_id FROM agent_grants g WHERE g.id = n.value ->> 0), n.value ->> 0)
   WHERE k.account NOT IN (SELECT account FROM away)
   GROUP BY 1, 2, 3, 4, 5, 6, 7
-), days AS MATERIALIZED (
+)",
+            $rest
+        )
+    };
+}
+
+/// The most data points that an invocation of the Worker may write.
+pub const MAX_POINTS: u64 = 250;
+
+/// A count for the dataset.
+#[derive(Debug, Deserialize)]
+pub struct DataPoint {
+    account: String,
+    environment: String,
+    endpoint: String,
+    status: String,
+    platform: String,
+    identity: String,
+    requests: u64,
+}
+
+impl Serialize for DataPoint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { account, environment, endpoint, status, platform, identity, requests } = self;
+        (account, [account, environment, endpoint, status, platform, identity], requests)
+            .serialize(serializer)
+    }
+}
+
+/// Selects counts with the accounts of their callers, up to [`MAX_POINTS`], those with the most requests.
+pub fn select_counted(counts: &[Count]) -> Statement {
+    const SQL: &str = with_counted!(
+        "
+SELECT account, environment, endpoint, status, platform, identity, requests FROM counted ORDER BY requests DESC LIMIT ?2"
+    );
+    Statement {
+        sql: SQL.into(),
+        params: vec![Param::Text(json::text(&counts)), Param::integer(MAX_POINTS)],
+    }
+}
+
+/// Adds counts. When the day of a tenant has [`MAX_ROWS_PER_DAY`] rows, further combinations are counted with the platform
+/// and the identity [`OTHER`]; rows with more requests come first. A caller whose key no longer exists here is not counted.
+/// Not idempotent.
+pub fn add(counts: &[Count]) -> Statement {
+    const SQL: &str = with_counted!(
+        "
+, days AS MATERIALIZED (
   SELECT d.account, d.environment, d.day, (SELECT count(*) FROM usage u WHERE u.account = d.account
     AND u.environment = d.environment AND u.id >= printf('%05d', d.day) AND u.id < printf('%05d', d.day + 1)) AS held
   FROM (SELECT DISTINCT account, environment, day FROM counted) d
@@ -50,7 +97,8 @@ INSERT INTO usage (account, environment, id, day, endpoint, status, platform, id
 SELECT account, environment, printf('%05d %s %s %s %s', day, endpoint, status, platform, identity), day, endpoint, status,
   platform, identity, sum(requests)
 FROM kept WHERE true GROUP BY 1, 2, 3
-ON CONFLICT (account, environment, id) DO UPDATE SET requests = requests + excluded.requests";
+ON CONFLICT (account, environment, id) DO UPDATE SET requests = requests + excluded.requests"
+    );
     Statement {
         sql: SQL.into(),
         params: vec![Param::Text(json::text(&counts)), Param::integer(MAX_ROWS_PER_DAY)],

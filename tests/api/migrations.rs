@@ -75,6 +75,9 @@ const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, typ
 /// A sign-in to the console and a session.
 const CONSOLE: &str = "INSERT INTO console_sign_ins (id, account, environment, type, key_id, issuer, client_id, claim, roles, created_at, updated_at) VALUES ('e', 'acme', 'test', 'oidc', 'k', 'https://id.example', 'c', 'groups', '{}', 1, 1); INSERT INTO console_sessions (id, account, environment, sign_in, key_id, person, scopes, browser_hash, created_at, used_at, expires_at) VALUES ('s', 'acme', 'test', 'e', 'k', 'ann', '', 'b', 1, 1, 2);";
 
+/// A branding.
+const BRANDING: &str = "INSERT INTO branding (account, environment, name, updated_at) VALUES ('acme', 'test', 'Acme', 1);";
+
 /// A service with rows in every table but those of moves: connected accounts, a deleted connection that is not revoked
 /// yet, a pending attempt, a webhook with a delivery.
 fn in_use() -> Api {
@@ -82,6 +85,7 @@ fn in_use() -> Api {
     api.env.database.execute_batch(AGENTS).unwrap();
     api.env.database.execute_batch(APPROVAL).unwrap();
     api.env.database.execute_batch(CONSOLE).unwrap();
+    api.env.database.execute_batch(BRANDING).unwrap();
     connect::set_client(&api, "acme");
     connect::set_client(&api, "revoked");
     let tokens = |index: u8| json!({"access_token": format!("at-{index}"), "refresh_token": format!("rt-{index}")});

@@ -165,6 +165,7 @@ fn api() -> Api {
     let hook = json!({"url": "https://hooks.example/in"});
     let hook = send(&api, "POST", "/v1/webhooks", &hook);
     assert_eq!(hook.status, 201, "{}", body(&hook));
+    assert_eq!(send(&api, "PUT", "/v1/branding", &json!({"name": "Zebra"})).status, 200);
     connected(&api, &of_ann("acme"), &serde_json::from_str(TOKENS).unwrap());
     for name in ["bob", "eve", "o'hara ü"] {
         let mut sent = minimal(name);
@@ -182,7 +183,7 @@ fn rows_of(api: &Api, shard: Shard) -> Vec<String> {
         let mut all = Vec::new();
         for table in [
             "api_keys", "connections", "connection_tags", "connection_counts", "oauth_clients", "credentials",
-            "revocations", "connect_attempts", "events", "webhooks", "deliveries",
+            "revocations", "connect_attempts", "events", "webhooks", "deliveries", "branding",
         ] {
             let columns = read(&format!(
                 "SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}') WHERE name NOT IN ('seq', 'event_id') AND NOT ('{table}' = 'events' AND name = 'id') AND name NOT IN ('last_used_day')"

@@ -13,9 +13,9 @@ use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::http::handle::handle;
 use connector_vault::http::{Request, Service};
 use connector_vault::ports::{
-    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
-    Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
-    StreamingRequest, StreamingResponse,
+    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
+    HttpResponse, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError, StreamingRequest, StreamingResponse,
 };
 use connector_vault::terms::Method;
 use serde::{Deserialize, Serialize};
@@ -139,6 +139,8 @@ impl<S> Http for StartupPorts<'_, S> {
         Err(HttpError::Unreachable)
     }
 }
+
+impl<S> Dataset for StartupPorts<'_, S> {}
 
 impl<S> Signatures for StartupPorts<'_, S> {
     async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {

@@ -23,9 +23,9 @@ use connector_vault::http::handle::{MAX_FORWARDS, handle};
 use connector_vault::http::message::Body;
 use connector_vault::http::{Config, Request, Response, Service};
 use connector_vault::ports::{
-    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
-    Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures,
-    Statement, StorageError, StreamingRequest, StreamingResponse,
+    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
+    HttpResponse, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
+    Signatures, Statement, StorageError, StreamingRequest, StreamingResponse,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use connector_vault::usage;
@@ -112,6 +112,8 @@ pub struct TestEnv {
     /// The messages of the queue, if there is one, each with the time of its delivery.
     messages: RefCell<Vec<(u64, String)>>,
     pub has_queue: Cell<bool>,
+    /// The data points in the dataset; `None` without one.
+    pub points: RefCell<Option<Vec<Value>>>,
     seed: Cell<u64>,
 }
 
@@ -174,6 +176,7 @@ impl TestEnv {
             platform: RefCell::new(Box::new(|request| panic!("no server for {request:?}"))),
             messages: RefCell::default(),
             has_queue: Cell::new(true),
+            points: RefCell::default(),
             seed: Cell::new(1),
         }
     }
@@ -700,6 +703,17 @@ impl Random for TestEnv {
             self.seed.set(next);
             *byte = (next >> 56) as u8;
         }
+    }
+}
+
+impl Dataset for TestEnv {
+    fn has_dataset(&self) -> bool {
+        self.points.borrow().is_some()
+    }
+
+    fn write_points(&self, points: &str) {
+        let points: Vec<Value> = serde_json::from_str(points).unwrap();
+        self.points.borrow_mut().as_mut().unwrap().extend(points);
     }
 }
 

@@ -167,6 +167,28 @@ fn a_request_writes_no_count_and_needs_no_further_statement() {
 }
 
 #[test]
+fn a_dataset_receives_the_counts_with_the_accounts_of_their_callers() {
+    let api = Api::new(config(&[]));
+    let off = Api::new(config(&[("USAGE_DAYS", "0")]));
+    for (api, rows) in [(&api, 2), (&off, 0)] {
+        *api.env.points.borrow_mut() = Some(Vec::new());
+        let other = api.env.key("other", Environment::Live, &Scope::ALL, None);
+        for _ in 0..2 {
+            assert_eq!(api.get(CONNECTIONS).status, 200);
+        }
+        assert_eq!(api.send(&as_key(&other, "GET", CONNECTIONS)).status, 200);
+        api.flush_usage();
+        // The one with more requests comes first. Only the database needs them if they are to be read with the API.
+        let expected = [
+            json!(["acme", ["acme", "test", "connections", "2xx", "", ""], 2]),
+            json!(["other", ["other", "live", "connections", "2xx", "", ""], 1]),
+        ];
+        assert_eq!(api.env.points.borrow().as_ref().unwrap(), &expected);
+        assert_eq!(row_count(api), rows);
+    }
+}
+
+#[test]
 fn accounts_and_environments_are_separate() {
     let api = Api::with_catalog();
     let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);

@@ -18,9 +18,9 @@ use connector_vault::http::handle::handle;
 use connector_vault::http::message::Body;
 use connector_vault::http::{Config, Request, Service};
 use connector_vault::ports::{
-    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
-    Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
-    StreamingRequest, StreamingResponse,
+    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
+    HttpResponse, Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError, StreamingRequest, StreamingResponse,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use serde_json::{Value, json};
@@ -216,6 +216,8 @@ impl Http for TestEnv {
         Err(HttpError::Unreachable)
     }
 }
+
+impl Dataset for TestEnv {}
 
 impl Signatures for TestEnv {
     async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {

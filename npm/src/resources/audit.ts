@@ -27,6 +27,7 @@ export interface AuditTarget {
   type:
     | "agent_grant"
     | "agent_sign_in"
+    | "branding"
     | "connection"
     | "console_session"
     | "console_sign_in"

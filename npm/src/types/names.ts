@@ -56,6 +56,7 @@ export interface Names {
     | "console_sign_in.deleted"
     | "console_session.created"
     | "console_session.ended"
+    | "branding.updated"
     | "connection.created"
     | "connection.connected"
     | "connection.updated"

@@ -68,6 +68,7 @@ from .models import (
     AuditEntry,
     AuditEntryAction,
     AuditEntryPage,
+    Branding,
     ConnectAttempt,
     ConnectAttemptStatus,
     Connection,
@@ -1031,6 +1032,32 @@ class AsyncAgentGrants:
         await self._sender.result(Call[None]("DELETE", api_path("agent-grants", resource_id(grant)), None))
 
 
+class AsyncBranding:
+    """How your app is presented to its users. Needs the scope `clients:read`; changes need `clients:write`."""
+
+    def __init__(self, sender: AsyncSender) -> None:
+        self._sender = sender
+
+    async def get(self) -> Branding:
+        """Returns the branding of the account and environment."""
+        return await self._sender.result(Call("GET", api_path("branding"), Branding))
+
+    async def set(
+        self,
+        *,
+        name: str | None = None,
+        logo: str | None = None,
+        color: str | None = None,
+        url: str | None = None,
+    ) -> Branding:
+        """Replaces the branding. What is `None` becomes as the service is configured.
+
+        `logo` is a PNG or WebP image of at most 32 KiB, as a `data:` URL.
+        """
+        body = json_body(dict(name=name, logo=logo, color=color, url=url))
+        return await self._sender.result(Call("PUT", api_path("branding"), Branding, body=body))
+
+
 class AsyncConsoleSignIns:
     """Sign-in to the console. Needs the scope `console:read`; changes need `console:write`."""
 
@@ -1214,6 +1241,7 @@ class AsyncConnectorVault:
         self.sessions = AsyncSessions(self._sender)
         self.agent_sign_in = AsyncAgentSignIns(self._sender)
         self.agent_grants = AsyncAgentGrants(self._sender)
+        self.branding = AsyncBranding(self._sender)
         self.console_sign_in = AsyncConsoleSignIns(self._sender)
         self.console_sessions = AsyncConsoleSessions(self._sender)
         self.audit = AsyncAudit(self._sender)

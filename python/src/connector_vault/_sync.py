@@ -68,6 +68,7 @@ from .models import (
     AuditEntry,
     AuditEntryAction,
     AuditEntryPage,
+    Branding,
     ConnectAttempt,
     ConnectAttemptStatus,
     Connection,
@@ -1031,6 +1032,32 @@ class AgentGrants:
         self._sender.result(Call[None]("DELETE", api_path("agent-grants", resource_id(grant)), None))
 
 
+class Branding:
+    """How your app is presented to its users. Needs the scope `clients:read`; changes need `clients:write`."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def get(self) -> Branding:
+        """Returns the branding of the account and environment."""
+        return self._sender.result(Call("GET", api_path("branding"), Branding))
+
+    def set(
+        self,
+        *,
+        name: str | None = None,
+        logo: str | None = None,
+        color: str | None = None,
+        url: str | None = None,
+    ) -> Branding:
+        """Replaces the branding. What is `None` becomes as the service is configured.
+
+        `logo` is a PNG or WebP image of at most 32 KiB, as a `data:` URL.
+        """
+        body = json_body(dict(name=name, logo=logo, color=color, url=url))
+        return self._sender.result(Call("PUT", api_path("branding"), Branding, body=body))
+
+
 class ConsoleSignIns:
     """Sign-in to the console. Needs the scope `console:read`; changes need `console:write`."""
 
@@ -1214,6 +1241,7 @@ class ConnectorVault:
         self.sessions = Sessions(self._sender)
         self.agent_sign_in = AgentSignIns(self._sender)
         self.agent_grants = AgentGrants(self._sender)
+        self.branding = Branding(self._sender)
         self.console_sign_in = ConsoleSignIns(self._sender)
         self.console_sessions = ConsoleSessions(self._sender)
         self.audit = Audit(self._sender)

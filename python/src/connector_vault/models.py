@@ -132,6 +132,33 @@ class AgentContinuation(Model):
     """
 
 
+class Branding(Model):
+    """
+    How an app is presented to its users. What is `null` is as the service is configured.
+    """
+
+    name: str | None = None
+    """
+    The app's name.
+    """
+    logo: str | None = None
+    """
+    Its logo, as a `data:` URL.
+    """
+    color: str | None = None
+    """
+    The colour of buttons and links, such as `#1a2b3c`.
+    """
+    url: str | None = None
+    """
+    The app's address, which pages link to when an attempt has no `returnUrl`.
+    """
+    updated_at: AwareDatetime | None = Field(None, alias='updatedAt')
+    """
+    When it was last set; `null` if it never was.
+    """
+
+
 class WebhookTest(Model):
     """
     A receiver's response.
@@ -1126,13 +1153,13 @@ class AuditEntryTarget(Model):
     The object that was changed, or whose credentials were read.
     """
 
-    type: Literal['agent_grant', 'agent_sign_in', 'connection', 'console_session', 'console_sign_in', 'key', 'oauth_client', 'webhook'] | str
+    type: Literal['agent_grant', 'agent_sign_in', 'branding', 'connection', 'console_session', 'console_sign_in', 'key', 'oauth_client', 'webhook'] | str
     """
     What it is.
     """
     id: str
     """
-    Its id. Of an OAuth client, the platform, followed by a slash and its name unless that is `default`.
+    Its id. Of an OAuth client, the platform, followed by a slash and its name unless that is `default`. Of the branding, `branding`.
     """
 
 
@@ -2180,7 +2207,7 @@ class AuditEntry(Model):
     """
     When it happened; for reads that were counted together, the time of the first one.
     """
-    action: Literal['key.created', 'key.rotated', 'key.revoked', 'oauth_client.created', 'oauth_client.updated', 'oauth_client.deleted', 'webhook.created', 'webhook.updated', 'webhook.rotated', 'webhook.disabled', 'webhook.deleted', 'agent_sign_in.updated', 'agent_sign_in.deleted', 'agent_grant.requested', 'agent_grant.created', 'agent_grant.declined', 'agent_grant.revoked', 'console_sign_in.updated', 'console_sign_in.deleted', 'console_session.created', 'console_session.ended', 'connection.created', 'connection.connected', 'connection.updated', 'connection.state_changed', 'connection.deleted', 'credentials.read'] | str
+    action: Literal['key.created', 'key.rotated', 'key.revoked', 'oauth_client.created', 'oauth_client.updated', 'oauth_client.deleted', 'webhook.created', 'webhook.updated', 'webhook.rotated', 'webhook.disabled', 'webhook.deleted', 'agent_sign_in.updated', 'agent_sign_in.deleted', 'agent_grant.requested', 'agent_grant.created', 'agent_grant.declined', 'agent_grant.revoked', 'console_sign_in.updated', 'console_sign_in.deleted', 'console_session.created', 'console_session.ended', 'branding.updated', 'connection.created', 'connection.connected', 'connection.updated', 'connection.state_changed', 'connection.deleted', 'credentials.read'] | str
     """
     What was done.
     """
@@ -3107,9 +3134,9 @@ Access: TypeAlias = Literal["read", "write"] | str
 ConsoleSignInType: TypeAlias = Literal["oidc", "access"] | str
 ConsoleSignInRolesValue: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read", "usage:read", "console:read", "console:write"] | str
 Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read", "usage:read", "console:read", "console:write"] | str
-AuditEntryAction: TypeAlias = Literal["key.created", "key.rotated", "key.revoked", "oauth_client.created", "oauth_client.updated", "oauth_client.deleted", "webhook.created", "webhook.updated", "webhook.rotated", "webhook.disabled", "webhook.deleted", "agent_sign_in.updated", "agent_sign_in.deleted", "agent_grant.requested", "agent_grant.created", "agent_grant.declined", "agent_grant.revoked", "console_sign_in.updated", "console_sign_in.deleted", "console_session.created", "console_session.ended", "connection.created", "connection.connected", "connection.updated", "connection.state_changed", "connection.deleted", "credentials.read"] | str
+AuditEntryAction: TypeAlias = Literal["key.created", "key.rotated", "key.revoked", "oauth_client.created", "oauth_client.updated", "oauth_client.deleted", "webhook.created", "webhook.updated", "webhook.rotated", "webhook.disabled", "webhook.deleted", "agent_sign_in.updated", "agent_sign_in.deleted", "agent_grant.requested", "agent_grant.created", "agent_grant.declined", "agent_grant.revoked", "console_sign_in.updated", "console_sign_in.deleted", "console_session.created", "console_session.ended", "branding.updated", "connection.created", "connection.connected", "connection.updated", "connection.state_changed", "connection.deleted", "credentials.read"] | str
 AuditEntryActorType: TypeAlias = Literal["key", "token", "person", "grant", "operator", "service"] | str
-AuditEntryTargetType: TypeAlias = Literal["agent_grant", "agent_sign_in", "connection", "console_session", "console_sign_in", "key", "oauth_client", "webhook"] | str
+AuditEntryTargetType: TypeAlias = Literal["agent_grant", "agent_sign_in", "branding", "connection", "console_session", "console_sign_in", "key", "oauth_client", "webhook"] | str
 UsageRowEndpoint: TypeAlias = Literal["catalog", "connections", "connect", "credentials", "calls", "sessions", "clients", "events", "webhooks", "keys", "agents", "audit", "usage", "console"] | str
 UsageRowStatus: TypeAlias = Literal["2xx", "3xx", "4xx", "5xx"] | str
 EventType: TypeAlias = Literal["connection.created", "connection.updated", "connection.deleted", "connection.connected", "connection.reconnected", "connection.degraded", "connection.recovered", "connection.failed", "connection.scopes_changed", "connection.called", "call.approved", "call.declined", "oauth_client.rejected", "grant.revoked", "grant.revocation_failed", "webhook.disabled"] | str

@@ -20,6 +20,7 @@ use crate::oidc::provider::Credentials;
 use crate::oidc::relying_party::{CallbackParameters, Registration};
 use crate::oidc::verifier_and_nonce;
 use crate::ports::{Db as _, Ports, Random as _, first_row};
+use crate::texts::agents::SIGN_IN_EXPIRED_NEXT;
 use crate::texts::connect::INCOMPLETE;
 
 /// The response to `HEAD`, which link scanners send. It must not consume anything.
@@ -43,7 +44,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let query = match Form::parse(&request.query, &[]) {
             Ok(query) => query,
             Err(error) => {
-                let page = self.page(400, &INCOMPLETE, &[], &[]);
+                let page = self.page(400, &INCOMPLETE, &[&SIGN_IN_EXPIRED_NEXT], &[]);
                 return Ok(Page { detail: Some(describe(&error)), ..page }.response());
             }
         };

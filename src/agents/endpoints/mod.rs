@@ -28,6 +28,7 @@ use crate::auth::authenticate::moved_to;
 use crate::auth::key::hash;
 use crate::auth::statements::{complete_move, select_forward};
 use crate::auth::token::SessionSecrets;
+use crate::branding::{Branding, statements as branding};
 use crate::connect::endpoints::pages::Page;
 use crate::http::endpoint::Open;
 use crate::http::form::{Form, FormError};
@@ -109,7 +110,7 @@ pub(super) struct AgentContext<'a, P> {
     id: &'a str,
     now: u64,
     request_id: &'a str,
-    /// In the language of the browser.
+    /// In the language of the browser, with the app of the account.
     wording: Wording<'a>,
 }
 
@@ -123,7 +124,8 @@ pub(crate) async fn respond<P: Ports>(
 ) -> Result<Response, Problem> {
     let base = service.config().base_url.as_deref().ok_or_else(Problem::no_route)?;
     let now = crate::ports::Clock::now(ports);
-    let wording = Wording::new(service.config(), Language::of_user(None, request));
+    let own = branding_of(ports, open, id).await?;
+    let wording = Wording::new(service.config(), Language::of_user(None, request)).of(&own);
     let agents = AgentContext { service, ports, base, id, now, request_id, wording };
     match open {
         Open::AgentResource => agents.resource().await,
@@ -143,6 +145,23 @@ pub(crate) async fn respond<P: Ports>(
         Open::AgentRevoke => agents.revoke(request).await,
         _ => Err(Problem::no_route()),
     }
+}
+
+/// The branding of the account, for endpoints that show it.
+async fn branding_of<P: Ports>(
+    ports: &Metered<'_, P>,
+    open: Open,
+    id: &str,
+) -> Result<Branding, Problem> {
+    let is_shown = !matches!(
+        open,
+        Open::AgentServer | Open::AgentRegister | Open::AgentToken | Open::AgentRevoke
+    );
+    if !is_shown || !is_secret(id) {
+        return Ok(Branding::default());
+    }
+    let sets = run_for_id(ports, id, vec![branding::select_of_endpoint(id)]).await?;
+    Ok(first_row(&sets, 0)?.unwrap_or_default())
 }
 
 /// Runs statements in one batch, in the shard of the row that a URL names by its id.
@@ -211,10 +230,7 @@ impl<P: Ports> AgentContext<'_, P> {
 
     /// A page with texts in the user's language.
     fn page(&self, status: u16, heading: &Text, paragraphs: &[&Text], values: Values<'_>) -> Page {
-        Page {
-            app: self.service.config().app_name.clone(),
-            ..Page::new(&self.wording, status, heading, paragraphs, values)
-        }
+        Page::new(&self.wording, status, heading, paragraphs, values)
     }
 
     /// The page of a sign-in that can't continue.

@@ -94,7 +94,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let Some(attempt) = first_row::<Attempt>(&sets, 1)? else {
             return Ok(self.invalid_link_page().response());
         };
-        let pages = self.in_language_of(&attempt);
+        let pages = self.for_user_of(&attempt);
         if attempt.browser_hash.is_none() || attempt.browser_hash != own {
             return Ok(pages.with_return_link(pages.other_browser_page(), &attempt).response());
         }

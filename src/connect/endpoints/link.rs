@@ -47,7 +47,7 @@ use crate::util::percent::encode;
 
 /// The shard of the attempt that a browser's request belongs to.
 pub fn shard_of_browser(request: &Request) -> Option<Shard> {
-    if request.path == "/connect/token" {
+    if matches!(request.path.as_str(), "/connect/token" | "/connect/app.json") {
         return request.header(CONNECT_CODE).map(shard_of);
     }
     if request.path == "/connect/callback" {
@@ -75,12 +75,13 @@ pub struct BrowserContext<'a, P> {
     pub wording: Wording<'a>,
 }
 
-impl<'a, P: Ports> BrowserContext<'a, P> {
-    /// The same context in the language that the app has chosen for the attempt's user.
-    pub(super) fn in_language_of(&self, attempt: &Attempt) -> BrowserContext<'a, P> {
+impl<P: Ports> BrowserContext<'_, P> {
+    /// The same context for the user of an attempt: with the app of its account, in the language that the app has chosen.
+    pub(super) fn for_user_of<'b>(&'b self, attempt: &'b Attempt) -> BrowserContext<'b, P> {
         let chosen = attempt.lang().map(|tag| Language::of_tag(&tag).unwrap_or_default());
         let language = chosen.unwrap_or(self.wording.language);
-        BrowserContext { wording: Wording::new(self.config, language), ..*self }
+        let wording = Wording { language, ..self.wording.of(&attempt.branding) };
+        BrowserContext { wording, ..*self }
     }
 
     /// Shows the page of a link. A browser to which the attempt is already bound is redirected to the platform immediately.
@@ -105,7 +106,7 @@ impl<'a, P: Ports> BrowserContext<'a, P> {
         if attempt.is_in_window() {
             return self.redirect_to_window(&attempt);
         }
-        let context = self.in_language_of(&attempt);
+        let context = self.for_user_of(&attempt);
         if let Some(bound) = &attempt.browser_hash {
             let Some(cookie) = browser(request).filter(|cookie| hash(cookie) == *bound) else {
                 return Ok(context
@@ -164,7 +165,7 @@ impl<'a, P: Ports> BrowserContext<'a, P> {
         if attempt.is_in_window() {
             return self.redirect_to_window(&attempt);
         }
-        let context = self.in_language_of(&attempt);
+        let context = self.for_user_of(&attempt);
         if attempt.browser_hash.as_ref() != Some(&own) {
             return Ok(context.with_return_link(context.other_browser_page(), &attempt).response());
         }
@@ -250,7 +251,7 @@ impl<'a, P: Ports> BrowserContext<'a, P> {
         }
         let connector = self.connector(&attempt).await?;
         let name = connector.as_ref().map_or(&attempt.platform, |connector| &connector.name);
-        let (context, values) = (self.in_language_of(&attempt), [("platform", name.as_str())]);
+        let (context, values) = (self.for_user_of(&attempt), [("platform", name.as_str())]);
         let page = match status {
             Status::Succeeded => {
                 let paragraphs = [&connect::LINK_USED_CONNECTED];
@@ -360,9 +361,7 @@ impl<'a, P: Ports> BrowserContext<'a, P> {
         values: Values<'_>,
     ) -> Page {
         Page {
-            app: self.config.app_name.clone(),
-            app_logo: self.config.app_logo_url.clone(),
-            app_url: self.config.app_url.clone(),
+            app_url: self.wording.look.url.map(str::to_owned),
             ..Page::new(&self.wording, status, heading, paragraphs, values)
         }
     }

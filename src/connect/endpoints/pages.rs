@@ -2,6 +2,10 @@
 
 use std::fmt::Write as _;
 
+use base64ct::{Base64, Encoding as _};
+use sha2::{Digest as _, Sha256};
+
+use crate::branding::rules::text_on;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::page::source_of;
 use crate::texts::language::Language;
@@ -29,6 +33,7 @@ pub struct Page {
     pub notification: Option<Notification>,
     pub app: Option<String>,
     pub app_logo: Option<String>,
+    pub app_color: Option<String>,
     /// The app's URL. Pages without another link, button or form link to it.
     pub app_url: Option<String>,
     /// The label of that link.
@@ -66,6 +71,12 @@ pub fn escape(text: &str) -> String {
     html
 }
 
+/// The colour of the app on the page's buttons. Returns `None` unless it is a colour.
+fn button_css(color: &str) -> Option<String> {
+    let text = text_on(color)?;
+    Some(format!(":root{{--brand:{color};--on-brand:{text}}}"))
+}
+
 impl Page {
     /// A page in the user's language.
     pub fn new(
@@ -80,6 +91,9 @@ impl Page {
             heading: wording.say(heading, values),
             paragraphs: paragraphs.iter().map(|text| wording.say(text, values)).collect(),
             go_back: wording.say(&connect::GO_BACK, &[]),
+            app: wording.look.name.map(str::to_owned),
+            app_logo: wording.look.logo_url.map(str::to_owned),
+            app_color: wording.look.color.map(str::to_owned),
             status,
             ..Self::default()
         }
@@ -133,8 +147,10 @@ impl Page {
         let script = notification
             .as_ref()
             .map_or("", |_| "<script src=\"/style/connected.js\" defer></script>\n");
+        let css = self.app_color.as_deref().and_then(button_css);
+        let style = css.as_ref().map(|css| format!("<style>{css}</style>\n")).unwrap_or_default();
         let html = format!(
-            "<!doctype html>\n<html lang=\"{}\"{}>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{} · {}</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/style/palette.css\">\n<link rel=\"stylesheet\" href=\"/style/page.css\">\n<script src=\"/style/theme.js\"></script>\n{script}<header>\n<span class=\"name\">{app_logo}{}</span>\n</header>\n<main>\n{}<h1>{}</h1>\n{body}</main>\n</html>\n",
+            "<!doctype html>\n<html lang=\"{}\"{}>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{} · {}</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/style/palette.css\">\n<link rel=\"stylesheet\" href=\"/style/page.css\">\n{style}<script src=\"/style/theme.js\"></script>\n{script}<header>\n<span class=\"name\">{app_logo}{}</span>\n</header>\n<main>\n{}<h1>{}</h1>\n{body}</main>\n</html>\n",
             self.language.code(),
             notification.unwrap_or_default(),
             escape(&self.heading),
@@ -149,7 +165,12 @@ impl Page {
         response.add("content-language", self.language.code());
         response.add("vary", "accept-language");
         let source = source_of(self.app_logo.as_deref());
-        let policy = POLICY.replace("img-src 'self'", &format!("img-src 'self'{source}"));
+        let mut policy = POLICY.replace("img-src 'self'", &format!("img-src 'self'{source}"));
+        if let Some(css) = css {
+            let hash = Base64::encode_string(&Sha256::digest(css));
+            policy =
+                policy.replace("style-src 'self'", &format!("style-src 'self' 'sha256-{hash}'"));
+        }
         response.add("content-security-policy", policy);
         // With `no-referrer`, browsers would not send the origin of the form.
         response.add("referrer-policy", "same-origin");
@@ -173,6 +194,7 @@ mod tests {
             links: vec![(evil.clone(), evil.clone())],
             app: Some(evil.clone()),
             app_logo: Some(evil.clone()),
+            app_color: Some(evil.clone()),
             app_url: Some(evil.clone()),
             platform_logo: Some(evil.clone()),
             notification: None,

@@ -9,6 +9,7 @@ use crate::agents::approval::{NewLink, place};
 use crate::auth::key::hash;
 use crate::auth::token::Grant;
 use crate::auth::{Caller, Shard};
+use crate::branding::Branding;
 use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
     Attempt, AttemptSecrets, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, StoredStatus,
@@ -94,6 +95,7 @@ impl ConnectRequest<'_> {
             environment: principal.environment,
             key_id: principal.key_id.clone(),
             status: StoredStatus::Pending,
+            branding: Branding::default(),
             connection_id: connection_id.clone(),
             reconnects,
             allow_other_account: self.allows_other_account.into(),

@@ -1,34 +1,38 @@
 //! The connect window: a static page, and the JSON with the app's name and logo.
 
-use serde::Serialize;
-
+use super::link::BrowserContext;
 use super::{Browser, set_cookie};
+use crate::auth::Caller;
+use crate::branding::Branding;
+use crate::branding::statements::select_of_key;
 use crate::credentials::minted::Purpose;
 use crate::http::config::{AllowedOrigins, Config};
-use crate::http::message::{Request, Response};
+use crate::http::message::{CONNECT_CODE, NO_STORE, Request, Response};
 use crate::http::page::{CONTENT_SECURITY_POLICY, source_of};
-use crate::ports::Random;
+use crate::http::problem::Problem;
+use crate::ports::{Db as _, Ports, Random, RateLimit as _, first_row};
 use crate::util::json;
 
-/// The JSON of the app.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct App<'a> {
-    name: Option<&'a str>,
-    logo_url: Option<&'a str>,
-    color: Option<&'a str>,
-    url: Option<&'a str>,
-}
-
-/// `GET /connect/app.json`
-pub fn app(config: &Config) -> Response {
-    let app = App {
-        name: config.app_name.as_deref(),
-        logo_url: config.app_logo_url.as_deref(),
-        color: config.app_color.as_deref(),
-        url: config.app_url.as_deref(),
-    };
-    Response::json(json::bytes(&app), "public, max-age=60")
+impl<P: Ports> BrowserContext<'_, P> {
+    /// `GET /connect/app.json`: the app of the account that the window's code or token belongs to. Used codes and expired
+    /// tokens are accepted, because the window also says that it can't continue.
+    pub async fn app(&self, request: &Request) -> Result<Response, Problem> {
+        let sessions = &self.config.sessions;
+        let token = request
+            .header(CONNECT_CODE)
+            .and_then(|secret| sessions.verify_code(secret).or_else(|| sessions.verify(secret)));
+        let mut own = Branding::default();
+        if let Some(token) = token {
+            let caller = Caller::Token(token);
+            let allowed = self.ports.allow(&caller.rate_key().to_string()).await;
+            allowed.map_err(|wait| Problem::too_often(caller.noun(), wait))?;
+            if let Some(token) = caller.token() {
+                let sets = self.ports.batch(vec![select_of_key(&token.key_id)]).await?;
+                own = first_row(&sets, 0)?.unwrap_or_default();
+            }
+        }
+        Ok(Response::json(json::bytes(&self.wording.look.with(&own)), NO_STORE))
+    }
 }
 
 /// `GET /connect`: the static page, with a policy that lets allowed origins frame it. It does nothing without a token or a
@@ -70,7 +74,7 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
 
 #[cfg(test)]
 mod tests {
-    use super::{app, window};
+    use super::window;
     use crate::credentials::VaultKeys;
     use crate::http::config::{AllowedOrigins, Config};
     use crate::http::message::Request;
@@ -82,18 +86,6 @@ mod tests {
         fn fill(&self, bytes: &mut [u8]) {
             bytes.fill(0);
         }
-    }
-
-    #[test]
-    fn the_window_shows_the_app() {
-        let config = Config { app_name: Some("Acme".into()), ..Config::default() };
-        let response = app(&config);
-        assert_eq!(
-            (response.status, response.header("cache-control")),
-            (200, Some("public, max-age=60"))
-        );
-        let shown = String::from_utf8(response.body).unwrap();
-        assert_eq!(shown, r#"{"name":"Acme","logoUrl":null,"color":null,"url":null}"#);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::statement;
 use crate::auth::statements::{Guard, key_is_valid};
+use crate::branding::statements as branding;
 use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
 use crate::connections::model::ConnectionId;
 use crate::connections::statements::limits::{account_has_capacity, identity_has_capacity};
@@ -212,8 +213,11 @@ pub fn select_connected(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
 
 /// Selects the attempt of a link, while the key that started it is valid.
 pub fn select_by_link(link_hash: &str, now: u64) -> Statement {
-    let sql =
-        format!("SELECT * FROM connect_attempts WHERE link_hash = ?1 AND {}", key_is_valid("?2"));
+    let sql = format!(
+        "SELECT a.*, {} FROM connect_attempts a WHERE link_hash = ?1 AND {}",
+        branding::column("a"),
+        key_is_valid("?2")
+    );
     statement(sql, vec![Param::text(link_hash), Param::integer(now)])
 }
 
@@ -245,7 +249,9 @@ pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> S
 }
 
 pub fn select_by_state(state_hash: &str) -> Statement {
-    statement("SELECT * FROM connect_attempts WHERE state_hash = ?1", vec![Param::text(state_hash)])
+    let branding = branding::column("a");
+    let sql = format!("SELECT a.*, {branding} FROM connect_attempts a WHERE state_hash = ?1");
+    statement(sql, vec![Param::text(state_hash)])
 }
 
 /// Marks a claimed attempt as failed.

@@ -3,12 +3,11 @@
 use serde::{Deserialize, Deserializer};
 
 use crate::auth::token::SessionSecrets;
+use crate::branding::rules;
 use crate::catalog::cache::DEFAULT_SEGMENT_BYTES;
-use crate::connect::rules::return_url;
 use crate::credentials::VaultKeys;
 use crate::targets::{self, Targets};
 use crate::traces::collector::Collector;
-use crate::util::invisible::visible;
 
 /// The header for the API key.
 pub const SECRET_HEADER: &str = "x-service-secret";
@@ -323,12 +322,8 @@ fn contact(text: &str) -> Option<String> {
     }
 }
 
-/// The maximum length of an app's name, in characters.
-const MAX_APP_NAME: usize = 60;
-
 fn app_name(text: &str) -> Option<String> {
-    let is_shown = visible(text).eq(text.chars()) && !text.chars().any(char::is_control);
-    (is_shown && text.chars().count() <= MAX_APP_NAME).then(|| text.to_owned())
+    rules::name(text).is_none().then(|| text.to_owned())
 }
 
 fn logo_url(text: &str) -> Option<String> {
@@ -342,7 +337,7 @@ fn logo_url(text: &str) -> Option<String> {
 }
 
 fn app_url(text: &str) -> Option<String> {
-    return_url(text).is_none().then(|| text.to_owned())
+    rules::url(text).is_none().then(|| text.to_owned())
 }
 
 /// The origin of an `https` URL, or of an `http` URL of this machine.
@@ -354,9 +349,7 @@ fn base_url(text: &str) -> Option<String> {
 }
 
 fn color(text: &str) -> Option<String> {
-    let digits = text.strip_prefix('#')?;
-    let is_color = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_color.then(|| text.to_ascii_lowercase())
+    rules::color(text).is_none().then(|| text.to_ascii_lowercase())
 }
 
 impl Config {

@@ -5,6 +5,7 @@ use super::{Access, Endpoint, EndpointSpec, PROXY_PATH};
 use crate::agents::endpoints as agents;
 use crate::audit::endpoints as audit;
 use crate::auth::endpoints::{api_keys, session, whoami};
+use crate::branding::endpoints as branding;
 use crate::catalog::endpoints as catalog;
 use crate::connect::endpoints as connect;
 use crate::connect::endpoints::oauth_clients;
@@ -14,9 +15,10 @@ use crate::credentials::endpoints as credentials;
 use crate::events::endpoints as events;
 use crate::http::context::Context;
 use crate::http::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CONSOLE_SIGN_IN_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS,
-    GRANT_FIELDS, IMPORT_FIELDS, INPUT_FIELDS, KEY_FIELDS, NAME_FIELDS, NEW_WEBHOOK_FIELDS,
-    REPLAY_FIELDS, SESSION_FIELDS, SIGN_IN_FIELDS, STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
+    BRANDING_FIELDS, CLIENT_FIELDS, CONNECT_FIELDS, CONSOLE_SIGN_IN_FIELDS, CREATE_FIELDS,
+    CREDENTIALS_FIELDS, GRANT_FIELDS, IMPORT_FIELDS, INPUT_FIELDS, KEY_FIELDS, NAME_FIELDS,
+    NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, SIGN_IN_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
+    WEBHOOK_FIELDS,
 };
 use crate::http::handler::Handler;
 use crate::http::message::MAX_IMPORT;
@@ -431,6 +433,13 @@ endpoints! {
         DeleteAgentGrant(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-grants/{id}")
             => agents::grants::delete(context),
                 docs::agents::DELETE_GRANT;
+        /// How the app is presented to its end users.
+        GetBranding(Access::Scope(Scope::ClientsRead)): get("/v1/branding").on_replica()
+            => branding::read(context),
+                docs::branding::GET;
+        SetBranding(Access::Scope(Scope::ClientsWrite)): put("/v1/branding").with_body(&BRANDING_FIELDS)
+            => branding::put(context),
+                docs::branding::SET;
         /// The sign-in to the console.
         GetConsoleSignIn(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sign-in").on_replica()
             => console::sign_in::read(context),

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::agents::sign_in::SignInType;
 use crate::auth::limits::Confirm;
+use crate::branding::rules as branding_rules;
 use crate::catalog::key::platform;
 use crate::connect::rules as connect_rules;
 use crate::connections::rules;
@@ -193,6 +194,26 @@ pub const CONSOLE_SIGN_IN_FIELDS: [Field; 9] = [
         "roles",
         FieldCheck::Own(FREE),
         "The scopes of each value of the claim: 1 to 50 values. The caller must have each of the scopes.",
+    ),
+];
+
+/// How an account's app is presented to its end users.
+pub const BRANDING_FIELDS: [Field; 4] = [
+    optional("name", FieldCheck::TextOrNull(branding_rules::name), "The app's name."),
+    optional(
+        "logo",
+        FieldCheck::TextOrNull(branding_rules::logo),
+        "Its logo: a PNG or WebP image of at most 32 KiB and 1024 × 1024 pixels, as a `data:` URL. Square images look best.",
+    ),
+    optional(
+        "color",
+        FieldCheck::TextOrNull(branding_rules::color),
+        "The colour of buttons and links, as in `#1a2b3c`. The service chooses the text on it, and darkens or lightens links as far as they need it to be readable.",
+    ),
+    optional(
+        "url",
+        FieldCheck::TextOrNull(branding_rules::url),
+        "The app's address, which pages link to when an attempt has no `returnUrl`: an `https` URL.",
     ),
 ];
 

@@ -22,7 +22,7 @@ pub(super) struct Table {
 }
 
 /// In the order in which rows are written.
-pub(super) const TABLES: [Table; 16] = [
+pub(super) const TABLES: [Table; 17] = [
     Table { name: "webhooks", key: &["environment", "id"], event: None },
     Table { name: "oauth_clients", key: &["environment", "platform", "name"], event: None },
     Table { name: "connections", key: &["environment", "id"], event: None },
@@ -36,6 +36,7 @@ pub(super) const TABLES: [Table; 16] = [
     Table { name: "agent_approvals", key: &["id"], event: None },
     Table { name: "console_sign_ins", key: &["id"], event: None },
     Table { name: "console_sessions", key: &["id"], event: None },
+    Table { name: "branding", key: &["environment"], event: None },
     Table { name: "audit", key: &["environment", "id"], event: None },
     Table { name: "usage", key: &["environment", "id"], event: None },
     // Last: while an account moves back, the keys that it had here lead to its current database.
@@ -359,6 +360,7 @@ impl Table {
         match self.name {
             "webhooks" | "connections" | "audit" | "usage" => "account, environment, id",
             "oauth_clients" => "account, environment, platform, name",
+            "branding" => "account, environment",
             "credentials" | "revocations" => "account, environment, connection_id",
             "deliveries" => "webhook_id, event_id",
             "api_keys" => "hash",
@@ -384,6 +386,6 @@ pub(super) fn counted(responses: &[Value], first: usize) -> Result<Vec<u64>> {
 }
 
 /// Each with the columns that identify a row of an account.
-pub fn tables() -> [(&'static str, &'static [&'static str]); 16] {
+pub fn tables() -> [(&'static str, &'static [&'static str]); 17] {
     TABLES.map(|table| (table.name, table.key))
 }

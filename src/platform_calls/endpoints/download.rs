@@ -13,12 +13,13 @@ use crate::auth::limits::{Access, Limits};
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::token::Token;
 use crate::auth::{Caller, Principal, Shard};
+use crate::branding::statements::select_of_account;
 use crate::connect::endpoints::pages::Page;
 use crate::connect::endpoints::{decrypt_error, encrypt_error, no_vault_keys};
 use crate::connections::model::Connection;
 use crate::credentials::minted::Purpose;
 use crate::credentials::{SealContext, Sealed};
-use crate::http::config::{Config, SECRET_HEADER};
+use crate::http::config::SECRET_HEADER;
 use crate::http::context::Context;
 use crate::http::handle::handle;
 use crate::http::message::{Body, NO_STORE, Proxied, Request, Response};
@@ -258,7 +259,7 @@ pub(crate) async fn respond<P: Ports>(
     let config = service.config();
     let wording = Wording::new(config, Language::of_user(None, request));
     if !config.vault_keys.has_minted(Purpose::Download, secret) {
-        return Ok(gone(config, &wording));
+        return Ok(gone(&wording));
     }
     let id = hash(secret);
     let allowed = ports.allow(&format!("download {id}")).await;
@@ -273,10 +274,13 @@ pub(crate) async fn respond<P: Ports>(
             Ok(response)
         }
         Some(found) => {
-            let call = (&found.place(), &found.sealed);
-            repeat(service, ports, &request.origin, call, &wording).await
+            let place = found.place();
+            let select = select_of_account(place.account, place.environment);
+            let own = first_row(&ports.batch(vec![select]).await?, 0)?.unwrap_or_default();
+            let call = (&place, &found.sealed);
+            repeat(service, ports, &request.origin, call, &wording.of(&own)).await
         }
-        None => Ok(gone(config, &wording)),
+        None => Ok(gone(&wording)),
     }
 }
 
@@ -315,34 +319,27 @@ pub(crate) async fn repeat<P: Ports>(
         }
         (status, Some(_)) => {
             let (status, paragraphs) = (status.to_string(), [&texts::STATUS]);
-            page(config, wording, 502, &paragraphs, &[("status", &status)])
+            page(wording, 502, &paragraphs, &[("status", &status)])
         }
-        (502 | 504, None) => page(config, wording, 502, &[&texts::NO_RESPONSE], &[]),
+        (502 | 504, None) => page(wording, 502, &[&texts::NO_RESPONSE], &[]),
         // The link still works, but not at the moment.
         (status @ (429 | 500..), None) => {
             let kept = ["content-type", "cache-control", "retry-after"];
             headers.retain(|(name, _)| kept.contains(name));
             Response { headers, body: answered.body, log: answered.log, ..Response::empty(status) }
         }
-        _ => gone(config, wording),
+        _ => gone(wording),
     })
 }
 
 /// The page of a link that downloads nothing.
-fn gone(config: &Config, wording: &Wording<'_>) -> Response {
-    page(config, wording, 410, &[&texts::GONE_WHY], &[])
+fn gone(wording: &Wording<'_>) -> Response {
+    page(wording, 410, &[&texts::GONE_WHY], &[])
 }
 
-fn page(
-    config: &Config,
-    wording: &Wording<'_>,
-    status: u16,
-    paragraphs: &[&Text],
-    values: Values<'_>,
-) -> Response {
+fn page(wording: &Wording<'_>, status: u16, paragraphs: &[&Text], values: Values<'_>) -> Response {
     let heading = if status == 410 { texts::GONE } else { texts::CAN_NOT };
-    let page = Page::new(wording, status, &heading, paragraphs, values);
-    Page { app: config.app_name.clone(), ..page }.response()
+    Page::new(wording, status, &heading, paragraphs, values).response()
 }
 
 #[cfg(test)]

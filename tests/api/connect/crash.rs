@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use connector_vault::http::handle::handle;
 use connector_vault::ports::{
-    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpRequest, Patterns, Queue, Random,
-    RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError, StreamingRequest,
-    StreamingResponse,
+    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpRequest, Patterns, Queue,
+    Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
+    StreamingRequest, StreamingResponse,
 };
 
 use super::*;
@@ -133,6 +133,8 @@ impl Random for CrashingProcess<'_> {
         }
     }
 }
+
+impl Dataset for CrashingProcess<'_> {}
 
 impl Signatures for CrashingProcess<'_> {
     async fn verify(

@@ -3,6 +3,7 @@
 mod access;
 mod accounts;
 mod attempts;
+mod branding;
 mod check;
 mod clients;
 mod crash;

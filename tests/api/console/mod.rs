@@ -4,7 +4,8 @@ mod attacks;
 mod configuration;
 mod sessions;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use connector_vault::http::config::SECRET_HEADER;
@@ -182,6 +183,36 @@ fn access() -> (Api, String, Signer) {
     assert_eq!(response.status, 201, "{}", text(&response));
     let id = id_of(&body(&response));
     (api, id, signer)
+}
+
+#[test]
+fn an_unknown_key_in_the_header_of_access_fetches_the_keys_once_a_minute() {
+    let (api, id, signer) = access();
+    let fetched = Rc::new(Cell::new(0));
+    let (counter, keys) = (Rc::clone(&fetched), json!({"keys": [key("k", &signer)]}));
+    *api.env.platform.borrow_mut() = Box::new(move |_| {
+        counter.set(counter.get() + 1);
+        answered(200, &keys)
+    });
+    let send = |kid: &str| {
+        let now = api.env.now.get() / 1000;
+        let claims = json!({
+            "iss": format!("https://{TEAM}"), "aud": ["aud-tag"], "sub": "7335d417", "email": "ann@example.com",
+            "iat": now, "exp": now + 300, "type": "app",
+        });
+        let assertion = signer.sign(&json!({"alg": "ES256", "kid": kid}), &claims);
+        let request = start(&Browser::default(), &id);
+        api.send(&with_header(request, "cf-access-jwt-assertion", &assertion)).status
+    };
+    // The known key, then the first unknown one, which the team may have rotated to.
+    assert_eq!((send("k"), send("unknown")), (303, 403));
+    assert_eq!(fetched.get(), 2);
+    for kid in ["unknown", "another", "unknown"] {
+        assert_eq!((send(kid), fetched.get()), (403, 2));
+    }
+    api.env.wait(60_001);
+    assert_eq!((send("unknown"), fetched.get()), (403, 3));
+    assert_eq!((send("another"), send("k"), fetched.get()), (403, 303, 3));
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use connector_vault::ports::{
-    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
-    Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
-    StreamingRequest, StreamingResponse,
+    Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
+    HttpResponse, Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError, StreamingRequest, StreamingResponse,
 };
 
 use crate::support::TestEnv;
@@ -351,6 +351,8 @@ impl Random for Faulty<'_> {
         }
     }
 }
+
+impl Dataset for Faulty<'_> {}
 
 impl Signatures for Faulty<'_> {
     async fn verify(

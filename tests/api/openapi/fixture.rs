@@ -9,6 +9,7 @@ use connector_vault::http::endpoint::Keyed;
 use connector_vault::http::{Config, Request, Service};
 use connector_vault::jobs;
 use connector_vault::openapi::agents::{GRANTING, SIGNING_IN};
+use connector_vault::openapi::branding::BRANDINGS;
 use connector_vault::openapi::connect::{CLIENTS, CONNECTING_ACCOUNT, IMPORTING};
 use connector_vault::openapi::connections::{CHANGING, CREATING, NAMING, SETTING};
 use connector_vault::openapi::console::SIGNING_IN as CONSOLE_SIGN_INS;
@@ -35,6 +36,8 @@ static PUBLISHED: LazyLock<HashMap<String, Vec<u8>>> = LazyLock::new(|| {
     env.publish_platforms(Sizes::PUBLISHED, &catalog());
     env.blobs.take()
 });
+
+const BRANDING: &str = "/v1/branding";
 
 /// A service with a small catalog and some connections.
 pub struct Fixture {
@@ -351,6 +354,11 @@ impl Fixture {
                 let id = rows[0]["id"].as_str().unwrap().to_owned();
                 self.api.request("DELETE", &format!("{GRANTS}/{id}"))
             }
+            Keyed::GetBranding => {
+                self.api.send(&self.put(BRANDING, BRANDINGS[0].2));
+                get(BRANDING)
+            }
+            Keyed::SetBranding => self.put(BRANDING, BRANDINGS[0].2),
             Keyed::GetConsoleSignIn => {
                 self.console();
                 get(console::SIGN_IN)
@@ -427,6 +435,7 @@ pub fn audited(endpoint: Keyed) -> Result<&'static [&'static str], &'static str>
         Keyed::DeleteAgentSignIn => &["agent_sign_in.deleted"],
         Keyed::CreateAgentGrant => &["agent_grant.requested"],
         Keyed::DeleteAgentGrant => &["agent_grant.revoked"],
+        Keyed::SetBranding => &["branding.updated"],
         Keyed::SetConsoleSignIn => &["console_sign_in.updated"],
         Keyed::DeleteConsoleSignIn => &["console_session.ended", "console_sign_in.deleted"],
         Keyed::SignOut | Keyed::DeleteConsoleSession => &["console_session.ended"],

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { button, heading, refuse } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFits } from "../support/console.mjs";
+import { proof } from "../support/proof.mjs";
 
 const language = (page) => page.evaluate(() => document.documentElement.lang);
 /** The chunks with texts that the page has loaded. */
@@ -36,6 +37,16 @@ export function connectLanguages(fixture) {
         assert.equal(await language(page), "de");
         await page.setViewportSize({ width: 390, height: 800 });
         await expectFits(page, "the end page in German");
+      });
+    });
+
+    proof("a language that does not load in time is replaced by English", async () => {
+      const path = await fixture.connect.link("slow@example.com", {}, { lang: "de" });
+      await visit("/connect", async (page) => {
+        await page.route(/\/assets\/de-/, () => {});
+        await page.goto(new URL(path, fixture.connect.baseUrl).href);
+        await heading(page, "Are you slow@example.com?").waitFor();
+        assert.equal(await language(page), "en");
       });
     });
 

@@ -57,6 +57,40 @@ export function consoleIntegrations(fixture) {
       ),
     );
 
+    test("set the branding, which the connect window shows", () =>
+      visit(PATH, async (page) => {
+        const region = page.getByRole("region", { name: "Your app" });
+        await region.getByText("as the service is configured").first().waitFor();
+        await button(page, "Edit your app").click();
+        const dialog = form(page, "Your app");
+        await dialog.getByLabel("Name").fill("Zebra");
+        const svg =
+          "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 5'><rect width='9' height='5' fill='#a21caf'/></svg>";
+        await dialog
+          .getByLabel("Logo")
+          .setInputFiles({ name: "logo.svg", mimeType: "image/svg+xml", buffer: Buffer.from(svg) });
+        await dialog.getByRole("button", { name: "Remove the logo" }).waitFor();
+        await dialog.getByLabel("Colour").fill("purple");
+        await button(page, "Save").click();
+        await expectFocus(dialog.getByLabel("Colour"));
+        await dialog.getByLabel("Colour").fill("#a21caf");
+        await expectAccessibleEverywhere(page, "the form of the branding", { parts: [dialog] });
+        await button(page, "Save").click();
+        await page.getByText("Your app was saved.").waitFor();
+        await expectAccessibleEverywhere(page, "the branding");
+        const { json } = await fixture.connect.caller().send("GET", "/v1/branding");
+        assert.deepEqual([json.name, json.color, json.url], ["Zebra", "#a21caf", null]);
+        assert.match(json.logo, /^data:image\/png;base64,/);
+        try {
+          await page.goto(`${fixture.connect.baseUrl}${await fixture.connect.path("ann", { platform: "keyed" })}`);
+          await page.getByText("This connects your account to ann at Zebra.").waitFor();
+          await page.locator("header img").evaluate((image) => image.decode());
+          await expectAccessibleEverywhere(page, "the window with a branding");
+        } finally {
+          await fixture.connect.caller().sendJson("PUT", "/v1/branding", {});
+        }
+      }));
+
     test("set a missing client, change it without its secret, and delete it", () =>
       without(() =>
         visit(

@@ -118,6 +118,7 @@ export function openapi(fixture) {
       createWebhook: { url: "https://app.example.com/", types: ["connection.failed"] },
       setAgentSignIn: { type: "app", url: "https://app.example.com/agents" },
       createAgentGrant: { request, identity: "ann", access: "read" },
+      setBranding: { name: "Acme", color: "#1a2b3c" },
       setConsoleSignIn: {
         ...{ type: "oidc", issuer: "https://id.example.com", clientId: "vault" },
         ...{ claim: "groups", roles: { support: ["connections:read"] } },

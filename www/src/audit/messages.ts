@@ -23,6 +23,7 @@ const ACTION_LABELS: Record<AuditAction, string> = {
   "console_sign_in.deleted": "Sign-in to the console turned off",
   "console_session.created": "Person signed in",
   "console_session.ended": "Session ended",
+  "branding.updated": "Branding changed",
   "connection.created": "Connection created",
   "connection.connected": "Account connected",
   "connection.updated": "Connection changed",
@@ -51,7 +52,7 @@ export const actorLabel = (type: AuditActor["type"]): string => ACTOR_LABELS[typ
 export function targetHref({ type, id }: AuditTarget, isDeleted: boolean): string | undefined {
   if (type === "connection") return isDeleted ? undefined : `/connections/${id}`;
   if (type === "webhook") return isDeleted ? undefined : `/webhooks/${encodeURIComponent(id)}`;
-  if (type === "oauth_client") return "/integrations";
+  if (type === "oauth_client" || type === "branding") return "/integrations";
   if (type === "console_sign_in" || type === "console_session") return "/people";
   return type === "key" ? "/keys" : "/agents";
 }

@@ -3,6 +3,8 @@ import { useId } from "preact/hooks";
 
 interface Props {
   label: string;
+  /** Language of the label, if it is not that of the page. */
+  labelLang?: string | undefined;
   /** Help text. */
   hint?: ComponentChildren;
   /** Validation error. */
@@ -18,12 +20,12 @@ export interface InputAttributes {
 }
 
 /** A form field with label, control, error and hint. */
-export function Field({ label, hint, fault, children }: Props) {
+export function Field({ label, labelLang, hint, fault, children }: Props) {
   const id = useId();
   const described = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
     <div class="field">
-      <label class="label" for={id}>
+      <label class="label" for={id} lang={labelLang}>
         {label}
       </label>
       {children({ id, "aria-invalid": fault !== undefined, "aria-describedby": described || undefined })}
@@ -48,9 +50,9 @@ type InputProps = Omit<Props, "children"> &
     onInput: (text: string) => void;
   };
 
-export function TextField({ label, hint, fault, onInput, ...input }: InputProps) {
+export function TextField({ label, labelLang, hint, fault, onInput, ...input }: InputProps) {
   return (
-    <Field label={label} hint={hint} fault={fault}>
+    <Field {...{ label, labelLang, hint, fault }}>
       {(ties) => (
         <input
           autocomplete="off"

@@ -1,7 +1,8 @@
 import type { AuthField } from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Field, TextField } from "../components/field";
-import { fieldLabel, sayOfField as say } from "./say";
+import { catalogLanguage, fieldLabel, sayOfField as say } from "./say";
 
 interface Props {
   field: AuthField;
@@ -17,8 +18,15 @@ interface Props {
 export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, onBlur }: Props) {
   const { description, required, secret, name } = field;
   const label = fieldLabel(field.label);
-  if (isFixed) return <TextField {...{ label, hint: say("field.fixed"), fault, name, value, onInput }} readOnly />;
-  const common = { label: required ? label : say("field.optional", { label }), hint: description ?? undefined, fault };
+  const labelLang = catalogLanguage(field.label);
+  if (isFixed)
+    return <TextField {...{ label, labelLang, hint: say("field.fixed"), fault, name, value, onInput }} readOnly />;
+  const common = {
+    label: required ? label : say("field.optional", { label }),
+    labelLang,
+    hint: description === null ? undefined : <span lang={catalogLanguage()}>{description}</span>,
+    fault,
+  };
   if (field.enum)
     return (
       <Field {...common}>
@@ -48,15 +56,16 @@ export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, 
 
 interface SecretProps extends Omit<Props, "field" | "isFixed"> {
   label: string;
-  hint: string | undefined;
+  labelLang: string | undefined;
+  hint: ComponentChildren;
   name: string;
   isRequired: boolean;
 }
 
-function SecretField({ label, hint, fault, name, isRequired, value, onInput, onBlur }: SecretProps) {
+function SecretField({ label, labelLang, hint, fault, name, isRequired, value, onInput, onBlur }: SecretProps) {
   const [isShown, setShown] = useState(false);
   return (
-    <Field label={label} hint={hint} fault={fault}>
+    <Field {...{ label, labelLang, hint, fault }}>
       {(attributes) => (
         <div class="secret">
           <input

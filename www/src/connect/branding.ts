@@ -7,10 +7,14 @@ export interface Branding {
   url: string | null;
 }
 
-/** Undefined on failure: the window also works without branding. */
-export async function fetchBranding(): Promise<Branding | undefined> {
+/**
+ * The branding of the account that the window's code or token belongs to. Undefined on failure: the window also works
+ * without it.
+ */
+export async function fetchBranding(secret: string | undefined): Promise<Branding | undefined> {
   try {
-    const response = await fetch("/connect/app.json");
+    const headers: HeadersInit = secret === undefined ? {} : { "x-connect-code": secret };
+    const response = await fetch("/connect/app.json", { headers });
     return response.ok ? ((await response.json()) as Branding) : undefined;
   } catch {
     return undefined;
@@ -19,20 +23,34 @@ export async function fetchBranding(): Promise<Branding | undefined> {
 
 /** WCAG 2 (1.4.3): minimum contrast of text. */
 const MIN_CONTRAST = 4.5;
-/** The hardest backgrounds for links: `--surface` in the light theme, `--raised` in the dark one. */
-const BACKGROUNDS = { light: [0xf6, 0xf7, 0xfa], dark: [0x1e, 0x21, 0x2c] } as const;
+/** The hardest background for links and monograms in each theme: `--accent-soft`. */
+const BACKGROUNDS = { light: [0xec, 0xea, 0xfd], dark: [0x26, 0x2a, 0x4a] } as const;
 const TEXT_COLORS = { dark: [0, 0, 0], light: [255, 255, 255] } as const;
 
 type Color = readonly number[];
 
+/** Undefined unless it is a colour such as `#1a2b3c`. */
+function parseColor(color: string): Color | undefined {
+  if (!/^#[\da-f]{6}$/i.test(color)) return undefined;
+  return [1, 3, 5].map((index) => Number.parseInt(color.slice(index, index + 2), 16));
+}
+
+const inkOn = (background: Color) =>
+  contrast(background, TEXT_COLORS.light) >= MIN_CONTRAST ? TEXT_COLORS.light : TEXT_COLORS.dark;
+
+/** The readable text colour on a background; undefined unless that is a colour. */
+export function textColorOn(background: string): string | undefined {
+  const color = parseColor(background);
+  return color && css(inkOn(color));
+}
+
 /** Applies the app's colour to buttons, and to links as far as they stay readable. */
 export function applyBrandColor(color: string | null): void {
   const { style } = document.documentElement;
-  if (color === null || !/^#[\da-f]{6}$/i.test(color)) return;
-  const brand = [1, 3, 5].map((index) => Number.parseInt(color.slice(index, index + 2), 16));
-  const ink = contrast(brand, TEXT_COLORS.light) >= MIN_CONTRAST ? TEXT_COLORS.light : TEXT_COLORS.dark;
+  const brand = parseColor(color ?? "");
+  if (!brand) return;
   style.setProperty("--brand", css(brand));
-  style.setProperty("--on-brand", css(ink));
+  style.setProperty("--on-brand", css(inkOn(brand)));
   const [light, dark] = [
     readableColor(brand, BACKGROUNDS.light, TEXT_COLORS.dark),
     readableColor(brand, BACKGROUNDS.dark, TEXT_COLORS.light),

@@ -45,11 +45,6 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   nameApp(branding?.name ?? undefined);
 
   useEffect(() => {
-    fetchBranding().then((loaded) => {
-      if (!isMounted.current || !loaded) return;
-      setBranding(loaded);
-      applyBrandColor(loaded.color);
-    });
     void begin();
     return () => void (isMounted.current = false);
   }, []);
@@ -73,11 +68,16 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
 
   async function begin() {
     const { isMalformed } = launchParams;
-    if (isMalformed) return end("damaged");
+    if (isMalformed) {
+      void showBranding(undefined);
+      return end("damaged");
+    }
     showView({ kind: "opening" });
     try {
       const reply = await requestFromEmbedder(launchParams);
-      await loadLanguage(chooseLanguage(languageOf(reply?.token ?? launchParams.token ?? launchParams.code)));
+      const secret = reply?.token ?? launchParams.token ?? launchParams.code;
+      void showBranding(secret);
+      await loadLanguage(chooseLanguage(languageOf(secret)));
       const invitation = await readInvitation(launchParams, reply);
       if (launchParams.resumed && invitation) return await resume(invitation, launchParams.resumed);
       if (invitation === undefined) return end(launchParams.resumed ? "returned" : "missing");
@@ -87,6 +87,13 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     } catch (error) {
       showFailure(error, begin);
     }
+  }
+
+  async function showBranding(secret: string | undefined) {
+    const loaded = await fetchBranding(secret);
+    if (!isMounted.current || !loaded) return;
+    setBranding(loaded);
+    applyBrandColor(loaded.color);
   }
 
   /** Shows the outcome of an attempt in the popup that returns from the platform. */

@@ -37,3 +37,7 @@ export const fill = (key: string, values: Values): string =>
 
 /** The label of a field. The catalog has it in English; the usual ones are translated. */
 export const fieldLabel = (label: string): string => texts[`label.${label}`] ?? label;
+
+/** The language of a text that only the catalog has, for `lang`; undefined if it is that of the page. */
+export const catalogLanguage = (label?: string): "en" | undefined =>
+  language === "en" || (label !== undefined && texts[`label.${label}`] !== undefined) ? undefined : "en";

@@ -40,14 +40,27 @@ export function chooseLanguage(tag: string | undefined): string {
   return subtags.find((subtag) => subtag === "en" || Object.hasOwn(LOADERS, subtag)) ?? "en";
 }
 
-/** Loads the texts of a language. Stays with the current language if they can't be loaded. */
+/** How long the window waits for its texts, in milliseconds. */
+const LOADING_MS = 4_000;
+let lastLoad = 0;
+
+/**
+ * Loads the texts of a language. Stays with the current language if they can't be loaded in time. Of overlapping calls,
+ * the last one counts.
+ */
 export async function loadLanguage(chosen: string): Promise<void> {
+  lastLoad += 1;
+  const load = lastLoad;
   if (chosen === language) return;
-  try {
-    setTexts(chosen, (await LOADERS[chosen]?.())?.default ?? ENGLISH);
-  } catch {
-    return;
-  }
+  const loaded =
+    LOADERS[chosen]?.().then(
+      (chunk) => chunk.default,
+      () => undefined,
+    ) ?? ENGLISH;
+  const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, LOADING_MS, undefined));
+  const texts = await Promise.race([loaded, timeout]);
+  if (!texts || load !== lastLoad) return;
+  setTexts(chosen, texts);
   document.documentElement.lang = chosen;
   nameApp(appName);
 }

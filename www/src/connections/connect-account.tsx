@@ -27,7 +27,7 @@ import { AuthFieldInput, validateField } from "../connect/auth-field-input";
 import { isRedirectMethod, isSetByApp } from "../connect/auth-methods";
 import { authMethodTitle } from "../connectors/auth-methods";
 import { useConnector } from "../connectors/hooks";
-import { clientHref } from "../integrations/hooks";
+import { clientHref, DEFAULT_CLIENT, useClients } from "../integrations/hooks";
 import { useSession } from "../session/session";
 import { useConnectionCache } from "./cache";
 import { IDENTITY_TYPES } from "./filters";
@@ -74,6 +74,8 @@ interface FormValues {
   label: string;
   method: AuthMethod;
   values: Record<string, string>;
+  /** The chosen OAuth client; empty for the default one, or that of the connection. */
+  client: string;
   allowsOtherAccount: boolean;
 }
 
@@ -93,6 +95,7 @@ function Steps({ connector, connection, onClose }: StepsProps) {
     label: "",
     method: connector.authMethods[0] as AuthMethod,
     values: {},
+    client: "",
     allowsOtherAccount: false,
   }));
   const [pendingAttempt, setPendingAttempt] = useState<PendingAttempt>();
@@ -134,7 +137,21 @@ const userFields = (connector: ConnectorDetail, method: AuthMethod) =>
 const fieldValue = ({ values }: FormValues, { name }: AuthField) =>
   (name === "password" ? values[name] : values[name]?.trim()) || "";
 
-function toAttempt(values: FormValues, connector: ConnectorDetail, connection?: Connection): NewConnectAttempt {
+/** The names of the OAuth clients that a method can use, if one of them must be chosen. */
+function useClientNames(platform: string, { id, type }: AuthMethod): readonly string[] {
+  const { may } = useSession();
+  const { data = [] } = useClients(type === "oauth2" && may("clients:read"));
+  const usable = data.filter((one) => one.platform === platform && (one.authMethod === null || one.authMethod === id));
+  const names = usable.map(({ name }) => name).sort((one) => (one === DEFAULT_CLIENT ? -1 : 0));
+  return type === "oauth2" && names.some((name) => name !== DEFAULT_CLIENT) ? names : [];
+}
+
+function toAttempt(
+  values: FormValues,
+  client: string | undefined,
+  connector: ConnectorDetail,
+  connection?: Connection,
+): NewConnectAttempt {
   const { platform, authMethods } = connector;
   const { identity, identityType, label, method, allowsOtherAccount } = values;
   const fields = userFields(connector, method)
@@ -150,6 +167,7 @@ function toAttempt(values: FormValues, connector: ConnectorDetail, connection?: 
           ...(label.trim() && { label: label.trim() }),
         }),
     ...(authMethods.length > 1 && { authMethod: method.id }),
+    ...(client && { client }),
     ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
   };
 }
@@ -167,7 +185,9 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
   const [isSubmitted, setSubmitted] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   useFocusFirst(form);
-  const attempt = toAttempt(values, connector, connection);
+  const clientNames = useClientNames(connector.platform, method);
+  const chosenClient = clientNames.find((one) => one === values.client) ?? (connection ? "" : clientNames[0]);
+  const attempt = toAttempt(values, chosenClient, connector, connection);
   const starting = useSingleFlight({
     mutationFn: (input: NewConnectAttempt) => vault.connectAttempts.start(input),
     onSuccess: onResult,
@@ -239,6 +259,18 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
           ])}
           fault={faultAt(faults, "/authMethod")}
           onChange={(id) => edit({ method: authMethods.find((one) => one.id === id) ?? method })}
+        />
+      )}
+      {clientNames.length > 0 && (
+        <Select
+          label="OAuth client"
+          value={chosenClient ?? ""}
+          options={[
+            ...(connection ? ([["", "That of the connection"]] as const) : []),
+            ...clientNames.map((one) => [one, one] as const),
+          ]}
+          fault={faultAt(faults, "/client")}
+          onChange={(client) => edit({ client })}
         />
       )}
       {userFields(connector, method).map((field) => (

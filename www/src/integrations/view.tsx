@@ -14,6 +14,7 @@ import { useUrlState } from "../components/url-state";
 import { OPENED_HERE } from "../connections/table";
 import { usePlatforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
+import { BrandingSection } from "./branding";
 import { ClientDialog } from "./client-dialog";
 import { DeleteClient } from "./delete-client";
 import { FailedAttempts } from "./failed-attempts";
@@ -96,6 +97,7 @@ export function IntegrationsView() {
           )
         }
       </QueryView>
+      <BrandingSection onSaved={() => setNotice({ text: "Your app was saved." })} />
       <FailedAttempts nameOf={nameOf} />
       <Snippet
         call={{

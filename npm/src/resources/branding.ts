@@ -1,0 +1,54 @@
+// How the app is presented to its users.
+import { Call } from "glue";
+import { jsonBody } from "../core/arguments.js";
+import type { Fault } from "../core/errors.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor } from "../core/request.js";
+
+/** How the app is presented to its users. What is null is as the service is configured. */
+export interface Branding {
+  /** The app's name. */
+  name: string | null;
+  /** Its logo, as a `data:` URL. */
+  logo: string | null;
+  /** The colour of buttons and links, such as `#1a2b3c`. */
+  color: string | null;
+  /** The app's address. */
+  url: string | null;
+  /** When it was last set (RFC 3339); null if it never was. */
+  updatedAt: string | null;
+}
+
+/** A branding to set. What is omitted or null becomes as the service is configured. */
+export interface NewBranding {
+  /** 1–60 visible characters. */
+  name?: string | null | undefined;
+  /** A PNG or WebP image of at most 32 KiB and 1024 × 1024 pixels, as a `data:` URL. */
+  logo?: string | null | undefined;
+  /** As in `#1a2b3c`. */
+  color?: string | null | undefined;
+  /** An `https` URL. */
+  url?: string | null | undefined;
+}
+
+/** The branding of the account and environment. Needs the scope `clients:read`; changes need `clients:write`. */
+export interface Brandings {
+  /** Returns the branding. */
+  get(options?: CallOptions): Promise<Branding>;
+  /** Replaces the branding, and returns it. */
+  set(branding: NewBranding, options?: CallOptions): Promise<Branding>;
+  /** The errors that `set` would find, without a request. If there are none, the array is empty. */
+  validateSet(branding: NewBranding): readonly Fault[];
+}
+
+const isBranding = (json: unknown) => (json as Partial<Branding> | null)?.updatedAt !== undefined;
+
+/** @internal */
+export function brandings(executor: Executor): Brandings {
+  const setting = (branding: NewBranding) => () => Call.of("setBranding", [], "", ...jsonBody(branding, "branding"));
+  return {
+    get: async (options) => executor.send(() => Call.of("getBranding", []), checkCallOptions(options), isBranding),
+    set: async (branding, options) => executor.send(setting(branding), checkCallOptions(options), isBranding),
+    validateSet: (branding) => executor.validate(setting(branding)),
+  };
+}

@@ -1,0 +1,86 @@
+//! The name, logo, colour and address of an account's app, which its end users see where they connect accounts.
+
+pub mod endpoints;
+pub mod rules;
+pub mod statements;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::http::config::Config;
+use crate::util::rfc3339::rfc3339;
+
+/// A row of `branding`. The deployment's values stand in for those that are absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Branding {
+    pub name: Option<String>,
+    /// A `data:` URL.
+    pub logo: Option<String>,
+    pub color: Option<String>,
+    pub url: Option<String>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub updated_at: Option<u64>,
+}
+
+impl Branding {
+    /// Reads a column with a row as JSON. A damaged row counts as absent: the pages also work without it.
+    pub fn column<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
+        let text = Option::<String>::deserialize(column)?;
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    }
+
+    /// The JSON of the API.
+    pub fn to_json(&self) -> Vec<u8> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Document<'a> {
+            name: Option<&'a str>,
+            logo: Option<&'a str>,
+            color: Option<&'a str>,
+            url: Option<&'a str>,
+            updated_at: Option<String>,
+        }
+        let updated_at = self.updated_at.and_then(rfc3339);
+        let Self { name, logo, color, url, .. } = self;
+        crate::util::json::bytes(&Document {
+            name: name.as_deref(),
+            logo: logo.as_deref(),
+            color: color.as_deref(),
+            url: url.as_deref(),
+            updated_at,
+        })
+    }
+}
+
+/// How an app is presented to its end users.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Look<'a> {
+    pub name: Option<&'a str>,
+    pub logo_url: Option<&'a str>,
+    pub color: Option<&'a str>,
+    pub url: Option<&'a str>,
+}
+
+impl<'a> Look<'a> {
+    /// That of the deployment.
+    pub fn of(config: &'a Config) -> Self {
+        Self {
+            name: config.app_name.as_deref(),
+            logo_url: config.app_logo_url.as_deref(),
+            color: config.app_color.as_deref(),
+            url: config.app_url.as_deref(),
+        }
+    }
+
+    /// That of an account of the deployment.
+    #[must_use]
+    pub fn with(self, own: &'a Branding) -> Self {
+        Self {
+            name: own.name.as_deref().or(self.name),
+            logo_url: own.logo.as_deref().or(self.logo_url),
+            color: own.color.as_deref().or(self.color),
+            url: own.url.as_deref().or(self.url),
+        }
+    }
+}

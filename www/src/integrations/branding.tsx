@@ -1,0 +1,191 @@
+// How the app is presented to its users: its name, logo, colour and address.
+import { useQuery, useQueryClient } from "@tanstack/preact-query";
+import type { Branding, NewBranding } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { faultAt } from "../components/faults";
+import { Field, TextField } from "../components/field";
+import { FormError } from "../components/form-error";
+import { Logo } from "../components/logo";
+import { Modal } from "../components/modal";
+import { pageHeading } from "../components/page";
+import { QueryView } from "../components/query-view";
+import { useSingleFlight } from "../components/use-single-flight";
+import { useValidatedForm } from "../components/use-validated-form";
+import { textColorOn } from "../connect/branding";
+import { useSession } from "../session/session";
+import { readLogo } from "./logo-file";
+
+const KEY = ["branding"];
+
+/** The branding, and a form that changes it. */
+export function BrandingSection({ onSaved }: { onSaved: () => void }) {
+  const { vault, may } = useSession();
+  const client = useQueryClient();
+  const query = useQuery<Branding>({ queryKey: KEY, queryFn: ({ signal }) => vault.branding.get({ signal }) });
+  const [isEditing, setEditing] = useState(false);
+  return (
+    <section class="section" aria-labelledby="branding-title">
+      <div class="title">
+        <h2 id="branding-title">Your app</h2>
+        <p class="muted">
+          How your app appears to its users where they connect accounts, approve calls of agents and open downloads.
+        </p>
+      </div>
+      <QueryView query={query} name="the branding" rows={1}>
+        {(branding) => (
+          <div class="card client">
+            <Preview {...branding} />
+            {may("clients:write") && (
+              <div class="buttons">
+                <button type="button" onClick={() => setEditing(true)}>
+                  Edit your app
+                </button>
+              </div>
+            )}
+            {isEditing && (
+              <Modal title="Your app" kind="form" onClose={() => setEditing(false)} fallbackFocus={pageHeading}>
+                <Form
+                  branding={branding}
+                  onClose={() => setEditing(false)}
+                  onSaved={(saved) => {
+                    client.setQueryData(KEY, saved);
+                    setEditing(false);
+                    onSaved();
+                  }}
+                />
+              </Modal>
+            )}
+          </div>
+        )}
+      </QueryView>
+    </section>
+  );
+}
+
+/** The app as its users see it. What is not set here comes from the service's configuration. */
+function Preview({ name, logo, color, url }: Pick<Branding, "name" | "logo" | "color" | "url">) {
+  const ink = color === null ? undefined : textColorOn(color);
+  return (
+    <dl class="description-list">
+      <dt>Name</dt>
+      <dd class="app-preview">
+        {logo !== null && <Logo name={name ?? ""} image={logo} size={32} isAppLogo />}
+        {name ?? <Default />}
+      </dd>
+      {logo === null && (
+        <>
+          <dt>Logo</dt>
+          <dd>
+            <Default />
+          </dd>
+        </>
+      )}
+      <dt>Colour</dt>
+      <dd>
+        {ink ? (
+          <span class="chip" style={{ background: color ?? "", color: ink }}>
+            {color}
+          </span>
+        ) : (
+          <Default />
+        )}
+      </dd>
+      <dt>Address</dt>
+      <dd>{url ?? <Default />}</dd>
+    </dl>
+  );
+}
+
+const Default = () => <span class="muted">as the service is configured</span>;
+
+interface FormProps {
+  branding: Branding;
+  onClose: () => void;
+  onSaved: (saved: Branding) => void;
+}
+
+function Form({ branding, onClose, onSaved }: FormProps) {
+  const { vault } = useSession();
+  const [values, setValues] = useState({
+    name: branding.name ?? "",
+    logo: branding.logo,
+    color: branding.color ?? "",
+    url: branding.url ?? "",
+  });
+  const [logoFault, setLogoFault] = useState<string>();
+  const request: NewBranding = {
+    name: values.name.trim() || null,
+    logo: values.logo,
+    color: values.color.trim() || null,
+    url: values.url.trim() || null,
+  };
+  const saving = useSingleFlight({ mutationFn: () => vault.branding.set(request), onSuccess: onSaved });
+  const { error, isPending } = saving;
+  const { form, faults, edit, submit } = useValidatedForm(saving, vault.branding.validateSet(request));
+  const change = (changes: Partial<typeof values>) => edit(() => setValues({ ...values, ...changes }));
+  const choose = async (file: File | undefined) => {
+    if (!file) return;
+    const logo = await readLogo(file);
+    setLogoFault(logo ? undefined : "This browser can't read the file as an image.");
+    if (logo) change({ logo });
+  };
+  return (
+    <form class="section" ref={form} onSubmit={submit(saving.run)} noValidate autocomplete="off">
+      <p class="muted">What you leave empty is as the service is configured.</p>
+      <TextField
+        label="Name"
+        value={values.name}
+        fault={faultAt(faults, "/name")}
+        onInput={(name) => change({ name })}
+      />
+      <Field
+        label="Logo"
+        hint="Any image. It is stored as a small PNG image."
+        fault={logoFault ?? faultAt(faults, "/logo")}
+      >
+        {(ties) => (
+          <div class="app-preview">
+            {values.logo !== null && <Logo name={values.name} image={values.logo} size={32} isAppLogo />}
+            <input
+              {...ties}
+              type="file"
+              accept="image/*"
+              onChange={({ currentTarget }) => void choose(currentTarget.files?.[0])}
+            />
+            {values.logo !== null && (
+              <button type="button" onClick={() => change({ logo: null })}>
+                Remove the logo
+              </button>
+            )}
+          </div>
+        )}
+      </Field>
+      <TextField
+        label="Colour"
+        placeholder="#1a2b3c"
+        hint="Of buttons and links. The text on it is black or white, whichever is easier to read."
+        value={values.color}
+        fault={faultAt(faults, "/color")}
+        onInput={(color) => change({ color })}
+      />
+      <TextField
+        label="Address"
+        type="url"
+        placeholder="https://app.example.com"
+        hint="Pages at the end link to it if the request to connect has no return URL."
+        value={values.url}
+        fault={faultAt(faults, "/url")}
+        onInput={(url) => change({ url })}
+      />
+      {error && <FormError error={error} />}
+      <div class="buttons">
+        <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" aria-disabled={isPending}>
+          {isPending ? "Saving…" : "Save"}
+        </button>
+      </div>
+    </form>
+  );
+}
