@@ -26,8 +26,8 @@ await main(async () => {
   await buildWorker(tools);
   process.env.CONNECTOR_VAULT_BUILT = "1";
   // Imported here, because these modules create a temporary folder.
-  const { judgedRequests, proveActions } = await import("./actions-proof/requests.mjs");
-  const { judgedAnswers, proveRandom } = await import("./actions-proof/random-inputs.mjs");
+  const { summarizeRequests, proveActions } = await import("./actions-proof/requests.mjs");
+  const { summarizeValidation, proveRandom } = await import("./actions-proof/random-inputs.mjs");
   const requests = await task("actions with their documents' examples", (detail) =>
     proveActions({ platforms, largest: LARGEST, report: detail }),
   );
@@ -36,7 +36,7 @@ await main(async () => {
   );
   const file = join(root, "target", "actions-proof.json");
   writeFileSync(file, JSON.stringify({ requests, answers: responses }, undefined, 1));
-  const judged = [judgedRequests(requests), judgedAnswers(responses)];
+  const judged = [summarizeRequests(requests), summarizeValidation(responses)];
   console.log(`${judged.flatMap(({ lines }) => lines).join("\n")}\n\nEvery difference: ${file}`);
   return judged.every(({ isProven }) => isProven) ? 0 : 1;
 });

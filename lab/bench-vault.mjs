@@ -53,7 +53,7 @@ function options() {
   return { sizes: sizes.sort((a, b) => a - b), shards, rounds, onlyLife: values["only-life"] };
 }
 
-/** The list requests, with their limits of rows read. */
+/** The list requests, and the maximum number of rows that each may read. */
 async function lists(vault) {
   const get = async (query) => (await vault.send(`${LISTS}${query}`)).body;
   const { platforms } = (await vault.send("/v1/vault/summary")).body;

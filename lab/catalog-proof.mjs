@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { judged, prove, reasons } from "./catalog-proof/prove.mjs";
+import { summarize, prove, reasons } from "./catalog-proof/prove.mjs";
 import { nativeCli } from "../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root } from "../scripts/lib/paths.mjs";
 import { main } from "../scripts/lib/problem.mjs";
@@ -32,7 +32,7 @@ await main(async () => {
   );
   const file = join(folder, "proof.json");
   writeFileSync(file, JSON.stringify(found, undefined, 1));
-  const { lines, isProven } = judged(found);
+  const { lines, isProven } = summarize(found);
   if (sample.length === 0) {
     const page = join(root, "docs", "catalog.md");
     const table = (_, start, end) => `${start}\n\n${reasons(found).join("\n")}\n\n${end}`;

@@ -167,7 +167,7 @@ await main(async () => {
     const times = [...took].sort((a, b) => a - b);
     const number = (value) => Math.round(value).toLocaleString("en");
     print(
-      `${number(times.length)} requests, 0 wrong answers (${Object.entries(count)
+      `${number(times.length)} requests, 0 wrong responses (${Object.entries(count)
         .map(([name, n]) => `${name} ${number(n)}`)
         .join(", ")})`,
     );

@@ -36,20 +36,20 @@ function changes() {
 /** Prints how many changes were detected, which others have no explanation, and which explanations are not needed. */
 function report(all, isWhole) {
   const having = (outcome) => all.filter((change) => change.outcome === outcome);
-  const unnoticed = having("Survived");
-  const unknown = unnoticed.filter(({ text }) => !REASONS.has(text));
-  for (const { text, line } of unknown) print(`not noticed: ${text}, line ${line}`);
-  const left = new Set(unnoticed.map(({ text }) => text));
+  const undetected = having("Survived");
+  const unknown = undetected.filter(({ text }) => !REASONS.has(text));
+  for (const { text, line } of unknown) print(`not detected: ${text}, line ${line}`);
+  const left = new Set(undetected.map(({ text }) => text));
   const needless = [...REASONS].filter((line) => line.startsWith("src/") && !left.has(line));
-  if (isWhole) for (const line of needless) print(`noticed, so its reason is not needed: ${line}`);
+  if (isWhole) for (const line of needless) print(`detected, so its reason is not needed: ${line}`);
   const endless = having("Endless").length;
-  const noticed = having("Killed").length + endless;
-  const count = noticed + unnoticed.length;
+  const detected = having("Killed").length + endless;
+  const count = detected + undetected.length;
   const others = all.length - count - having("CompileError").length;
   if (others > 0 || count === 0) throw new Problem(`${count} changes were tested, and ${others} could not be tested.`);
-  print(`${noticed} of ${count} changes were noticed (${((100 * noticed) / count).toFixed(1)} %).`);
-  print(`${endless} of these keep the tests from ending.`);
-  print(`${unnoticed.length - unknown.length} of the others have a reason in lab/mutants/survivors.txt.`);
+  print(`${detected} of ${count} changes were detected (${((100 * detected) / count).toFixed(1)} %).`);
+  print(`${endless} of these make the tests hang.`);
+  print(`${undetected.length - unknown.length} of the others have a reason in lab/mutants/survivors.txt.`);
   if (unknown.length > 0) throw new Problem(`${unknown.length} changes were not detected, and have no explanation.`);
 }
 
@@ -91,7 +91,7 @@ await main(async () => {
   const left = all.filter(needsTest);
   if (left.length > 0 && isAll) {
     const these = left.flatMap(({ id }) => ["--mutant", id]);
-    const others = await pass(`${left.length} that were not noticed, with the slow tests`, these, slow);
+    const others = await pass(`${left.length} that were not detected, with the slow tests`, these, slow);
     const outcomes = new Map(others.map(({ id, outcome }) => [id, outcome]));
     for (const change of left) {
       const outcome = outcomes.get(change.id) ?? "Pending";

@@ -8,8 +8,8 @@
 --   *_hash                SHA-256 in lower-case hexadecimal. The value itself is not stored.
 --   sealed, sealed_key    Ciphertext as src/credentials/seal.rs writes it: the id of the encryption key, a dot, and the
 --                         rest. `sealed_key` is that id, so that a key rotation finds the rows that need the old key.
---   written_by            The request that wrote the row last. A request whose response was lost is sent again; by this
---                         column it finds that its write has succeeded.
+--   written_by            The request that wrote the row last. A request whose response was lost is sent again; this
+--                         column shows that its write has already succeeded.
 --
 -- Triggers maintain what is derived: counters, tag rows, events, deliveries, audit entries. They run in the transaction
 -- of the change, so no code path and no crash can skip them. SQLite does not fire delete triggers for rows that
@@ -40,7 +40,7 @@ CREATE TABLE api_keys (
   last_used_day INTEGER,
   -- The id of the key that a rotation created in place of this one.
   replaced_by   TEXT,
-  -- What the key is for, in its owner's words.
+  -- The owner's description of the key.
   name          TEXT,
   -- The id of the key that created this one. NULL: the operator did.
   created_by    TEXT
@@ -84,7 +84,7 @@ END;
 -- one of them out: the list merges the walks of the four values, and its total adds four counters. In this way four
 -- indexes and four counters serve ten combinations.
 --
--- Only prefix searches (`q`) sort what they find, and are not counted: counters of prefixes would be written as often
+-- Only prefix searches (`q`) sort their matches, and have no counters: counters of prefixes would be written as often
 -- as they are read.
 ------------------------------------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ CREATE TABLE connections (
   version          INTEGER NOT NULL CHECK (version >= 1),
   created_at       INTEGER NOT NULL,
   written_by       TEXT    NOT NULL,
-  -- The reason that the caller gave when it set the state. A new state without a reason clears it.
+  -- The reason that the caller gave when it set the state. Setting a state without a reason clears it.
   state_reason     TEXT,
   -- When the connection entered its state. NULL: when it was created.
   state_since      INTEGER,
@@ -152,7 +152,7 @@ CREATE INDEX connections_by_platform_and_identity_type ON connections
 -- Filter by identity, and prefix search.
 CREATE INDEX connections_by_identity ON connections
   (account, environment, active, identity_folded, identity, created_at, id);
--- Prefix search over names, without those that the search over identities finds already.
+-- Prefix search over names, except those that the search over identities already finds.
 CREATE INDEX connections_by_name ON connections
   (account, environment, active, name_overlap, name_folded, created_at, id)
   WHERE name_folded IS NOT NULL;
@@ -538,7 +538,7 @@ CREATE INDEX connect_attempts_of_identity ON connect_attempts (account, environm
 CREATE TABLE used_codes (
   -- Of the code.
   hash       TEXT    PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
-  -- The request that exchanged the code, so that a repetition of its own write is not taken for a second exchange.
+  -- The request that exchanged the code, so that a repeated write is not mistaken for a second exchange.
   used_by    TEXT    NOT NULL,
   -- An expired code is rejected anyway, so the row can be deleted.
   expires_at INTEGER NOT NULL
@@ -722,8 +722,8 @@ CREATE TRIGGER webhooks_deleted_deliveries AFTER DELETE ON webhooks BEGIN
   DELETE FROM deliveries WHERE webhook_id = OLD.id;
 END;
 
--- Ends the pending deliveries of a webhook that becomes inactive: the request that activates it again names the event
--- from which on to send. If the service disabled the webhook, it also writes an event about that.
+-- Ends the pending deliveries of a webhook that becomes inactive: the request that activates it again names the
+-- first event to send. If the service disabled the webhook, it also writes an event about that.
 CREATE TRIGGER webhooks_inactive_deliveries AFTER UPDATE OF active ON webhooks
 WHEN OLD.active = 1 AND NEW.active = 0 BEGIN
   UPDATE deliveries SET state = 'failed', error = coalesce(error, 'webhook_inactive'), next_attempt_at = NULL,
@@ -1207,7 +1207,7 @@ CREATE INDEX usage_by_day ON usage (day);
 ------------------------------------------------------------------------------------------------------------------------
 -- Moves of an account from one database to another (`shards move`)
 --
--- The command copies the account's rows while it is in use. Triggers note every row that changes, and the command
+-- The command copies the account's rows while it is in use. Triggers log every row that changes, and the command
 -- copies those again. Then it fences the account, copies the rest and switches. While no account moves, these tables
 -- are empty and no statement reads a row of them.
 ------------------------------------------------------------------------------------------------------------------------
@@ -1220,10 +1220,10 @@ CREATE TABLE account_moves (
   step        TEXT    NOT NULL CHECK (step IN ('copying', 'fenced', 'left', 'arriving')),
   -- The shard number of the other database.
   other       INTEGER NOT NULL,
-  -- Until when writes are refused. The fence expires if the command crashes; changes after that are noted as before.
+  -- Until when writes are refused. The fence expires if the command crashes; changes after that are logged as before.
   fence_until INTEGER CHECK ((fence_until IS NULL) = (step <> 'fenced')),
-  -- What the command writes in the current transaction: the name of the table that it copies, or an empty string when
-  -- it deletes or switches. NULL outside of such a transaction.
+  -- What the command writes in the current transaction: the name of the table that it copies, or an empty string while
+  -- it deletes rows or switches. NULL outside of such a transaction.
   writing     TEXT,
   -- What is added to the ids of the account's events in the new database, and the first id there that is not reserved.
   event_shift INTEGER NOT NULL DEFAULT 0,
@@ -1239,13 +1239,13 @@ CREATE TABLE account_moves (
 CREATE TABLE account_changes (
   seq      INTEGER PRIMARY KEY,
   account  TEXT NOT NULL,
-  -- The table.
+  -- The table that the changed row is in.
   relation TEXT NOT NULL,
-  -- The row's key in it, a JSON array.
+  -- The row's primary key, a JSON array.
   key      TEXT NOT NULL
 ) STRICT;
 
--- Where a secret leads that names this database although its account has moved to another one.
+-- The database to which an account has moved, for each secret that still names this one.
 CREATE TABLE forwards (
   -- The hash of a key, the id of a key, or the hash of a link or of an OAuth `state`.
   name    TEXT    PRIMARY KEY NOT NULL,
@@ -1267,7 +1267,7 @@ CREATE TABLE event_shifts (
   PRIMARY KEY (account, through)
 ) STRICT, WITHOUT ROWID;
 
--- The accounts that background jobs must leave alone now.
+-- The accounts that background jobs must skip for now.
 CREATE VIEW away (account) AS
   SELECT account FROM account_moves
   WHERE step IN ('left', 'arriving') OR fence_until > CAST(unixepoch('subsec') * 1000 AS INTEGER);
@@ -1275,7 +1275,7 @@ CREATE VIEW away (account) AS
 CREATE VIEW away_webhooks (id) AS
   SELECT w.id FROM away a CROSS JOIN webhooks w ON w.account = a.account;
 
--- Inserting into the view notes a change, or refuses it while the account is fenced or elsewhere.
+-- Inserting into the view logs a change, or rejects it while the account is fenced or has left.
 CREATE VIEW account_changed (account, relation, key) AS SELECT account, relation, key FROM account_changes;
 
 CREATE TRIGGER account_change_noted INSTEAD OF INSERT ON account_changed BEGIN
@@ -1301,7 +1301,7 @@ WHEN EXISTS (SELECT 1 FROM account_moves m CROSS JOIN webhooks w ON w.account = 
   SELECT RAISE(IGNORE);
 END;
 
--- Three triggers for each table with rows of an account note the changes that the command did not make itself. A table
+-- Three triggers for each table with rows of an account log the changes that the command did not make itself. A table
 -- that the command copies (src/operator/shards/moving/copy.rs) needs these triggers.
 
 CREATE TRIGGER api_keys_inserted_in_move AFTER INSERT ON api_keys

@@ -35,7 +35,7 @@ const WASM = "connector-vault.wasm";
 const TEXT = '"<the module>"';
 // Bytes, gzipped. `react.mjs` also loads `connect.mjs`.
 const LIMITS = { "index.mjs": 72_000, [WASM]: 56_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
-// The modules of npm/src that "wasm" can stand for: each gets the WebAssembly module from elsewhere.
+// The modules of npm/src that replace the import "wasm": each loads the WebAssembly module in another way.
 const WASM_SOURCES = { embedded: "core/wasm/embedded", compiled: "core/wasm/compiled", loaded: "core/wasm/loaded" };
 // Entries that must not load WebAssembly: they also work on pages whose Content-Security-Policy forbids it.
 const WITHOUT_WASM = ["connect", "react"];

@@ -16,7 +16,7 @@ import { rust } from "./setup/rust.mjs";
 
 /**
  * @param {{ withLints?: boolean, withBrowser?: boolean, verbose?: boolean, meanwhile?: (tools: { wasm: object }) => Promise<unknown> }} [options]
- *   `verbose` also reports if there was nothing to do; `meanwhile` is called as soon as Rust is installed
+ *   `verbose` also reports if there was nothing to do; `meanwhile` runs concurrently with the rest, as soon as Rust is installed
  * @returns {Promise<{ wasm: object }>} the environment variables that wasm builds need
  */
 export async function setup({

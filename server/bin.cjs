@@ -2,7 +2,7 @@
 // The command `connector-vault-server`. Its syntax is older than that of the modules, so that an old Node prints the message too.
 "use strict";
 
-// That of wrangler, which the commands run.
+// The minimum version that wrangler needs, which the commands run.
 var MINIMUM = [22, 12];
 var found = process.versions.node.split(".").map(Number);
 

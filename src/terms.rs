@@ -1,4 +1,4 @@
-//! Words that requests, rows and responses share. Depends on no other module.
+//! Enumerations and flags that requests, rows and responses share. Depends on no other module.
 
 use std::borrow::Cow;
 use std::fmt;

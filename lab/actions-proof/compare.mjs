@@ -23,5 +23,4 @@ export function shown({ method, url, headers, body }, action) {
   return { line: `${method} ${url}`, headers: lines.sort().join("\n"), body: bytes };
 }
 
-/** The parts that differ. */
 export const differing = (ours, theirs) => Object.keys(ours).filter((part) => ours[part] !== theirs[part]);

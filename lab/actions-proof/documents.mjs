@@ -23,7 +23,7 @@ export function* files(isWanted, largest = LARGEST) {
 }
 
 /** Replaces the servers of a document with this address, and its authorization with a token. */
-export function standing(api, address) {
+export function withLocalServer(api, address) {
   const paths = Object.entries(api.paths ?? {}).map(([path, item]) => {
     const { servers, ...rest } = item ?? {};
     for (const method of METHODS)
@@ -37,17 +37,17 @@ export function standing(api, address) {
     ...api,
     servers: [{ url: address }],
     paths: Object.fromEntries(paths),
-    security: [{ standing: [] }],
-    components: { ...api.components, securitySchemes: { standing: { type: "http", scheme: "bearer" } } },
+    security: [{ token: [] }],
+    components: { ...api.components, securitySchemes: { token: { type: "http", scheme: "bearer" } } },
   };
 }
 
 /** Writes documents into a folder, each with its own address below `origin`. Returns their paths in the project. */
-export function stand(chosen, folder, origin) {
+export function writeDocuments(chosen, folder, origin) {
   mkdirSync(join(root, folder), { recursive: true });
   return chosen.map(({ api }, index) => {
     const path = join(folder, `${index}.json`);
-    writeFileSync(join(root, path), JSON.stringify(standing(api, `${origin}/p${index}`)));
+    writeFileSync(join(root, path), JSON.stringify(withLocalServer(api, `${origin}/p${index}`)));
     return path;
   });
 }

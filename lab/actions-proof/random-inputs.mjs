@@ -1,12 +1,12 @@
 // Sends random inputs for actions of real platforms. The service must accept the same inputs as npm's Prism.
-import { files, standing as stood } from "./documents.mjs";
+import { files, withLocalServer } from "./documents.mjs";
 import { validator } from "./inputs.mjs";
 import { Prism } from "./prism.mjs";
 import { reasonOfAnswer } from "./reasons.mjs";
 import { chance, randomValue, corrupted } from "./random.mjs";
 import { sendTheirs } from "./theirs.mjs";
 import { MAX_LINES, reasons } from "./requests.mjs";
-import { Standing } from "./standing.mjs";
+import { LocalPlatforms } from "./standing.mjs";
 
 /** How many times to try to generate a valid input, and how many corrupted copies to make of it. */
 const TRIES = 4;
@@ -28,12 +28,12 @@ export async function proveRandom({ platforms: count, each, seed, report = () =>
   for (const found of files((text) => !/"\/[^"]*[#?][^"]*": ?\{/.test(text)))
     if (chosen.push(found) === count * CANDIDATES) break;
   const prism = await Prism.start();
-  const standing = await Standing.start("random-proof", chosen, prism.origin);
+  const service = await LocalPlatforms.start("random-proof", chosen, prism.origin);
   const result = { platforms: 0, valid: 0, accepted: 0, refused: 0, alike: 0, differences: [] };
   try {
-    for await (const { platform, index, document, actions } of standing.platforms()) {
+    for await (const { platform, index, document, actions } of service.platforms()) {
       if (result.platforms === count) break;
-      const api = stood(chosen[index].api, `${prism.origin}/p${index}`);
+      const api = withLocalServer(chosen[index].api, `${prism.origin}/p${index}`);
       if (
         await prism.add(index, api).then(
           () => false,
@@ -41,12 +41,12 @@ export async function proveRandom({ platforms: count, each, seed, report = () =>
         )
       )
         continue;
-      const run = await standing.connect(platform);
+      const run = await service.connect(platform);
       let left = each;
       for (const action of shuffled(actions, random).slice(0, MAX_ACTIONS)) {
         if (left === 0) break;
         const validate = validator(action);
-        const input = validate && madeUp(action, validate, random);
+        const input = validate && validInput(action, validate, random);
         if (!input) continue;
         left -= 1;
         await one({ result, name: `${platform}/${action.key}`, prism, run, document, action, input, random });
@@ -55,7 +55,7 @@ export async function proveRandom({ platforms: count, each, seed, report = () =>
       report(`${result.valid} inputs of ${result.platforms} platforms`);
     }
   } finally {
-    await Promise.all([standing.stop(), prism.stop()]);
+    await Promise.all([service.stop(), prism.stop()]);
   }
   return result;
 }
@@ -67,7 +67,7 @@ function shuffled(list, random) {
     .map(([, one]) => one);
 }
 
-function madeUp(action, validate, random) {
+function validInput(action, validate, random) {
   for (let tries = TRIES; tries > 0; tries -= 1) {
     const input = randomValue(action.input, random);
     if (input === undefined || Object.keys(input).length === 0 || !validate(input)) continue;
@@ -83,7 +83,7 @@ async function one({ result, name, prism, run, document, action, input, random }
   const differs = (valid, sent, response, faults) => {
     const why = reasonOfAnswer(document, action, { input: sent, valid, answer: response, found: faults });
     const { status, text } = response;
-    result.differences.push({ name, valid, why, status, said: text.slice(0, 500), found: faults, input: sent });
+    result.differences.push({ name, valid, why, status, output: text.slice(0, 500), found: faults, input: sent });
   };
   if (response.status === 200 && found?.length === 0) result.accepted += 1;
   else differs(true, input, response, found);
@@ -102,7 +102,7 @@ async function one({ result, name, prism, run, document, action, input, random }
 }
 
 /** The results as lines, and whether the service passes. */
-export function judgedAnswers({ platforms, valid, accepted, refused, alike, differences }) {
+export function summarizeValidation({ platforms, valid, accepted, refused, alike, differences }) {
   const strange = differences.filter(({ why }) => !why);
   const lines = [
     `${valid} random valid inputs of ${platforms} platforms, of which Prism accepts ${accepted}`,

@@ -68,17 +68,17 @@ export function reasonOfAnswer(document, action, { input, valid, answer: respons
   if (response.status !== 200) {
     if (!valid) return undefined;
     if (all(refusals, (text) => /must not be empty, and must not be/.test(text)))
-      return "no part of a path may be empty or lead upwards";
+      return "no path segment may be empty or `..`";
     return undefined;
   }
   const plain = found.filter((text) => !FORMAT.test(text));
-  if (found.length > 0 && plain.length === 0) return "a `format` only describes, in JSON Schema 2020-12";
+  if (found.length > 0 && plain.length === 0) return "in JSON Schema 2020-12, `format` is only an annotation";
   if (all(plain, (text) => /^header.* '?(accept|content-type|authorization)\b/i.test(text.replace("parameter ", "'"))))
     return "OpenAPI says to ignore parameters named Accept, Content-Type or Authorization";
   if (all(plain, (text) => contradicts(document, /(?:parameter|property) (?:\S*\.)?(\S+) must/.exec(text)?.[1])))
     return "no value of the schema's `enum` has its `type`, in the document";
   if (/form-data/.test(mediaType) && all(plain, (text) => /must be array/.test(text)))
-    return "Prism reads one of the parts with the same name";
+    return "Prism reads only one of the parts with the same name";
   if (isText(mediaType) && all(plain, (text) => text.startsWith("body")))
     return "a media type that is text or bytes takes a string, whatever its schema";
   if (
@@ -86,15 +86,15 @@ export function reasonOfAnswer(document, action, { input, valid, answer: respons
     isEmpty(input.body) &&
     all(plain, (text) => text === " Body parameter is required")
   )
-    return "a form without members is an empty body, which Prism takes for none";
+    return "a form without members is an empty body, which Prism treats as missing";
   if (
     all(plain, (text) =>
       isNested(action, input, /^query\.([^.]+)\.(\S+) .* must be (?:object|array)$/.exec(text) ?? []),
     )
   )
-    return "OpenAPI leaves open how lists and objects stand in an exploded object: they are written as JSON";
-  if (isAmbiguous(document, action)) return "Prism takes it for another operation, whose path is the same";
-  if (JSON.stringify(action.input).includes(LEFT_OUT)) return "a part of the schema is left out for its size";
+    return "OpenAPI does not define how lists and objects in an exploded object are serialized: they are written as JSON";
+  if (isAmbiguous(document, action)) return "Prism matches another operation with the same path";
+  if (JSON.stringify(action.input).includes(LEFT_OUT)) return "a part of the schema is omitted because of its size";
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import { ofExamples } from "./inputs.mjs";
 import { reasonOfRequest } from "./reasons.mjs";
 import { Recorder } from "./recorder.mjs";
 import { sendTheirs } from "./theirs.mjs";
-import { Standing } from "./standing.mjs";
+import { LocalPlatforms } from "./standing.mjs";
 
 /** The maximum number of actions per platform. */
 const MAX_EXAMPLES = 10;
@@ -23,17 +23,17 @@ export async function proveActions({ platforms: count, largest, report = () => {
   for (const found of files((text) => text.includes('"example'), largest))
     if (chosen.push(found) === count * CANDIDATES) break;
   const recorder = await Recorder.start();
-  const standing = await Standing.start("actions-proof", chosen, recorder.origin);
+  const service = await LocalPlatforms.start("actions-proof", chosen, recorder.origin);
   const result = { platforms: 0, actions: 0, equal: 0, differences: [] };
   try {
-    for await (const { platform, document, actions } of standing.platforms()) {
+    for await (const { platform, document, actions } of service.platforms()) {
       if (result.platforms === count) break;
       let [run, left] = [undefined, MAX_EXAMPLES];
       for (const action of actions) {
         if (left === 0) break;
         const input = ofExamples(document, action);
         if (!input) continue;
-        run ??= await standing.connect(platform);
+        run ??= await service.connect(platform);
         left -= 1;
         result.actions += 1;
         const difference = await compared(recorder, run, document, action, input);
@@ -44,7 +44,7 @@ export async function proveActions({ platforms: count, largest, report = () => {
       report(`${result.actions} actions of ${result.platforms} platforms`);
     }
   } finally {
-    await Promise.all([standing.stop(), recorder.stop()]);
+    await Promise.all([service.stop(), recorder.stop()]);
   }
   return result;
 }
@@ -53,13 +53,13 @@ export async function proveActions({ platforms: count, largest, report = () => {
 async function compared(recorder, run, document, action, input) {
   const response = await run(action, input);
   const ours = recorder.take();
-  if (!ours) return { parts: ["ours"], said: response.text.slice(0, 500) };
+  if (!ours) return { parts: ["ours"], output: response.text.slice(0, 500) };
   let output;
   await sendTheirs(document, action, input).catch((error) => {
     output = `${error}`;
   });
   const theirs = recorder.take();
-  if (!theirs) return { parts: ["theirs"], said: output };
+  if (!theirs) return { parts: ["theirs"], output };
   const [one, other] = [shown(ours, action), shown(theirs, action)];
   const parts = differing(one, other);
   if (parts.length === 0) return undefined;
@@ -67,7 +67,7 @@ async function compared(recorder, run, document, action, input) {
 }
 
 /** The results as lines, and whether the service passes. */
-export function judgedRequests({ platforms, actions, equal, differences }) {
+export function summarizeRequests({ platforms, actions, equal, differences }) {
   const strange = differences.filter(({ why }) => !why);
   const lines = [
     `${actions} actions of ${platforms} platforms`,
@@ -75,7 +75,7 @@ export function judgedRequests({ platforms, actions, equal, differences }) {
     `${differences.length - strange.length} differ for a reason:`,
     ...reasons(differences),
     `${strange.length} differ without one`,
-    ...strange.slice(0, MAX_LINES).map(({ name, parts, said: output = "" }) => `  ${name}: ${parts} ${output}`),
+    ...strange.slice(0, MAX_LINES).map(({ name, parts, output = "" }) => `  ${name}: ${parts} ${output}`),
   ];
   return { lines, isProven: strange.length === 0 };
 }

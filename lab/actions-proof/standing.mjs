@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
-import { stand } from "./documents.mjs";
+import { writeDocuments } from "./documents.mjs";
 import { Document } from "../catalog-proof/document.mjs";
 import { program } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
@@ -12,29 +12,29 @@ import { key, store } from "../../tests/e2e/support/keys.mjs";
 import { SESSION_SECRET, Server } from "../../tests/e2e/support/server.mjs";
 import { State, build, folder, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
 
-export class Standing {
+export class LocalPlatforms {
   /** @param {string} name @param {{ api: object }[]} chosen the documents @param {string} origin of their platforms */
   static async start(name, chosen, origin) {
-    const standing = new Standing();
+    const service = new LocalPlatforms();
     await build();
-    standing.sources = join("target", `${name}-${process.pid}`);
-    const documents = stand(chosen, standing.sources, origin);
+    service.sources = join("target", `${name}-${process.pid}`);
+    const documents = writeDocuments(chosen, service.sources, origin);
     const providers = join(folder, `${name}-providers.toml`);
     writeFileSync(providers, "");
-    standing.catalog = await importPlatforms(name, documents, providers);
+    service.catalog = await importPlatforms(name, documents, providers);
     const state = new State(name);
     await state.migrate();
-    await state.publish(standing.catalog);
+    await state.publish(service.catalog);
     const made = key({ scopes: `${SCOPES} connections:call`, account: name });
-    standing.server = await Server.start(state, {
+    service.server = await Server.start(state, {
       name,
       variables: { LOCAL_TARGETS: "allow", CALL_EVENTS: "none" },
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
-    standing.opened = await state.open();
-    await store(standing.opened.vault, [made]);
-    standing.app = new App(() => standing.server, made);
-    return standing;
+    service.opened = await state.open();
+    await store(service.opened.vault, [made]);
+    service.app = new App(() => service.server, made);
+    return service;
   }
 
   /** Iterates over the platforms: document, index and actions. */

@@ -40,7 +40,6 @@ export function benchImport({ folder, program }) {
   );
 }
 
-/** The median ratio of the import to the parsing. */
 export const importRatio = (rounds) => median(rounds.map(({ ours, bare }) => ours.wall / bare.wall));
 
 /** Rows of cells, with headers. */

@@ -134,7 +134,7 @@ ${measuredOn()}
 
 ${markdown(warmTable(measured))}
 
-The isolate caches the results of a search; "never asked" means that each request has another query.
+The isolate caches the results of a search; "uncached" means that each request has another query.
 
 ${losses(lost)}`;
   const title = "Warm requests: processor time";

@@ -1,4 +1,5 @@
-//! What `npm run lab -- bench-sealing` measures: the service's own sealing, compiled as the Worker is, in a module of its own.
+//! The module that `npm run lab -- bench-sealing` measures: the service's encryption, compiled with the settings of the
+//! Worker.
 
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
@@ -6,17 +7,17 @@ use keys::VaultKeys;
 use seal::{Kind, SealContext, Sealed};
 use terms::Environment;
 
-#[expect(dead_code, reason = "what other parts of the service use")]
+#[expect(dead_code, reason = "used by other parts of the service")]
 #[path = "../../src/credentials/keys.rs"]
 mod keys;
-#[expect(dead_code, reason = "what other parts of the service use")]
+#[expect(dead_code, reason = "used by other parts of the service")]
 #[path = "../../src/credentials/seal.rs"]
 mod seal;
-#[expect(dead_code, reason = "what other parts of the service use")]
+#[expect(dead_code, reason = "used by other parts of the service")]
 #[path = "../../src/terms.rs"]
 mod terms;
 
-/// As in the service, where it has more methods.
+/// The part of the service's trait that encryption uses.
 mod ports {
     pub trait Random {
         fn fill(&self, bytes: &mut [u8]);

@@ -46,7 +46,6 @@ export class Document {
     return operations;
   }
 
-  /** The operation of an action. */
   operation(action) {
     const found = this.operations.get(`${action.method.toLowerCase()} ${action.path}`) ?? [];
     if (found.length < 2) return found[0];

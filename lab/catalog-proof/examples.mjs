@@ -69,16 +69,16 @@ const SEPARATORS = { spaceDelimited: " ", pipeDelimited: "|", ssv: " ", tsv: "\t
 function sent(document, parameter, given, value) {
   const schema = document.resolved(given) ?? {};
   const types = [schema.type].flat();
-  const isOf = (type) => types.includes(type);
+  const hasType = (type) => types.includes(type);
   const each = (list) => list.map((one) => sent(document, {}, schema.items, one));
-  if (Array.isArray(value)) return isOf("array") ? each(value) : value;
+  if (Array.isArray(value)) return hasType("array") ? each(value) : value;
   if (typeof value === "number" || typeof value === "boolean") {
-    const fits = typeof value === "boolean" ? isOf("boolean") : isOf("number") || isOf("integer");
+    const fits = typeof value === "boolean" ? hasType("boolean") : hasType("number") || hasType("integer");
     if (fits || types[0] === undefined) return value;
     return sent(document, parameter, given, String(value));
   }
-  if (typeof value !== "string" || isOf("string")) return value;
-  if (isOf("array")) return each(value.split(SEPARATORS[parameter.style ?? parameter.collectionFormat] ?? ","));
+  if (typeof value !== "string" || hasType("string")) return value;
+  if (hasType("array")) return each(value.split(SEPARATORS[parameter.style ?? parameter.collectionFormat] ?? ","));
   for (const type of types) {
     const read = TEXT_EXAMPLES[type]?.(value);
     if (read !== undefined) return read;

@@ -66,7 +66,7 @@ function share(workerData, more) {
 const REASONS = {
   type: "a value of a different type than declared",
   enum: "a value that is not among those that are allowed",
-  pattern: "a text that its pattern does not match",
+  pattern: "a string that its pattern does not match",
   required: "an object without a member that is required",
   additionalProperties: "an object with a member that is not allowed",
 };
@@ -91,7 +91,7 @@ export function reasons({ refused }) {
 }
 
 /** The results as lines, and whether the catalog passes. */
-export function judged(found) {
+export function summarize(found) {
   const { platforms, actions, withExamples, examples, faults, refused, differences } = found;
   const { compared, invalid, disagreed, keywords } = found;
   // An example that its own document's schema rejects does not count against the catalog.

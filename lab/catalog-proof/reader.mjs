@@ -20,7 +20,7 @@ export function differences(document, found, action, connector) {
 function compare(what, expected, got) {
   const lacks = [...expected].filter((one) => !got.has(one));
   const more = [...got].filter((one) => !expected.has(one));
-  return lacks.length + more.length === 0 ? [] : [`${what}: lacks [${lacks}], and additionally has [${more}]`];
+  return lacks.length + more.length === 0 ? [] : [`${what}: lacks [${lacks}], and has in addition [${more}]`];
 }
 
 /** Whether a parameter is the cookie of an API key, which the connection supplies. */
@@ -169,7 +169,7 @@ function security(document, { operation }, action, connector) {
     ({ types, scopes }) => !got.some((one) => types.has(one.type) && scopes === one.scopes),
   );
   return [
-    ...(strange.length > 0 ? [`auth: additionally has ${strange}`] : []),
+    ...(strange.length > 0 ? [`auth: has in addition ${strange}`] : []),
     ...lacking.map(({ types, scopes }) => `auth: lacks ${[...types].join("/")} (${scopes})`),
   ];
 }

@@ -13,7 +13,7 @@ const HERE = join("lab", "schemathesis");
 const SHOWN = 1000;
 
 /** Runs schemathesis. Returns its output, or fails with it. */
-async function tested(args, detail) {
+async function runSchemathesis(args, detail) {
   // Its cache of earlier failures would make runs depend on each other.
   const cwd = join(root, "target", "python", "schemathesis");
   const child = spawn(pythonProgram("schemathesis", "st"), args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
@@ -46,7 +46,7 @@ export async function schemathesis({ examples, seed, detail }) {
       ["--header", `x-service-secret: ${caller.secret}`, "--phases", "examples,coverage,fuzzing,stateful"],
       ["--max-examples", examples, "--seed", seed, "--warnings", "off"],
     ];
-    const output = await tested(args.flat().map(String), detail);
+    const output = await runSchemathesis(args.flat().map(String), detail);
     assert.doesNotMatch(reference.server.output, /panicked|RuntimeError|internal request=/);
     return output;
   } finally {

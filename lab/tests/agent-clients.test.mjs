@@ -204,7 +204,7 @@ describe("agents with common MCP clients", () => {
       let asked = 0;
       const once = async (url) => {
         asked += 1;
-        if (asked > 1) throw new Error("The user is asked again.");
+        if (asked > 1) throw new Error("The client asks its user again.");
         return follow(url, login);
       };
       const client = await connect({ address: endpoint, callback, follow: once });

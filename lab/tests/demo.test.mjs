@@ -130,7 +130,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const failed = await visit.status(id);
         assert.deepEqual([failed.state, failed.actor], ["failed", "user"]);
 
-        // The account of another person is rejected.
+        // Another person's account is rejected.
         await visit.connect(browser, { reconnects: true }, async (page) => {
           await allow(page, /Ben Example/);
           await heading(page, `${NAME} could not be connected`).waitFor();

@@ -10,8 +10,8 @@ import {
   VAULT_KEY,
   Visitor,
   atPort,
-  comeBack,
-  takeCode,
+  openCallback,
+  obtainCallback,
   write,
 } from "../../tests/e2e/support/connecting.mjs";
 import { Grant } from "../../tests/e2e/support/grants.mjs";
@@ -67,7 +67,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   }
 
   /** The response of the service. Throws `SERVICE_KILLED` if it was killed before. */
-  async function hear(asking) {
+  async function unlessKilled(asking) {
     sent += 1;
     const response = await asking().catch((error) => {
       throw isKilled ? SERVICE_KILLED : error;
@@ -78,7 +78,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   }
 
   async function ask(status, method, path, body) {
-    const [response, json] = await hear(async () => {
+    const [response, json] = await unlessKilled(async () => {
       const whole = await app.call(method, path, body);
       return [whole, whole.body.length > 0 || status !== 204 ? whole.json : undefined];
     });
@@ -144,8 +144,8 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     const input = { platform: "plain", identity: name, identityType: "user", tags: [name] };
     const begun = await ask(202, "POST", "/v1/vault/connect", input);
     Object.assign(way, { id: begun.id, link: begun.authorizationUrl });
-    way.back = await hear(() => takeCode(way.visitor, way.link, way.grant.code));
-    const { status, heading } = await hear(() => comeBack(way.visitor, way.back));
+    way.back = await unlessKilled(() => obtainCallback(way.visitor, way.link, way.grant.code));
+    const { status, heading } = await unlessKilled(() => openCallback(way.visitor, way.back));
     assert.deepEqual([status, heading], [200, "plain is connected"]);
     way.isDone = true;
     own.push(connected(way, (await ask(200, "GET", `/v1/vault/connect/${way.id}`)).connection));
@@ -157,8 +157,8 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     return created(connection, { grant: way.grant, token: way.grant.given.at(-1), isConnected: true });
   }
 
-  /** Reads tokens with a refresh: of expired ones, and of all others by request. */
-  async function renew(own) {
+  /** Reads tokens so that each is refreshed: expired ones automatically, others by `?refresh=true`. */
+  async function refreshTokens(own) {
     for (const one of own.slice(-READ_COUNT)) {
       const query = one.grant.life === LONG ? "?refresh=true" : "";
       one.token = (await ask(200, "GET", `${at(one.id)}/credentials${query}`)).accessToken;
@@ -171,7 +171,12 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     const own = [];
     for (let index = number; ; index += 1) {
       const name = `${round}-${number}-${index}`;
-      const steps = [() => change(name), () => enterKey(name), () => signIn(name, index >> 2, own), () => renew(own)];
+      const steps = [
+        () => change(name),
+        () => enterKey(name),
+        () => signIn(name, index >> 2, own),
+        () => refreshTokens(own),
+      ];
       await steps[index % steps.length]();
     }
   }
@@ -226,8 +231,8 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   /** Continues an interrupted attempt as a user would: by reloading the page, or else by starting again. */
   async function resume(way) {
     const { grant, visitor } = way;
-    if (way.back) await comeBack(visitor, atPort(server.port, visitor, way.back));
-    assert.ok(stub.asked(grant.code) <= 1, "a code is used once");
+    if (way.back) await openCallback(visitor, atPort(server.port, visitor, way.back));
+    assert.ok(stub.requestCount(grant.code) <= 1, "a code is used once");
     const attempt = way.id && (await app.attempt(way.id));
     if (attempt?.status === "succeeded") {
       if (!way.isKnown) connected(way, attempt.connection);
@@ -236,7 +241,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       return;
     }
     assert.ok(!way.isDone, `${way.name} was connected`);
-    if (stub.asked(grant.code) > 0) {
+    if (stub.requestCount(grant.code) > 0) {
       const sql = "UPDATE connect_attempts SET claimed_at = claimed_at - ? WHERE id = ?";
       await write(opened.vault, sql, EXCHANGE_MS, way.id);
       await app.failed(way.id, "interrupted");

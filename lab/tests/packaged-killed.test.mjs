@@ -54,7 +54,7 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
     Object.assign(one, open, { open: {} });
   }
 
-  /** Creates connections, and changes each: tags, credentials, and every third is deleted. */
+  /** Creates connections, changes the tags and credentials of each, and deletes every third. */
   async function caller(round, number) {
     for (let index = 0; ; index += 1) {
       const name = `${round}-${number}-${index}`;

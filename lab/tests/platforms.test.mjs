@@ -96,7 +96,7 @@ describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000
     await run("cargo", JOURNEYS, { env: { CONNECTOR_VAULT_LABORATORY: String(port) } });
     assert.ok(result, "the journeys did not end");
     const { count, platforms, failed } = result;
-    console.log(`${count - failed.length} of ${count} journeys of ${platforms} platforms went well`);
+    console.log(`${count - failed.length} of ${count} journeys of ${platforms} platforms succeeded`);
     assert.deepEqual(failed, []);
   });
 });

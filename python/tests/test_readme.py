@@ -18,11 +18,11 @@ README = (Path(__file__).parent.parent / "README.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
-def matches(said: str, told: str) -> bool:
-    return re.fullmatch(re.escape(told).replace(r"\ …", ".*"), said) is not None or said == told
+def matches(line: str, expected_text: str) -> bool:
+    return re.fullmatch(re.escape(expected_text).replace(r"\ …", ".*"), line) is not None or line == expected_text
 
 
-def test_examples_print_what_they_say(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_print_the_documented_output(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAULT_KEY", os.environ["README_KEY"])
     monkeypatch.setenv("WEBHOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     assert len(EXAMPLES) >= 8
@@ -40,10 +40,10 @@ def test_examples_print_what_they_say(visit: Visit, monkeypatch: pytest.MonkeyPa
 
         names["print"] = say
         exec(compile(code, "README.md", "exec"), names)
-        told = re.findall(r"# → (.*)$", code, re.MULTILINE)
-        assert len(printed) == len(told), f"{printed} instead of {told} in\n{code}"
-        for said, expected in zip(printed, told, strict=True):
-            assert matches(said, expected), f"{said} instead of {expected} in\n{code}"
+        expected_text = re.findall(r"# → (.*)$", code, re.MULTILINE)
+        assert len(printed) == len(expected_text), f"{printed} instead of {expected_text} in\n{code}"
+        for line, expected in zip(printed, expected_text, strict=True):
+            assert matches(line, expected), f"{line} instead of {expected} in\n{code}"
     vault, for_ann = names["vault"], names["for_ann"]
     assert isinstance(vault, ConnectorVault) and isinstance(for_ann, AsyncConnectorVault)
     vault.close()

@@ -55,7 +55,6 @@ function newId() {
   return randomBytes(6).toString("hex");
 }
 
-/** Replaces the key of a person. */
 export function replaceKey(state, person) {
   state.keys[person] = `demo-notes-key-${randomBytes(16).toString("hex")}`;
 }

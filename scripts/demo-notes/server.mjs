@@ -188,7 +188,7 @@ export class DemoNotes {
     };
   }
 
-  /** Pages, and forms, which only these pages may send. */
+  /** Handles page loads and form submissions. Rejects forms that were sent from another origin. */
   #handleBrowser({ headers }, method, url, body) {
     if (method !== "GET" && method !== "POST")
       return html(405, faultPage(`There is no ${method} here.`), { allow: "GET, POST" });

@@ -106,7 +106,7 @@ export class Cloudflare {
   async deploy(args, secrets) {
     const scratch = mkdtempSync(join(tmpdir(), "connector-vault-deploy-"));
     try {
-      const [message, file] = [join(scratch, "told.jsonl"), join(scratch, "secrets.json")];
+      const [message, file] = [join(scratch, "output.jsonl"), join(scratch, "secrets.json")];
       writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 });
       const also = Object.keys(secrets).length > 0 ? ["--secrets-file", file] : [];
       await this.#run(["deploy", ...also, ...args], { show: true, env: { WRANGLER_OUTPUT_FILE_PATH: message } });

@@ -8,7 +8,7 @@ import { run } from "../lib/run.mjs";
 import { log, task } from "../lib/status.mjs";
 import { Cloudflare } from "./cloudflare.mjs";
 
-/** A line of wrangler.toml, in any table, with the variable that allows the service to call local addresses. */
+/** Matches a line of wrangler.toml, in any table, that sets the variable with which the service may call local addresses. */
 const LOCAL_TARGETS = /^(?!\s*#).*\bLOCAL_TARGETS"?\s*=/m;
 // The placeholders in wrangler.toml.
 const NAMESPACE = /^(\s*id\s*=\s*")0{32}(?=")/m;

@@ -47,7 +47,7 @@ export function fit({ kind, values, own }, connector, { authMethod, fields }) {
     if (methods.length > 1) {
       const ids = methods.map(({ id }) => `\`${id}\``).join(", ");
       return {
-        reason: `can be of several methods of \`${connector.platform}\`: name one of ${ids} as \`authMethod\` in the file of --map`,
+        reason: `fits several methods of \`${connector.platform}\`: name one of ${ids} as \`authMethod\` in the file of --map`,
       };
     }
     if (methods.length === 1) {

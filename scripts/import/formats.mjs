@@ -107,7 +107,7 @@ function fromNango(item) {
   }
 }
 
-/** Composio shows these instead of secrets: https://docs.composio.dev/docs/troubleshooting/authentication. */
+/** The values that Composio returns instead of secrets: https://docs.composio.dev/docs/troubleshooting/authentication. */
 const isRedacted = (text) => typeof text === "string" && (/REDACTED/i.test(text) || /(\.\.\.|…|\*{3,})$/.test(text));
 
 /** Members of Composio's state that are not fields of the platform. */

@@ -1,10 +1,11 @@
-// The platforms of other services' names. A name that neither a table nor `--map` has is looked up as it is, and with `-` for `_`.
+// Maps other services' names to platforms. A name that is in neither a table nor `--map` is looked up unchanged, and with
+// `-` for `_`.
 import { readFileSync } from "node:fs";
 import { Problem } from "../lib/problem.mjs";
 
 /**
  * Nango's providers whose names differ, from https://github.com/NangoHQ/nango/blob/master/packages/providers/providers.yaml.
- * A sandbox, or a provider of an app instead of a user, is another platform, so it is not here.
+ * A sandbox, or a provider that connects an app instead of a user, is another platform, so it is not listed.
  */
 export const NANGO = {
   "active-campaign": "activecampaign",
@@ -60,7 +61,7 @@ export const COMPOSIO = {
 };
 
 /**
- * What a name means here: the platform, and perhaps the id of its auth method and the sources of its fields.
+ * The meaning of a name: the platform, and perhaps the id of its auth method and the sources of its fields.
  * @typedef {{ platform: string, authMethod?: string, fields?: Record<string, string> }} Target
  */
 

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { parse } from "csv-parse";
 import { Problem } from "../lib/problem.mjs";
 
-/** A longer JSON text does not fit into a string. */
+/** The maximum size of a JSON file in bytes: a larger one does not fit into a string. */
 const MAX_JSON = 500 * 1024 * 1024;
 /** The longest line of a CSV file, in bytes. */
 const MAX_RECORD = 1 << 20;
@@ -60,7 +60,7 @@ export async function readJson(path) {
     .map(({ line, number }) => {
       const parsed = parseJson(line);
       if (parsed) return parsed.value;
-      throw new Problem(`${path} is neither JSON nor JSON on each line: see line ${number}.`, { code: 2 });
+      throw new Problem(`${path} is neither JSON nor one JSON value per line: see line ${number}.`, { code: 2 });
     });
 }
 

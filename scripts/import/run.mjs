@@ -7,7 +7,7 @@ import { targetOf } from "./platforms.mjs";
 /** The limits of a request. */
 const MAX_ITEMS = 20;
 const MAX_BYTES = 1 << 20;
-/** The bytes of a request around its connections. */
+/** The size of a request without its connections, in bytes. */
 const OVERHEAD = 64;
 
 /** A label of this service: lower-case letters, digits and hyphens. */
@@ -18,7 +18,7 @@ const labelOf = (text) =>
     .replace(/^-+|-+$/g, "")
     .slice(0, 64) || undefined;
 
-/** Text of a file, which may contain anything, for a terminal. */
+/** Escapes text of a file, which may contain anything, for a terminal. */
 const shown = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
 
 /**
@@ -31,7 +31,7 @@ async function toItem(draft, { format, map, service, identityType, label }) {
   if (!connector) {
     const name = draft.names[0];
     return {
-      reason: `is of \`${shown(name)}\`, which is not in the catalog: map it to a platform in the file of --map`,
+      reason: `is for \`${shown(name)}\`, which is not in the catalog: map it to a platform in the file of --map`,
     };
   }
   const fitted = fit(draft.credentials, connector, { ...target, authMethod: draft.authMethod ?? target.authMethod });

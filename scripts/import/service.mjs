@@ -6,7 +6,7 @@ const TRIES = 6;
 const TIMEOUT_MS = 60_000;
 const MAX_WAIT_S = 60;
 
-/** Failures that may be over soon. */
+/** Statuses of temporary failures. */
 const TEMPORARY = [429, 500, 502, 503, 504];
 
 export class Service {
@@ -38,10 +38,10 @@ export class Service {
       if (!isTemporary || tries === TRIES) {
         if (response === undefined)
           throw new Problem(`The service at ${this.#url} can't be reached.`, {
-            hint: "Does it run? Run the import again: what was imported stays.",
+            hint: "Start it, then run the import again: connections that were imported stay.",
           });
         if (json === undefined || json.code === undefined)
-          throw new Problem(`What responds at ${this.#url} is not this service (HTTP status ${response.status}).`);
+          throw new Problem(`The server at ${this.#url} is not this service (HTTP status ${response.status}).`);
         return { status: response.status, json };
       }
       const requested = Number(response?.headers.get("retry-after"));
@@ -71,7 +71,7 @@ export class Service {
   /** Fails with the service's own explanation. */
   static #refuse({ status, json }) {
     const scopes = "The key needs the scopes `credentials:write` and `catalog:read`.";
-    throw new Problem(`The service refuses the import: ${json.detail}`, status === 403 ? { hint: scopes } : {});
+    throw new Problem(`The service rejects the import: ${json.detail}`, status === 403 ? { hint: scopes } : {});
   }
 
   /** The platform's connector; undefined for an unknown platform. */
@@ -84,7 +84,7 @@ export class Service {
     return this.#connectors.get(platform);
   }
 
-  /** Imports connections, whose JSON is given. Returns the result of each. */
+  /** Imports connections, given as JSON. Returns the result of each. */
   async import(connections, cutOver) {
     const body = `{"connections":[${connections.join(",")}],"cutOver":${cutOver}}`;
     const response = await this.#send("POST", "/v1/vault/connections/import", body);

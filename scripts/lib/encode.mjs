@@ -1,6 +1,6 @@
 // Encodes bytes as a string, for embedding the WebAssembly module in JavaScript. `npm/src/core/wasm/decode.ts` decodes it and
 // explains the format.
-const FIRST = 35;
+const FIRST_CODE = 35;
 const BACKSLASH = 92;
 const SINGLE = 89;
 
@@ -9,7 +9,7 @@ export function encode(bytes) {
   const counts = Array(256).fill(0);
   for (const byte of bytes) counts[byte] += 1;
   const frequent = [...counts.keys()].sort((a, b) => counts[b] - counts[a]).slice(0, SINGLE);
-  const character = (number) => (number + FIRST === BACKSLASH ? " " : String.fromCharCode(number + FIRST));
+  const character = (number) => (number + FIRST_CODE === BACKSLASH ? " " : String.fromCharCode(number + FIRST_CODE));
   const codes = [];
   for (const [rank, byte] of [...new Set([...frequent, ...counts.keys()])].entries()) {
     const rest = character(rank % SINGLE);

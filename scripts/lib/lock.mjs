@@ -43,7 +43,7 @@ function removeStale(file, dead) {
     if (error.code === "ENOENT") return;
     throw error;
   }
-  // If another process has replaced the stale lock meanwhile, give it its lock back.
+  // If another process has replaced the stale lock in the meantime, give it its lock back.
   if (!Object.is(holder(aside), dead)) renameSync(aside, file);
   else rmSync(aside, { force: true });
 }

@@ -9,7 +9,7 @@ const LIMITS = { silentMs: 30_000, totalMs: 300_000, attempts: 3, pauseMs: 500, 
 const MAX_REDIRECTS = 5;
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** A failure that a retry may not have. */
+/** A failure after which a retry may succeed. */
 class TemporaryError extends Error {}
 
 /**
@@ -43,7 +43,7 @@ async function once(address, cache, limits) {
   const watch = watchdog(limits);
   try {
     const response = await follow(address, headers, watch.signal);
-    watch.heard();
+    watch.restart();
     if (response.status === 304 && record) {
       forget(partial);
       await response.body?.cancel();
@@ -56,9 +56,9 @@ async function once(address, cache, limits) {
     const isRest = response.status === 206 && begun && rangeStart(response) === begun.bytes;
     if (response.status !== 200 && !isRest) {
       await response.body?.cancel();
-      const isPassing = response.status >= 500 || response.status === 429 || response.status === 206;
+      const isTemporary = response.status >= 500 || response.status === 429 || response.status === 206;
       if (response.status === 206) forget(partial);
-      throw new (isPassing ? TemporaryError : Error)(`the server responded with ${response.status}`);
+      throw new (isTemporary ? TemporaryError : Error)(`the server responded with ${response.status}`);
     }
     const size = await save(response, partial, isRest ? begun.bytes : 0, limits, watch);
     let bytes = readFileSync(partial.file);
@@ -94,17 +94,17 @@ function watchdog({ silentMs, end, signal }) {
   signal?.addEventListener("abort", stopped);
   if (signal?.aborted) stopped();
   const total = setTimeout(() => stop("the download takes too long"), Math.max(0, end - Date.now()));
-  let silence;
-  watch.heard = () => {
-    clearTimeout(silence);
-    silence = setTimeout(() => stop(`the server said nothing for ${silentMs / 1000} s`), silentMs);
+  let silenceTimer;
+  watch.restart = () => {
+    clearTimeout(silenceTimer);
+    silenceTimer = setTimeout(() => stop(`the server sent nothing for ${silentMs / 1000} s`), silentMs);
   };
   watch.stop = () => {
-    clearTimeout(silence);
+    clearTimeout(silenceTimer);
     clearTimeout(total);
     signal?.removeEventListener("abort", stopped);
   };
-  watch.heard();
+  watch.restart();
   return watch;
 }
 
@@ -139,7 +139,7 @@ async function save(response, partial, from, { maxBytes }, watch) {
   let size = from;
   try {
     for await (const chunk of response.body ?? []) {
-      watch.heard();
+      watch.restart();
       size += chunk.length;
       if (size > maxBytes) throw new Error(`the document is larger than ${maxBytes >> 20} MiB`);
       writeSync(file, chunk);
@@ -162,7 +162,7 @@ function strong(response) {
 
 const rangeStart = (response) => Number(/^bytes (\d+)-/.exec(response.headers.get("content-range") ?? "")?.[1]);
 
-/** The state of an interrupted download; undefined if it can't be resumed. */
+/** The beginning of an interrupted download: its size and validator; undefined if it can't be resumed. */
 function beginning({ file, note }) {
   if (!existsSync(file) || !existsSync(note)) return undefined;
   const bytes = statSync(file).size;

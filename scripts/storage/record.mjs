@@ -79,7 +79,7 @@ export class Record {
       if (error.code === "ENOENT") return;
       throw error;
     }
-    // If another helper has replaced the stale record meanwhile, give it its record back.
+    // If another helper has replaced the stale record in the meantime, give it its record back.
     if (read(aside)?.token === dead?.token) rmSync(aside, { force: true });
     else renameSync(aside, this.file);
   }

@@ -417,9 +417,9 @@ test("temporary failures are retried, and others end the import with what to do"
   ];
   assert.equal((await run(["nango", path])).code, 0);
   for (const [failureText, expected] of [
-    [problem(403), /refuses the import: The reason\.[^]*catalog:read/],
-    [problem(401), /refuses the import/],
-    [problem(413), /refuses the import/],
+    [problem(403), /rejects the import: The reason\.[^]*catalog:read/],
+    [problem(401), /rejects the import/],
+    [problem(413), /rejects the import/],
     [(send) => send(404, "<html>"), /is not this service/],
     [(send) => send(302, "", { location: "https://evil.example" }), /is not this service/],
     [(send) => send(200, { results: [] }), /did not report each connection/],

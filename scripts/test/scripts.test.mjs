@@ -311,19 +311,15 @@ describe("steps", () => {
       await steps.run(atOnce);
       code = steps.close();
     });
-    return { said: output, code, events };
+    return { output, code, events };
   }
 
   test("run concurrently, and the output of each is not interleaved", async () => {
-    const {
-      said: output,
-      code,
-      events,
-    } = await performed(2, (steps, body) => {
+    const { output, code, events } = await performed(2, (steps, body) => {
       for (const name of ["a", "b", "c"]) steps.add(name, body(name));
     });
     assert.deepEqual(events.slice(0, 2), ["+a", "+b"]);
-    assert.ok(events.indexOf("+c") > Math.min(events.indexOf("-a"), events.indexOf("-b")), "two at once, no more");
+    assert.ok(events.indexOf("+c") > Math.min(events.indexOf("-a"), events.indexOf("-b")), "at most two run at once");
     for (const name of ["a", "b", "c"])
       assert.ok(output.includes(`▸ ${name}\n${name} speaks\n${name} printed\n${name} spoke\n  passed`), output);
     assert.match(output, /\n3 passed, 0 failed, 0 skipped, in /);
@@ -360,11 +356,7 @@ describe("steps", () => {
   });
 
   test("that need a failed step are skipped, and the error is printed", async () => {
-    const {
-      said: output,
-      code,
-      events,
-    } = await performed(2, (steps, body) => {
+    const { output, code, events } = await performed(2, (steps, body) => {
       steps.add("a", body("a", true));
       steps.add("b", body("b"), { needs: ["a"] });
       steps.add("c", body("c"), { needs: ["b"] });

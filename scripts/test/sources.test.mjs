@@ -35,7 +35,7 @@ async function serving(responses, body) {
   const address = `http://127.0.0.1:${server.address().port}/openapi.json`;
   try {
     await body(address, requests, server);
-    assert.equal(rest.length, 0, "requests that did not come");
+    assert.equal(rest.length, 0, "requests that were not sent");
   } finally {
     server.closeAllConnections();
     await new Promise((done) => server.close(done));
@@ -153,7 +153,7 @@ test("a stalled download is aborted, and the next run resumes it", async () => {
     response.write(DOCUMENT.subarray(0, 20));
   };
   await serving([silent, rest(20)], async (address) => {
-    await assert.rejects(download(address, cache, { silentMs: 100, attempts: 1 }), /said nothing/);
+    await assert.rejects(download(address, cache, { silentMs: 100, attempts: 1 }), /sent nothing/);
     assert.equal(await download(address, cache), HASH);
   });
 });

@@ -34,7 +34,7 @@ export class Steps {
     // On Ctrl-C, print the output of unfinished steps.
     const interrupted = () => {
       const begun = [...this.#steps.values()].filter(({ state }) => state === "running");
-      for (const { name, said: output } of begun)
+      for (const { name, output } of begun)
         logNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...output].join("\n"));
     };
     process.once("exit", interrupted);
@@ -74,7 +74,7 @@ export class Steps {
 
   async #perform(step) {
     step.state = "running";
-    step.said = [];
+    step.output = [];
     step.started = new Set();
     step.cpu = new Map();
     const start = Date.now();
@@ -89,10 +89,10 @@ export class Steps {
         step.note = error.message.split("\n")[0];
         if (step.state === "failed") report(error);
       }
-    }, step.said);
+    }, step.output);
     step.took = Date.now() - start;
     log(`\n${paint.bold(`▸ ${step.name}`)}`);
-    if (step.said.length > 0) log(step.said.join("\n"));
+    if (step.output.length > 0) log(step.output.join("\n"));
     log(`  ${step.state} (${elapsed(step.took)})${step.state === "skipped" ? `: ${step.note}` : ""}`);
   }
 

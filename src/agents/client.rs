@@ -96,8 +96,8 @@ struct Metadata {
     response_types: Option<Vec<String>>,
 }
 
-/// Whether a character would let a name pass for text of the page: it starts a line, or ends the quotation in a language of the
-/// page.
+/// Whether a character could make a name look like text of the page: it starts a new line, or closes the quotation in one of
+/// the page's languages.
 fn breaks_quotation(letter: char) -> bool {
     letter.is_control()
         || matches!(

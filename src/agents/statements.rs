@@ -124,7 +124,7 @@ pub struct NewGrant<'a> {
     pub identity_type: Option<IdentityType>,
     /// Comma-separated; `None` for all platforms.
     pub platforms: Option<&'a str>,
-    /// The most that the user can grant.
+    /// The maximum access that the user can grant.
     pub access: Access,
     /// The allowed actions, comma-separated; `None` for all.
     pub actions: Option<&'a str>,

@@ -25,7 +25,7 @@ impl AuditId {
         (digits.len() == DIGITS && digits.bytes().all(is_digit)).then(|| Self(text.to_owned()))
     }
 
-    /// The lower bound of the ids of all entries from this time on, in milliseconds since 1970-01-01 UTC.
+    /// A lower bound of the ids of entries written at or after `at`, in milliseconds since 1970-01-01 UTC.
     pub fn bound(at: u64) -> String {
         // Eleven digits last until the year 2527.
         format!("{PREFIX}{:011x}", at.min(0xfff_ffff_ffff))

@@ -66,7 +66,7 @@ pub fn principal_from_row(
     }
     let KeyRow { id: key_id, account, expires_at, .. } = row;
     let scopes = caller.signed_scopes().map_or(scopes, |signed| signed.and(scopes));
-    // What a person creates is the account's, and lasts as long as the key allows, not as long as the session.
+    // What a person creates belongs to the account, and expires with the key, not with the session.
     let expires_at = caller.token().map_or(expires_at, |token| Some(token.expires_at));
     Ok(Principal { key_id, account, environment, scopes, expires_at })
 }

@@ -8,8 +8,8 @@ use super::limits::Access;
 pub enum Confirm {
     /// All but `GET`, `HEAD` and GraphQL queries.
     Write,
-    /// `DELETE`, and each other writing method whose action deletes, ends or takes away something, or moves money, as a word
-    /// of its key or title shows: see [`is_destructive`].
+    /// `DELETE`, and any other writing method if a word of the key or title shows that the action deletes, ends or takes
+    /// away something, or moves money: see [`is_destructive`].
     Destructive,
 }
 
@@ -115,7 +115,7 @@ const WORDS: [&str; 61] = [
     "wipe", "wipes",
 ];
 /// Destructive as the first word, where they are verbs. Elsewhere they name things, as in `create a release`.
-const FIRST: [&str; 8] =
+const FIRST_WORDS: [&str; 8] =
     ["buy", "end", "leave", "purchase", "release", "return", "reverse", "roll"];
 
 /// Whether a key or a title names something that can't be undone or takes something away. Many platforms delete by `POST`, so
@@ -126,7 +126,7 @@ fn is_destructive(text: &str) -> bool {
     // Some keys begin with the method.
     let methods = ["post", "put", "patch"];
     let first = words.iter().find(|word| !methods.contains(&word.as_str()));
-    first.is_some_and(|word| FIRST.contains(&word.as_str()))
+    first.is_some_and(|word| FIRST_WORDS.contains(&word.as_str()))
         || words.iter().any(|word| is_destructive_word(word))
 }
 

@@ -6,7 +6,7 @@ pub use super::confirm::Confirm;
 use crate::catalog::graphql::is_query;
 use crate::util::name_set::Names;
 
-/// The most actions that a token may name.
+/// The maximum number of actions that a token may name.
 pub const MAX_ACTIONS: usize = 100;
 
 /// The methods by which a caller may call platforms.

@@ -2,7 +2,7 @@
 //!
 //! Where they are enforced: `ConnectionFilter::restrict_to` for lists, `Sql::guard_connection` for statements on one
 //! connection, `connections::endpoints::create` and `connect::endpoints::start` for new connections, and
-//! `Connection::is_within` for rows that were read already.
+//! `Connection::is_within` for rows that have already been read.
 
 use crate::terms::IdentityType;
 use crate::util::name_set::Names;

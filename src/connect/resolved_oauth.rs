@@ -36,8 +36,8 @@ impl ResolvedOAuth {
         Self::fill(oauth, targets, value, |filled| filled)
     }
 
-    /// Resolves a method for the redirect to the platform. What is used only later stays empty if the platform returns its
-    /// value after the sign-in.
+    /// Resolves a method for the redirect to the platform. A URL or parameter that is needed only after the sign-in may
+    /// stay empty if the platform supplies its variable then.
     pub fn before_sign_in<'v>(
         oauth: &OAuth2,
         targets: Targets,

@@ -39,7 +39,7 @@ pub const CLAIM_MS: u64 = 10 * 60 * 1000;
 /// The number of connections that one run checks. With their statements, catalog reads and requests to platforms, a
 /// run stays below the 50 subrequests of Cloudflare's free plan.
 pub const BATCH_SIZE: usize = 8;
-/// When a check is repeated that failed because of this service, in milliseconds.
+/// The delay before a check that failed because of this service is repeated, in milliseconds.
 const RETRY_MS: u64 = 60 * 60 * 1000;
 
 /// A connection that is due.
@@ -147,7 +147,8 @@ impl Check<'_> {
         let Due { account, environment, connection: id } = self.due;
         let reschedule = |at| self.due.key().reschedule(row.version, at);
         if connection.state == State::Failed || row.awaits_cut_over() {
-            // Only its user can repair a failed connection, by reconnecting, and another service still uses the other one.
+            // Only the user can repair a failed connection, by reconnecting. Before the cut-over, another service still
+            // refreshes the connection.
             ports.batch(vec![reschedule(None)]).await?;
             return Ok(());
         }

@@ -15,8 +15,8 @@
 //! # Concurrent writes
 //!
 //! A write names the ciphertext that was read, and changes no other column. If a refresh or an import has replaced the
-//! row meanwhile, the write changes nothing, and the newer row is encrypted with the first key already. If a refresh
-//! reads the row before and writes it after the re-encryption, its write succeeds, since it names the row's version,
+//! row in the meantime, the write changes nothing, and the newer row is already encrypted with the first key. If a
+//! refresh reads the row before and writes it after the re-encryption, its write succeeds, since it names the row's version,
 //! and re-encryption leaves that unchanged. So neither waits for the other.
 //!
 //! # Which rows

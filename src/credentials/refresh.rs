@@ -11,7 +11,7 @@
 //! # Why a version
 //!
 //! A lease alone is not enough: a request may have read the row before another one refreshed it, and take the lease after
-//! that one released it. It would spend a refresh token that has a successor already. So the lease is taken at the
+//! that one released it. It would spend a refresh token that already has a successor. So the lease is taken at the
 //! version that the request has read. If the version has moved on, another request has refreshed, and the request uses the
 //! result. Each write names the version and the lease too. A request whose lease has expired, because its isolate was
 //! paused, can therefore not overwrite newer tokens.

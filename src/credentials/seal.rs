@@ -242,7 +242,7 @@ impl VaultKeys {
 
     /// The cipher of an account and environment. Returns `None` when there is no such key.
     fn cipher(&self, id: &str, context: &SealContext<'_>) -> Option<Aes256Gcm> {
-        let info = apart(&[FORMAT, context.account, context.environment.as_str()]);
+        let info = length_prefixed(&[FORMAT, context.account, context.environment.as_str()]);
         let mut key = Zeroizing::new([0; 32]);
         Hkdf::<Sha256>::new(None, self.bytes(id)?).expand(&info, key.as_mut_slice()).ok()?;
         Some(Aes256Gcm::new((&*key).into()))
@@ -252,11 +252,11 @@ impl VaultKeys {
 /// The associated data.
 fn bound(key_id: &str, context: &SealContext<'_>) -> Vec<u8> {
     let SealContext { account, environment, kind, id } = context;
-    apart(&[FORMAT, key_id, account, environment.as_str(), kind.as_str(), id])
+    length_prefixed(&[FORMAT, key_id, account, environment.as_str(), kind.as_str(), id])
 }
 
 /// Concatenates the parts, each after its length in eight bytes, so that different parts never make the same bytes.
-fn apart(parts: &[&str]) -> Vec<u8> {
+fn length_prefixed(parts: &[&str]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for part in parts {
         bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());

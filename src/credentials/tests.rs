@@ -160,7 +160,7 @@ fn rejects_ciphertext_of_another_context() {
         SealContext { account: "", ..CONTEXT },
         SealContext { environment: Environment::Test, ..CONTEXT },
         SealContext { id: "7a8e0d5d", ..CONTEXT },
-        // The same bytes in all, divided otherwise.
+        // The same bytes in total, split differently.
         SealContext { account: "acmel", id: "a8e0d5c7", ..CONTEXT },
         SealContext { id: "connection7a8e0d5c", ..CONTEXT },
     ];
@@ -234,7 +234,7 @@ fn rejects_invalid_vault_keys() {
         (&format!("a: {KEY}"), 1, Fault::Base64),
         (&format!("a:b:{KEY}"), 1, Fault::Base64),
         ("a:____________________________________________", 1, Fault::Base64),
-        // The last character has bits of no byte.
+        // The last character has bits that belong to no byte.
         ("a:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9", 1, Fault::Base64),
         ("a:", 1, Fault::Length),
         ("a:AAECAwQFBgcICQoLDA0ODw==", 1, Fault::Length),

@@ -185,7 +185,7 @@ const ALGORITHMS = {
 /** Verifies a signature of the message with a public key, a JSON Web Key as a string. */
 export async function verify(algorithm, key, message, signature) {
   const parameters = ALGORITHMS[algorithm];
-  // Copied, because WebAssembly's memory can change meanwhile. Without `key_ops` and `use`, which could forbid this usage.
+  // Copied, because WebAssembly's memory can change in the meantime. Drops `key_ops` and `use`, which could forbid this.
   const [signed, by] = [message.slice(), signature.slice()];
   const { key_ops: _, use: __, ...jwk } = JSON.parse(key);
   try {

@@ -66,8 +66,8 @@ pub(crate) fn push_id<'s, 'a>(sql: &'s mut Sql<'a>, id: EventId) -> &'s mut Sql<
     sql.integer(id.0).push(")")
 }
 
-/// Inserts the event of a platform call. `call` is by whom, and with which result. A connection that was deleted
-/// meanwhile gets no event.
+/// Inserts the event of a platform call. `call` describes the caller and the result. A connection that was deleted in
+/// the meantime gets no event.
 #[must_use]
 pub fn called(account: &str, environment: Environment, id: &str, call: String) -> Statement {
     Statement {

@@ -322,7 +322,7 @@ impl<P: Ports> Exchange<'_, P> {
         let (service, ports) = (self.service, self.ports);
         response.has_deliveries = ports.has_deliveries();
         service.capacity().remember(ports.number(), ports.size());
-        // A replica that knows where the account has moved refuses the key, which is no longer of this database.
+        // A replica that knows where the account has moved refuses the key, which no longer belongs to this database.
         if ports.bookmark().is_some() && response.status != 401 {
             ports.write_use_later();
         }

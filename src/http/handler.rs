@@ -1,4 +1,4 @@
-//! What an endpoint makes of a request: the statements to run, and the code that turns their results into a response.
+//! How an endpoint handles a request: the statements to run, and the code that turns their results into a response.
 //!
 //! A handler is prepared before the caller is authenticated, so that its statements and the key's row need one round
 //! trip. Its statements carry the caller's guard, and its code runs only for an authorized caller.
@@ -13,7 +13,7 @@ use crate::storage::transaction::{Results, Statements};
 /// The response that a handler is still working on.
 type Responding<'a> = Pin<Box<dyn Future<Output = Result<Response, Problem>> + 'a>>;
 
-/// Turns the results into a response without further input or output.
+/// Turns the results into a response without further I/O.
 pub type Render<'a> = dyn FnOnce(&Results, &Principal) -> Result<Response, Problem> + 'a;
 
 /// Turns the results into a response, with calls to storage or to other services.

@@ -30,7 +30,7 @@ mod tests {
     use super::check_origin;
 
     #[test]
-    fn origins_are_what_browsers_send() {
+    fn accepts_origins_as_browsers_send_them() {
         for text in [
             "https://app.example",
             "https://a-1.b.example:8443",

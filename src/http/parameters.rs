@@ -61,7 +61,7 @@ pub const CONNECTOR_PARAMETERS: [Parameter; 10] = [
     parameter(
         "hasOauthClient",
         Check::Boolean,
-        "`true`: only connectors for which you have set an OAuth client in this environment. For a token, only the client counts with which it connects accounts. `false`: all connectors.",
+        "`true`: only connectors for which you have set an OAuth client in this environment. For a token, what counts is the client with which it connects accounts. `false`: all connectors.",
     )
     .default(DefaultValue::Boolean(false)),
     parameter(

@@ -196,8 +196,8 @@ impl<'a> QueryReader<'a> {
         Some(self.text(parameter)?.split(',').map(str::to_owned).collect())
     }
 
-    /// A parameter's comma-separated items, each one of the `known` names; empty when it is absent. Adds a fault for each other
-    /// item.
+    /// A parameter's comma-separated items, each one of the `known` names; empty when it is absent. Adds a fault for every
+    /// other item.
     pub fn names<T: FromStr>(&mut self, parameter: &str, known: &[&str]) -> Vec<T> {
         let mut names = Vec::new();
         for name in self.items(parameter).unwrap_or_default() {

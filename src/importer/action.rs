@@ -15,7 +15,7 @@ use crate::terms::Method;
 pub const MAX_KEY: usize = 256;
 /// The maximum length of a model, in characters.
 pub const MAX_MODEL: usize = 100;
-/// The longest chain of references that a path may lead through.
+/// The maximum length of a chain of references from a path.
 const MAX_REFERENCES: usize = 16;
 
 /// How many skipped operations a warning names.

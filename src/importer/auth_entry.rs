@@ -108,7 +108,7 @@ impl AccessTokenEntry {
             )
         })?;
         if !self.parameters.values().any(|value| value == "{accessToken}") {
-            return Err(format!("`{member}`: no parameter is `{{accessToken}}`"));
+            return Err(format!("`{member}`: no parameter has the value `{{accessToken}}`"));
         }
         let known = ["{accessToken}", "{clientId}", "{clientSecret}"];
         let is_odd =

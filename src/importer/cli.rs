@@ -87,10 +87,10 @@ enum LicenceArg {
     Any,
 }
 
-/// The most platforms that are listed by name after an import.
+/// The maximum number of platforms that are listed by name after an import.
 const NAMES_SHOWN: usize = 20;
 
-/// The most faults that are listed without `--verbose`.
+/// The maximum number of faults that are listed without `--verbose`.
 const FAULTS_SHOWN: usize = 20;
 
 impl ImportArgs {

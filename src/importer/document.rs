@@ -106,7 +106,7 @@ pub struct Info<F> {
     /// Such as `ec2`
     #[serde(rename = "x-serviceName")]
     pub service: FirstText,
-    /// Amazon's name of the service in signatures, such as `ses`
+    /// Amazon's name for the service in signatures, such as `ses`
     #[serde(rename = "x-aws-signingName")]
     pub signing_name: FirstText,
     // The API's maturity. Documents use several extensions for it.

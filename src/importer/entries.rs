@@ -28,8 +28,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
     }
 }
 
-/// The most entries of a map, more than twice what the largest known document has. Entries become rows, so there must
-/// be a limit.
+/// The maximum number of entries in a map: more than twice what the largest known document has. Entries become rows,
+/// so there must be a limit.
 const MAX_ENTRIES: usize = 50_000;
 
 /// Deserializes the entries whose keys are requested.

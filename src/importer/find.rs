@@ -6,7 +6,7 @@ use super::check::ConnectorEntry;
 use super::report::counted;
 use crate::util::case_fold::fold;
 
-/// The most rows that are shown.
+/// The maximum number of rows that are shown.
 const SHOWN: usize = 40;
 /// The line of the report before the documents that were skipped because of their licence.
 const LEFT_OUT: &str = "skipped, licence not open: ";

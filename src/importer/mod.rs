@@ -124,8 +124,8 @@ pub trait Watch: Sync {
     fn read(&self, bytes: u64);
 }
 
-/// The most bytes of files that are processed at any moment; a single file may be larger.
-const IN_WORK: u64 = 2 * MAX_BYTES;
+/// The maximum size in bytes of all files that are processed at one time; a single file may be larger.
+const MAX_BYTES_IN_PROGRESS: u64 = 2 * MAX_BYTES;
 
 /// Imports. Replaces the folder's catalog if there is at least one connector.
 pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summary> {
@@ -192,7 +192,7 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
     let all = sources.files.iter().map(weigh).chain(fetched.iter().map(|shared| shared.bytes));
     watch
         .found(sources.files.len().saturating_add(fetched.len()), all.fold(0, u64::saturating_add));
-    let outcomes = parallel::map(&sources.files, weigh, IN_WORK, |file| {
+    let outcomes = parallel::map(&sources.files, weigh, MAX_BYTES_IN_PROGRESS, |file| {
         let outcome = match source::bytes(&file.path) {
             Ok(bytes) => outcome(&bytes, file, job.take(&file.path), &job.providers),
             Err(e) => (Outcome::Nothing(Reason::Unreadable(e.to_string())), BTreeSet::new()),
@@ -203,7 +203,7 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
     let mut fetched: Vec<(PathBuf, Outcome)> = parallel::map(
         &fetched,
         |shared| shared.bytes,
-        IN_WORK,
+        MAX_BYTES_IN_PROGRESS,
         |shared| {
             let outcomes = shared.outcomes(job);
             watch.read(shared.bytes);
@@ -320,7 +320,7 @@ fn name(
     Ok(platforms)
 }
 
-/// The most names that a note lists.
+/// The maximum number of names that a note lists.
 const NAMES_SHOWN: usize = 5;
 
 fn note(summary: &mut Summary, what: &str, names: &[String]) {

@@ -45,8 +45,8 @@ impl OAuthList {
         Ok(Self(entries.map(|(name, entry)| (letters(&name), entry.oauth2())).collect()))
     }
 
-    /// Adds the method of a platform. Returns whether it did: not when the document has any method, and not when the
-    /// list has no such platform, or its URLs have a different owner than the platform.
+    /// Adds the listed method of a platform, and returns true. Returns false, without a change, if the document has a
+    /// method, the list lacks the platform, or the URLs in the list belong to a different owner.
     pub fn complete(&self, platform: &str, detail: &mut ConnectorDetail) -> bool {
         let Some(known) = self.0.get(&letters(platform)) else { return false };
         if !detail.auth_methods.is_empty() {

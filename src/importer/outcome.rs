@@ -150,8 +150,8 @@ impl<'a> SharedDocument<'a> {
     }
 }
 
-/// Skips each document about a platform that has one of `sources.toml`. That one takes over its naming, so that no other
-/// name changes. A document of this project is small: it is used only if no other one about its platform is imported.
+/// Skips each document about a platform that has one of `sources.toml`. The fetched document takes over the name, so that no
+/// other name changes. A document of this project is small: it is used only if no other one about its platform is imported.
 pub(super) fn replace_by_fetched(
     outcomes: &mut [Outcome],
     fetched: &mut Vec<(PathBuf, Outcome)>,

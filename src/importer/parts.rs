@@ -18,9 +18,9 @@ pub const PARTS: &str = "x-connector-vault-parts";
 
 /// The longest chain of references where the importer expects none.
 const MAX_CHAIN: u32 = 16;
-/// The most values that are visited, many times what an honest document has.
+/// The maximum number of values that are visited: many times what a real document has.
 const MAX_VISITS: usize = 50_000_000;
-/// The most faults that are reported.
+/// The maximum number of faults that are reported.
 const MAX_FAULTS: usize = 20;
 
 /// A document with its parts.

@@ -158,7 +158,7 @@ struct LooseStrings {
     fields: &'static [&'static str],
 }
 
-/// The most strings of a list, more than any row shows.
+/// The maximum number of strings in a list: more than any row shows.
 const MAX_TEXTS: usize = 100;
 
 impl<'de> Visitor<'de> for LooseStrings {

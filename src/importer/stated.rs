@@ -225,7 +225,7 @@ impl StatedFacts {
     }
 }
 
-/// The request that checks credentials: the stated one or else the known one, with what is stated of its responses.
+/// The request that checks credentials: the stated one or else the known one, with the stated rules for its responses.
 fn verified(
     stated: Option<Request>,
     known: Option<Verify>,

@@ -25,8 +25,8 @@ pub(super) struct Checks {
     pub faults: Vec<String>,
 }
 
-/// Checks the claimed connections in this run, or hands them and all others that are due to the queue if there are more
-/// than one run checks. Without a queue, each run checks what it can.
+/// Checks the claimed connections in this run. If more are due than one run checks, sends all of them to the queue
+/// instead. Without a queue, each run checks as many as it can.
 pub(super) async fn check_due<P: Ports + Queue>(
     service: &Service,
     ports: &Metered<'_, P>,

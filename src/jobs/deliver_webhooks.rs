@@ -39,14 +39,14 @@ pub(super) async fn deliver_all_due<P: Ports + Queue>(
 }
 
 /// Attempts one batch of the deliveries that are due, and enqueues the next one. Returns the errors, for the log. Fails
-/// when storage is unavailable; what was attempted by then is attempted again.
+/// when storage is unavailable; deliveries attempted by then are attempted again.
 pub async fn deliver_due<P: Ports + Queue>(
     service: &Service,
     ports: &P,
 ) -> Result<Vec<String>, Problem> {
     let done = deliver(service, ports).await?;
     let message = || vec![json::text(&Message::Deliver())];
-    // The queue only makes it sooner: the next minute's run finds what the queue does not do.
+    // The queue only speeds this up: the next minute's run attempts the deliveries that the queue does not.
     if done.is_more_due {
         enqueue(ports, message(), Duration::ZERO).await?;
     }

@@ -23,7 +23,7 @@ pub struct MaintenanceResult {
 
 /// Re-encrypts rows that do not use the first key, if `may_reencrypt`, and retries up to `revocations` revocations. It
 /// reads only as many rows as it changes. It may be interrupted at any time, and several may run concurrently. Fails when storage
-/// is unavailable; what was done by then stays done.
+/// is unavailable; completed work is kept.
 pub async fn maintain<P: Ports>(
     service: &Service,
     ports: &P,

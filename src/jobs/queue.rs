@@ -11,7 +11,7 @@ use crate::http::service::Service;
 use crate::ports::{Clock, Ports, Queue, StorageError, with_timeout};
 use crate::storage::metering::{Metered, STORAGE_MS};
 
-/// How many messages are sent in one batch, which is how many of this size the platform accepts.
+/// How many messages are sent in one batch: as many of this size as the platform accepts.
 pub(super) const MAX_MESSAGES_PER_SEND: usize = 50;
 
 /// A message of the queue. The names and the shape are stored: a deployment must understand the previous one's messages.
@@ -42,7 +42,7 @@ pub async fn consume<P: Ports + Queue>(
     message: &str,
 ) -> Result<Vec<String>, Problem> {
     let message = serde_json::from_str(message)
-        .map_err(|error| Problem::unavailable(format!("a message that can't be read: {error}")))?;
+        .map_err(|error| Problem::unavailable(format!("unreadable message: {error}")))?;
     let due = match message {
         Message::Check(due) => due,
         Message::Deliver() => return deliver_due(service, ports).await,

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_s_id_has_the_platform_s_name() {
+    fn the_platform_names_the_client_id_parameter() {
         let own = [("client_key", "other"), ("client_id", "other")];
         let oauth = OAuth2 {
             client_id_parameter: "client_key".to_owned(),

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_s_id_has_the_platform_s_name() {
+    fn the_platform_names_the_client_id_parameter() {
         for (method, secret, end) in [
             (TokenAuth::ClientSecretPost, Some("s"), "&client_key=a%3Ap%20p&client_secret=s"),
             (TokenAuth::None, None, "&client_key=a%3Ap%20p"),

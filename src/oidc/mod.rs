@@ -32,7 +32,7 @@ pub fn verifier_and_nonce(cookie: &str, state: &str) -> [String; 2] {
     })
 }
 
-/// Whether a string has the form of a random secret of this service, or of an id that is as long.
+/// Whether a string has the form of a random secret of this service, or of an id of the same length.
 pub(crate) fn is_secret(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (43..=45).contains(&text.len()) && text.bytes().all(letter)

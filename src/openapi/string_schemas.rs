@@ -9,7 +9,7 @@ use crate::http::body::Rule;
 use crate::http::message::MAX_BODY;
 
 /// Up to this length, a rule is sampled with strings of every length.
-const EVERY: usize = 1024;
+const EXHAUSTIVE_LENGTH: usize = 1024;
 /// The longest string that a rule is sampled with.
 const LONGEST: usize = MAX_BODY;
 
@@ -75,13 +75,13 @@ pub fn version() -> Node {
 
 /// The maximum length that is accepted.
 pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
-    let longest = (1..=EVERY).filter(|count| takes(*count)).max().unwrap();
-    if longest < EVERY {
+    let longest = (1..=EXHAUSTIVE_LENGTH).filter(|count| takes(*count)).max().unwrap();
+    if longest < EXHAUSTIVE_LENGTH {
         return u64::try_from(longest).unwrap();
     }
     assert!(!takes(LONGEST), "a rule without a limit");
     // From the maximum length on, all lengths are rejected.
-    let (mut good, mut bad) = (EVERY, LONGEST);
+    let (mut good, mut bad) = (EXHAUSTIVE_LENGTH, LONGEST);
     while bad - good > 1 {
         let middle = good.midpoint(bad);
         if takes(middle) { good = middle } else { bad = middle }

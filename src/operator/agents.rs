@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::clients::{base, url};
 use super::keys::arguments::account;
-use super::shards::{STAYS, Shards};
+use super::shards::{NOT_MOVED_AWAY, Shards};
 use super::sql::StringLiteral;
 use super::storage_target::StorageTarget;
 use crate::agents::sign_in::address;
@@ -20,7 +20,6 @@ pub enum Command {
     List(List),
 }
 
-/// `agents list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
     /// Only the endpoints of this account
@@ -50,9 +49,9 @@ pub fn run(command: &Command) -> Result<ExitCode> {
     let Command::List(args) = command;
     let only =
         args.account.as_deref().map(|name| format!(" AND account = {}", StringLiteral(name)));
-    // While an account moves, the row in the target database does not count until the account is served there.
+    // While an account moves, the row in the target database does not count until the account has arrived there.
     let sql = format!(
-        "SELECT id, account, environment, type, (SELECT count(*) FROM agent_grants g WHERE g.account = e.account AND g.environment = e.environment AND g.state = 'active') AS grants FROM agent_endpoints e WHERE {STAYS}{} AND account NOT IN (SELECT account FROM account_moves WHERE step = 'arriving')",
+        "SELECT id, account, environment, type, (SELECT count(*) FROM agent_grants g WHERE g.account = e.account AND g.environment = e.environment AND g.state = 'active') AS grants FROM agent_endpoints e WHERE {NOT_MOVED_AWAY}{} AND account NOT IN (SELECT account FROM account_moves WHERE step = 'arriving')",
         only.unwrap_or_default()
     );
     let mut rows: Vec<Row> = Shards::open(&args.storage_target)?.rows(&sql)?;
@@ -60,11 +59,11 @@ pub fn run(command: &Command) -> Result<ExitCode> {
         (&one.account, &one.environment).cmp(&(&other.account, &other.environment))
     });
     let base = base(args.url.as_ref(), &args.storage_target)?;
-    print!("{}", shown(&rows, &base, args.json)?);
+    print!("{}", format_rows(&rows, &base, args.json)?);
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
+fn format_rows(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
     let endpoint = |row: &Row| address(base, &row.id);
     if as_json {
         let rows: Vec<Value> = rows
@@ -80,7 +79,7 @@ fn shown(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
     }
     if rows.is_empty() {
         return Ok(
-            "No account has configured sign-in for agents: `PUT /v1/agent-sign-in` does.\n".into()
+            "No account has configured sign-in for agents. Configure it with `PUT /v1/agent-sign-in`.\n".into()
         );
     }
     let line = |row: &Row| {
@@ -100,7 +99,7 @@ fn shown(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, shown};
+    use super::{Row, format_rows};
 
     #[test]
     fn lists_endpoints_with_identity_providers() {
@@ -112,11 +111,11 @@ mod tests {
             grants: 2,
         };
         let rows = [row(Some("oidc")), row(None)];
-        let text = shown(&rows, "https://vault.example", false).unwrap();
+        let text = format_rows(&rows, "https://vault.example", false).unwrap();
         assert!(text.contains("oidc       2  https://vault.example/mcp/abc\n"), "{text}");
         assert!(text.contains("off        2  https://vault.example/mcp/abc\n"), "{text}");
-        let json = shown(&rows, "https://vault.example", true).unwrap();
+        let json = format_rows(&rows, "https://vault.example", true).unwrap();
         assert!(json.contains("\"endpoint\": \"https://vault.example/mcp/abc\""), "{json}");
-        assert!(shown(&[], "", false).unwrap().contains("PUT /v1/agent-sign-in"));
+        assert!(format_rows(&[], "", false).unwrap().contains("PUT /v1/agent-sign-in"));
     }
 }

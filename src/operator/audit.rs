@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::keys::arguments::{account, environment};
-use super::shards::{STAYS, Shards};
+use super::shards::{NOT_MOVED_AWAY, Shards};
 use super::sql::StringLiteral;
 use super::storage_target::StorageTarget;
 use crate::audit::Entry;
@@ -22,7 +22,6 @@ pub enum Command {
     List(List),
 }
 
-/// `audit list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
     /// Only entries of this account
@@ -94,8 +93,8 @@ pub fn run(command: &Command) -> Result<ExitCode> {
 fn select(args: &List) -> String {
     let text = |text: &str| StringLiteral(text).to_string();
     let mut conditions = vec![
-        STAYS.to_owned(),
-        // Copied rows count once the account is served there.
+        NOT_MOVED_AWAY.to_owned(),
+        // Copied rows count only after the account has arrived in that database.
         "account NOT IN (SELECT account FROM account_moves WHERE step = 'arriving')".to_owned(),
     ];
     conditions.extend(args.account.as_deref().map(|name| format!("account = {}", text(name))));

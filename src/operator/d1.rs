@@ -19,7 +19,7 @@ use super::wrangler::json_in;
 use crate::audit::statements as audit;
 use crate::auth::Shard;
 
-/// The longest SQL on a command line. Linux allows 128 KiB.
+/// The maximum length of SQL on a command line, in bytes. Linux allows 128 KiB per argument.
 const MAX_COMMAND: usize = 100_000;
 
 /// The table in which `wrangler d1 migrations` records applied files, exactly as wrangler creates it.
@@ -55,7 +55,7 @@ impl QueryResults {
     }
 }
 
-/// Statements between those that set and clear the audit's actor.
+/// The statements, preceded by the one that sets the audit's actor and followed by the one that clears it.
 pub fn by_operator(statements: &[String]) -> Vec<String> {
     let begin = interpolate(&audit::by_operator());
     std::iter::once(begin)
@@ -153,7 +153,7 @@ impl Database {
     pub fn pending(&self) -> Result<Vec<SchemaFile>> {
         let schema = Schema::read(&self.storage.project.code().join(schema::FOLDER))?;
         let existing = self.schema()?;
-        if !schema.is_of(&existing) {
+        if !schema.can_upgrade(&existing) {
             bail!(self.incompatible());
         }
         Ok(schema.pending(&existing.applied).cloned().collect())
@@ -189,7 +189,7 @@ impl Database {
                 local.folder().display()
             ),
             Backend::Wrangler(_) => format!(
-                "Let `npm run deploy` create a new one. Either delete this one, with all keys and connections, by\n  npx wrangler d1 delete {binding}\nor change its `database_name` in wrangler.toml, so that it stays. Then write this into the table of {binding} in wrangler.toml, and run the command again:\n  database_id = \"{}\"",
+                "Let `npm run deploy` create a new one. Either delete this one, with all keys and connections, by\n  npx wrangler d1 delete {binding}\nor change its `database_name` in wrangler.toml, to keep it. Then write this into the table of {binding} in wrangler.toml, and run the command again:\n  database_id = \"{}\"",
                 placeholder(self.shard),
                 binding = self.shard.binding(),
             ),

@@ -154,10 +154,10 @@ impl Row {
         Ok(Some(Credentials::open(keys, tenant, &self.id, sealed)?))
     }
 
-    /// The connection as an import takes it, between what an import does not take.
+    /// The connection: the members that an import takes, and the others, which it does not.
     fn document(&self, credentials: Option<&Credentials>) -> Value {
         let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-        // An import takes the name with tokens only.
+        // An import accepts the name of a client only together with tokens.
         let client =
             self.client.as_ref().filter(|_| credentials.is_some_and(|it| it.tokens.is_some()));
         let mut connection = json!({

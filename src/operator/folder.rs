@@ -34,7 +34,7 @@ impl Folder {
         let record = files.read_record(current.version)?;
         ensure!(
             manifest.version == current.version,
-            "{} contradicts itself: import it again",
+            "{} is inconsistent: import it again",
             path.display()
         );
         for id in manifest.segments.iter().copied() {

@@ -15,10 +15,10 @@ use super::scratch::Scratch;
 use super::storage::{Backend, Storage};
 use super::wrangler::{Wrangler, json_in};
 
-/// The most pairs in one upload: wrangler sends 1,000 per request.
+/// The maximum number of pairs in one upload: wrangler sends 1,000 per request.
 const PAIRS_PER_UPLOAD: usize = 1_000;
-/// The most bytes of JSON in one upload. The API accepts 100 MB per request, but an interrupted upload should cost
-/// little.
+/// The maximum size of the JSON in one upload, in bytes. The API accepts 100 MB per request, but an interrupted
+/// upload should waste little.
 const BYTES_PER_UPLOAD: usize = 40_000_000;
 /// The API's limit of keys per bulk read.
 const KEYS_PER_READ: usize = 100;

@@ -25,9 +25,9 @@ const SCRIPT: &str = "scripts/storage/helper.mjs";
 /// The file in the storage folder that says how to reach the helper.
 const RECORD: &str = "storage-helper.json";
 
-/// A helper that does not `connect_to` within this time counts as absent.
+/// A helper that does not reply to the greeting within this time counts as absent.
 const GREETING: Duration = Duration::from_secs(5);
-/// A helper may be exiting just when it is contacted; its successor lives for several seconds.
+/// How many times to connect. A helper may exit just as it is contacted; its successor lives for several seconds.
 const ATTEMPTS: u8 = 3;
 
 #[derive(Debug)]
@@ -174,8 +174,8 @@ impl Local {
         let databases = self.ids.databases.values().map(String::as_str).collect();
         let request = Request { databases, namespace: &self.ids.namespace, what };
         let mut connection = self.connection.borrow_mut();
-        say(&mut connection, &request)
-            .and_then(|()| hear(&mut connection))
+        write_message(&mut connection, &request)
+            .and_then(|()| read_message(&mut connection))
             .context("the helper for this machine's storage ended before it responded: run the command again")
             .and_then(|response: Response<T>| match response {
                 Response::Done(response) => Ok(response),
@@ -215,20 +215,20 @@ fn connect_to(record: &Record) -> Result<BufReader<TcpStream>> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(GREETING))?;
     let mut connection = BufReader::new(stream);
-    say(&mut connection, &serde_json::json!({ "token": record.token }))?;
-    let greeting: Greeting = hear(&mut connection)?;
+    write_message(&mut connection, &serde_json::json!({ "token": record.token }))?;
+    let greeting: Greeting = read_message(&mut connection)?;
     ensure!(greeting.proof == record.proof, "another program listens on its port");
     connection.get_ref().set_read_timeout(None)?;
     Ok(connection)
 }
 
-fn say(connection: &mut BufReader<TcpStream>, message: &impl Serialize) -> Result<()> {
+fn write_message(connection: &mut BufReader<TcpStream>, message: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(connection.get_mut().write_all(&line)?)
 }
 
-fn hear<T: DeserializeOwned>(connection: &mut BufReader<TcpStream>) -> Result<T> {
+fn read_message<T: DeserializeOwned>(connection: &mut BufReader<TcpStream>) -> Result<T> {
     let mut line = String::new();
     connection.read_line(&mut line)?;
     ensure!(line.ends_with('\n'), "it ended in the middle of a response");

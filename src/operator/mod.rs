@@ -67,7 +67,7 @@ pub enum CatalogCommand {
     List(versions::List),
     /// Remove old versions from storage
     ///
-    /// A version that was served within the last two minutes stays, because parts of the service may still read it. Do
+    /// A version that was served within the last two minutes stays, because isolates of the service may still read it. Do
     /// not run this during a publish to the same storage. Wait a minute after it before you publish to Cloudflare,
     /// whose listings can be that old.
     Prune(versions::Prune),

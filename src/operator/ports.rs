@@ -92,7 +92,7 @@ impl Random for OperatorPorts {
     }
 }
 
-/// This machine's own engine, which reads patterns as the Worker's does.
+/// A native engine for ECMAScript patterns, as in the Worker's runtime.
 #[derive(Debug, Clone, Copy)]
 pub struct NativePatterns;
 

@@ -58,8 +58,8 @@ impl Progress {
     }
 }
 
-/// Formats progress, as `of 1,000,000, 5,120 a second, 3 minutes left`. `now` rows were done in the time that it
-/// `took`.
+/// Formats progress, such as `of 1,000,000, 5,120 a second, 3 minutes left`. `now` is the number of rows done in the
+/// time `took`.
 fn message(now: u64, (done, total): (u64, u64), took: Duration) -> String {
     let rate =
         u128::from(now).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default();

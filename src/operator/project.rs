@@ -41,14 +41,15 @@ pub struct Ids {
 #[derive(Deserialize)]
 struct Configuration {
     #[serde(default)]
-    kv_namespaces: Vec<Bound>,
+    kv_namespaces: Vec<Binding>,
     #[serde(default)]
-    d1_databases: Vec<Bound>,
+    d1_databases: Vec<Binding>,
 }
 
 #[derive(Deserialize)]
-struct Bound {
-    binding: String,
+struct Binding {
+    #[serde(rename = "binding")]
+    name: String,
     #[serde(alias = "preview_database_id")]
     preview_id: Option<String>,
     #[serde(alias = "database_id")]
@@ -127,22 +128,22 @@ impl Project {
     }
 }
 
-impl Bound {
-    /// As `wrangler dev` chooses.
+impl Binding {
+    /// The id that `wrangler dev` uses for local storage.
     fn into_id(self) -> String {
-        self.preview_id.or(self.id).unwrap_or(self.binding)
+        self.preview_id.or(self.id).unwrap_or(self.name)
     }
 }
 
-/// As `wrangler dev` chooses.
+/// The ids that `wrangler dev` uses for local storage.
 pub fn ids(text: &str) -> Result<Ids> {
     let Configuration { kv_namespaces, d1_databases } = toml::from_str(text)?;
-    let shard = |bound: Bound| Some((Shard::from_binding(&bound.binding)?, bound.into_id()));
+    let shard = |binding: Binding| Some((Shard::from_binding(&binding.name)?, binding.into_id()));
     let databases: BTreeMap<Shard, String> = d1_databases.into_iter().filter_map(shard).collect();
     if !databases.contains_key(&Shard::FIRST) {
         bail!("[[d1_databases]] has no `binding = \"{}\"`", Shard::FIRST.binding());
     }
-    let namespace = kv_namespaces.into_iter().find(|bound| bound.binding == CATALOG);
+    let namespace = kv_namespaces.into_iter().find(|binding| binding.name == CATALOG);
     let namespace = namespace
         .with_context(|| format!("[[kv_namespaces]] has no `binding = \"{CATALOG}\"`"))?
         .into_id();
@@ -158,7 +159,7 @@ fn max_database_bytes(text: &str) -> Result<u64> {
     Ok(Config::from(&toml::from_str::<File>(text)?.vars).max_database_bytes)
 }
 
-/// The first folder of npm tools with wrangler: npm may install the dependencies of a package beside it, or above.
+/// The folder of npm tools that contains wrangler: npm installs a package's dependencies beside the package or above it.
 fn tools<'a>(mut folders: impl Iterator<Item = &'a Path>) -> Option<PathBuf> {
     folders.find_map(|folder| {
         let tools = folder.join("node_modules").join(".bin");

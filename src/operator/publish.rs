@@ -23,10 +23,9 @@ use super::storage::Storage;
 use super::storage_target::StorageTarget;
 use super::when::Moment;
 
-/// How many times a publish uploads segments again that disappeared from storage meanwhile.
+/// How many times a publish re-uploads segments that disappeared from storage in the meantime.
 const MAX_REPAIRS: u8 = 3;
 
-/// `catalog publish`
 #[derive(Debug, Clone, Args)]
 pub struct Publish {
     #[command(flatten)]
@@ -143,21 +142,21 @@ fn announcement(missing: usize, segments: usize, is_remote: bool) -> String {
         let days = writes.div_ceil(FREE_WRITES_PER_DAY);
         let _ = write!(
             text,
-            " The free plan of Workers KV takes {FREE_WRITES_PER_DAY} a day: there it takes {days} days, \
-             with a run on each."
+            " The free plan of Workers KV allows {FREE_WRITES_PER_DAY} writes a day: there, it takes {days} days, \
+             with one run on each."
         );
     }
     text
 }
 
-/// What to do after an upload stopped.
+/// The error message after an upload stopped, with what to do.
 fn stopped(is_remote: bool) -> String {
     let limit = format!(
-        "; where the free plan's limit of {FREE_WRITES_PER_DAY} writes a day stopped it, run it again after \
+        "; if the free plan's limit of {FREE_WRITES_PER_DAY} writes a day was reached, run it again after \
          00:00 UTC"
     );
     format!(
-        "the upload stopped: the previous catalog is still served, and another run continues where \
+        "the upload stopped: the previous catalog is still served, and the next run continues where \
          this one stopped{}",
         if is_remote { limit.as_str() } else { "" }
     )
@@ -182,7 +181,10 @@ fn ensure_complete(
         if vanished.is_empty() {
             return Ok(());
         }
-        eprintln!("  {} segments went missing meanwhile; uploading them again", vanished.len());
+        eprintln!(
+            "  {} segments disappeared in the meantime; uploading them again",
+            vanished.len()
+        );
         upload(&vanished)?;
         if trust_upload {
             return Ok(());
@@ -230,7 +232,7 @@ mod tests {
         ] {
             assert_eq!(announcement(missing, segments, is_remote), needed);
         }
-        assert!(announcement(1_200, 1_200, true).ends_with("takes 2 days, with a run on each."));
+        assert!(announcement(1_200, 1_200, true).ends_with("takes 2 days, with one run on each."));
         assert!(stopped(true).contains("00:00 UTC") && !stopped(false).contains("UTC"));
     }
 

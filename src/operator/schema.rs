@@ -60,7 +60,7 @@ impl Schema {
 
     /// Whether these files created the database, so that it can be upgraded. This holds for an empty database, and for
     /// one of a later release, which has applied additional files.
-    pub fn is_of(&self, database: &DatabaseSchema) -> bool {
+    pub fn can_upgrade(&self, database: &DatabaseSchema) -> bool {
         let is_known = |name: &String| {
             self.files.iter().any(|file| file.name == *name)
                 || self.files.last().is_some_and(|last| *name > last.name)
@@ -163,12 +163,12 @@ mod tests {
     #[test]
     fn a_database_of_the_same_file_can_be_upgraded() {
         let schema = schema(&[("0001_init.sql", INIT)]);
-        assert!(schema.is_of(&DatabaseSchema::default()));
-        assert!(schema.is_of(&created(&[("0001_init.sql", INIT)])));
+        assert!(schema.can_upgrade(&DatabaseSchema::default()));
+        assert!(schema.can_upgrade(&created(&[("0001_init.sql", INIT)])));
         // Comments and white space may change.
         let reformatted = INIT.replace("-- Things.", "").replace("\n  -- Any; kind.\n  ", " ");
         assert_ne!(INIT, reformatted);
-        assert!(schema.is_of(&created(&[("0001_init.sql", &reformatted)])));
+        assert!(schema.can_upgrade(&created(&[("0001_init.sql", &reformatted)])));
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
         ] {
             let other = INIT.replace(from, to);
             assert_ne!(INIT, other);
-            assert!(!schema.is_of(&created(&[("0001_init.sql", &other)])), "{to}");
+            assert!(!schema.can_upgrade(&created(&[("0001_init.sql", &other)])), "{to}");
         }
     }
 
@@ -192,8 +192,8 @@ mod tests {
     fn a_database_of_other_files_cannot_be_upgraded() {
         let schema = schema(&[("0001_init.sql", INIT)]);
         let former = [("0001_api_keys.sql", INIT), ("0002_connections.sql", "")];
-        assert!(!schema.is_of(&created(&former)));
-        assert!(!schema.is_of(&created(&former[..1])));
+        assert!(!schema.can_upgrade(&created(&former)));
+        assert!(!schema.can_upgrade(&created(&former[..1])));
     }
 
     #[test]
@@ -202,14 +202,14 @@ mod tests {
         let files = [("0001_init.sql", INIT), ("0002_size.sql", add), ("0003_more.sql", "")];
         for known in 1..=files.len() {
             for applied in 1..=files.len() {
-                let is_of = schema(&files[..known]).is_of(&created(&files[..applied]));
-                assert!(is_of, "{known} files, of which a database has applied {applied}");
+                let can_upgrade = schema(&files[..known]).can_upgrade(&created(&files[..applied]));
+                assert!(can_upgrade, "{known} files; the database has applied {applied}");
             }
         }
     }
 
     #[test]
-    fn lines_of_the_project_s_schema_have_at_most_120_columns() {
+    fn schema_lines_fit_120_columns() {
         let schema = Schema::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)).unwrap();
         let lines = schema.files.iter().flat_map(|file| file.sql.lines());
         let long: Vec<&str> = lines.filter(|line| line.chars().count() > 120).collect();
@@ -217,11 +217,11 @@ mod tests {
     }
 
     #[test]
-    fn the_project_s_schema_is_that_of_a_new_database() {
+    fn new_database_has_the_committed_schema() {
         let schema = Schema::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)).unwrap();
         let applied = schema.files.iter().map(|file| file.name.clone()).collect();
         let statements = statements(&database());
-        assert!(schema.is_of(&DatabaseSchema { applied, statements: statements.clone() }));
+        assert!(schema.can_upgrade(&DatabaseSchema { applied, statements: statements.clone() }));
         let [init] = schema.files.as_slice() else { return };
         assert!(creates(&init.sql, &statements));
         assert!(!creates(&init.sql, &statements[1..]));

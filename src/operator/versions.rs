@@ -19,7 +19,6 @@ use super::storage::Storage;
 use super::storage_target::StorageTarget;
 use super::when::Moment;
 
-/// `catalog list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
     #[command(flatten)]
@@ -39,7 +38,6 @@ pub struct List {
 /// How long a replaced version stays, in milliseconds: an isolate caches `current` for 30 s, KV for 60 s.
 const GRACE_MS: i64 = 120_000;
 
-/// `catalog prune`
 #[derive(Debug, Clone, Args)]
 pub struct Prune {
     #[command(flatten)]

@@ -98,7 +98,7 @@ impl Expiry {
 }
 
 const FORMS: &str =
-    "a time like 30m, 12h, 90d, 2w, or a date like 2030-01-31 or 2030-01-31T12:00:00Z";
+    "a duration like 30m, 12h, 90d, 2w, or a date like 2030-01-31 or 2030-01-31T12:00:00Z";
 
 impl FromStr for Expiry {
     type Err = anyhow::Error;
@@ -137,7 +137,7 @@ impl FromStr for Overlap {
 
     fn from_str(text: &str) -> Result<Self> {
         let time = if text == "0" { Some(SignedDuration::ZERO) } else { duration(text) };
-        time.map(Self).context("expected a time like 30m, 12h, 7d, 2w, or 0 for none")
+        time.map(Self).context("expected a duration like 30m, 12h, 7d, 2w, or 0 for none")
     }
 }
 

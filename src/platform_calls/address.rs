@@ -21,8 +21,8 @@ pub fn below(server: &str, path: &str, query: &str) -> Option<String> {
     Some(url)
 }
 
-/// Appends a string that is percent-encoded already, and also encodes every character that URL parsers would encode or
-/// interpret; `more` are further characters to encode here.
+/// Appends a string that is already percent-encoded, and also encodes every character that URL parsers would encode or
+/// interpret, and those in `more`.
 fn push_encoded(url: &mut String, text: &str, more: &str) {
     for byte in text.bytes() {
         let is_unsafe = b"\"#<>\\^`{|}".contains(&byte) || more.as_bytes().contains(&byte);

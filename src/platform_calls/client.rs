@@ -300,7 +300,8 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
                     continue;
                 }
             }
-            let Some(next) = followed(&call, &response).filter(|_| redirects < MAX_REDIRECTS)
+            let Some(next) =
+                redirected_call(&call, &response).filter(|_| redirects < MAX_REDIRECTS)
             else {
                 let retry_at = wait.map(|wait| now.saturating_add(wait));
                 let incoming = self.without_credentials(response);
@@ -444,7 +445,7 @@ fn is_repeatable(call: &Call<'_>) -> bool {
 
 /// The next request after a redirect to the same origin. Returns `None` for other responses, and if the body can't be
 /// sent again.
-fn followed<'b>(call: &Call<'b>, response: &StreamingResponse) -> Option<Call<'b>> {
+fn redirected_call<'b>(call: &Call<'b>, response: &StreamingResponse) -> Option<Call<'b>> {
     let url = redirected(&call.url, response.header("location")?)?;
     let becomes_get = match response.status {
         301 | 302 => call.method == "POST",
@@ -478,8 +479,9 @@ fn signer<'h>(credentials: &'h Credentials, service: &'h str, regions: &'h [Stri
 }
 
 fn too_long_to_sign(name: &str) -> Problem {
-    let detail =
-        format!("{name} wants the whole body signed: send at most 1 MiB, with a `Content-Length`.");
+    let detail = format!(
+        "{name} requires a signature over the whole body: send at most 1 MiB, with a `Content-Length`."
+    );
     Problem::new(Code::BodyTooLarge, detail)
 }
 

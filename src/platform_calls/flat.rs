@@ -241,7 +241,7 @@ fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
     let mut named: BTreeMap<String, Argument<'s>> =
         found.iter().filter(is_own).map(|one| (one.name().to_owned(), *one)).collect();
     for argument in found.iter().filter(|argument| !is_own(argument)) {
-        let clean = allowed(argument.name());
+        let clean = replace_invalid(argument.name());
         let prefixed = cut(format!("{}_{clean}", argument.place), MAX_NAME_BYTES);
         let occurs_once = places.get(argument.name()) == Some(&1);
         let first = if occurs_once && !clean.is_empty() { clean } else { prefixed.clone() };
@@ -263,7 +263,7 @@ fn is_allowed(name: &str) -> bool {
 }
 
 /// Replaces the invalid characters of a name. The result may be empty.
-fn allowed(name: &str) -> String {
+fn replace_invalid(name: &str) -> String {
     if is_allowed(name) {
         return name.to_owned();
     }

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     #[rustfmt::skip] // a case a line
-    fn a_string_is_read_where_the_schema_allows_what_it_says_and_no_string() {
+    fn strings_are_parsed_if_the_schema_allows_their_content_but_no_string() {
         for (schema, given, expected) in [
             (json!({"type": "integer"}), json!("5"), json!(5)),
             (json!({"type": "integer"}), json!(" 5 "), json!(5)),

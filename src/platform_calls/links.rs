@@ -6,7 +6,7 @@ use crate::targets::path::leaves;
 
 /// A link, split around its URL.
 struct Link<'h> {
-    /// Everything through the `<`.
+    /// Everything up to and including the `<`.
     before: &'h str,
     address: &'h str,
     /// The parameters, from the `>` on.

@@ -15,9 +15,9 @@ const RESETS: [&str; 7] = [
     "x-ratelimit-reset-tokens",
     "anthropic-ratelimit-requests-reset",
 ];
-/// Numbers from this on are timestamps in seconds since 1970, and from [`MILLISECONDS`] on in milliseconds.
-const MOMENT: f64 = 1e9;
-const MILLISECONDS: f64 = 1e12;
+/// Numbers of at least this size are timestamps in seconds since 1970; from [`MIN_TIMESTAMP_MS`] up, in milliseconds.
+const MIN_TIMESTAMP: f64 = 1e9;
+const MIN_TIMESTAMP_MS: f64 = 1e12;
 /// The maximum plausible wait, in milliseconds.
 const MAX_MS: f64 = 7.0 * 24.0 * 3600.0 * 1000.0;
 
@@ -45,8 +45,10 @@ fn reset(text: &str, now_ms: u64) -> Option<u64> {
     }
     let number = text.parse::<f64>().ok().filter(|number| *number >= 0.0);
     match number {
-        Some(number) if number >= MILLISECONDS => Some(whole(number)?.saturating_sub(now_ms)),
-        Some(number) if number >= MOMENT => Some(whole(number * 1000.0)?.saturating_sub(now_ms)),
+        Some(number) if number >= MIN_TIMESTAMP_MS => Some(whole(number)?.saturating_sub(now_ms)),
+        Some(number) if number >= MIN_TIMESTAMP => {
+            Some(whole(number * 1000.0)?.saturating_sub(now_ms))
+        }
         Some(seconds) => whole((seconds * 1000.0).min(MAX_MS)),
         None => whole(duration(text)?.min(MAX_MS)),
     }

@@ -61,7 +61,7 @@ pub trait Blobs {
         bytes: Vec<u8>,
     ) -> impl Future<Output = Result<Option<Vec<u8>>, StorageError>>;
 
-    /// Moves bytes to where the store's values live, so that they can be sent repeatedly without being copied.
+    /// Moves bytes into the memory that holds the store's values, so that they can be sent repeatedly without a copy.
     fn keep(&self, bytes: Vec<u8>) -> Rc<dyn Blob> {
         Rc::new(bytes)
     }

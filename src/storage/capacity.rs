@@ -8,11 +8,11 @@ use crate::http::problem::Problem;
 use crate::ports::is_recent;
 
 /// The percentage of the limit from which the minute's run logs a warning.
-const WARNED: u64 = 80;
+const WARNING_PERCENT: u64 = 80;
 /// The percentage of the limit from which additions are refused.
 pub const FULL: u64 = 95;
 /// The minimum interval between two warnings of an isolate, in milliseconds.
-const SILENCE_MS: u64 = 60 * 60 * 1000;
+const WARNING_INTERVAL_MS: u64 = 60 * 60 * 1000;
 
 /// The sizes of the databases, as far as an isolate has seen them.
 #[derive(Debug)]
@@ -55,8 +55,9 @@ impl DatabaseCapacity {
     /// The warning about this shard. Returns `None` when it has capacity, or when the warning was logged within the last hour.
     pub fn warning(&self, number: u16, now: u64) -> Option<String> {
         let mut known = self.known.try_borrow_mut().ok()?;
-        let known = known.get_mut(&number).filter(|known| self.reaches(known.bytes, WARNED))?;
-        if known.warned_at.is_some_and(|at| is_recent(now, at, SILENCE_MS)) {
+        let known =
+            known.get_mut(&number).filter(|known| self.reaches(known.bytes, WARNING_PERCENT))?;
+        if known.warned_at.is_some_and(|at| is_recent(now, at, WARNING_INTERVAL_MS)) {
             return None;
         }
         known.warned_at = Some(now);
@@ -66,7 +67,7 @@ impl DatabaseCapacity {
     fn words(&self, bytes: u64) -> String {
         let (max, percent) = (self.max, bytes.saturating_mul(100).checked_div(self.max));
         format!(
-            "the database has {bytes} of {max} bytes ({} %), and additions are refused from {FULL} % on: delete unused connections, and add a database for new accounts (docs/scaling.md)",
+            "the database has {bytes} of {max} bytes ({} %), and additions are refused from {FULL} %: delete unused connections, and add a database for new accounts (docs/scaling.md)",
             percent.unwrap_or_default()
         )
     }

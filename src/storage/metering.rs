@@ -173,8 +173,8 @@ impl<P: Ports> Db for Metered<'_, P> {
                     self.repeated.set(true);
                 }
                 Err(StorageError { retry: Retry::Never, .. }) if used.is_some() => {
-                    // The transaction was rolled back. A database that rejects the write of the key's use may still
-                    // take the rest.
+                    // The transaction was rolled back. A database that rejects the write of the key's last use may
+                    // still accept the rest.
                     self.settled.set(used.take());
                     statements.pop();
                 }
@@ -292,7 +292,7 @@ impl<P: Ports> Metered<'_, P> {
     }
 
     /// Reports zero rows read. Otherwise the count would reveal whether a refused key is revoked (its row is found) or
-    /// unknown, and to a token how many connections exist that it may not see.
+    /// unknown, and it would show a token how many connections it may not see.
     pub fn hide_rows(&self) {
         self.hides_rows.set(true);
     }

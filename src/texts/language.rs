@@ -44,8 +44,8 @@ impl Language {
         }
     }
 
-    /// The language with the highest weight in `Accept-Language` (RFC 9110, section 12.5.4); of equal ones the first. English
-    /// if there is none.
+    /// The language with the highest weight in `Accept-Language` (RFC 9110, section 12.5.4), or the first of those with
+    /// equal weights. English if there is none.
     fn accepted(header: &str) -> Self {
         let mut best = (0, Self::English);
         for range in header.split(',') {

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_decoded_and_never_shown() {
+    fn headers_are_decoded_and_debug_hides_their_values() {
         let url = "https://otlp.example";
         let collector =
             Collector::new(url, "Authorization=Basic%20c2VjcmV0, x-tenant=a=b ,").unwrap();

@@ -95,7 +95,7 @@ impl UsageCounts {
     }
 
     /// The delay of the flush that must begin now, in milliseconds. Returns `None` when nothing is counted, or a flush has
-    /// begun already.
+    /// already begun.
     pub fn due_flush(&self, database: u16, now: u64) -> Option<u32> {
         let mut all = self.0.try_borrow_mut().ok()?;
         let pending = all.get_mut(&database).filter(|pending| !pending.rows.is_empty())?;

@@ -1,6 +1,5 @@
 //! Media types (RFC 9110, section 8.3.1).
 
-/// `application/x-www-form-urlencoded`
 pub const FORM: &str = "application/x-www-form-urlencoded";
 /// RFC 7578.
 pub const MULTIPART: &str = "multipart/form-data";

@@ -253,7 +253,7 @@ mod tests {
             ("preview", "twilio-preview"),
             ("github.com", "github"),
             ("twitter-v2", "twitter"),
-            // The truncated of the name or of a part.
+            // The beginning of the name or of a part.
             ("launch", "launchdarkly"),
             ("githubenterprise", "github"),
             ("googleapis", "googleapis-drive"),

@@ -1,5 +1,5 @@
-//! Unicode normalization form C, in which canonically equivalent strings are equal. The tables for it would be as large
-//! as the whole npm package, so wasm builds use JavaScript's.
+//! Unicode normalization form C, in which canonically equivalent strings are equal. Its tables would be as large as the
+//! whole npm package, so wasm builds call JavaScript's `normalize`.
 
 pub fn is_nfc(text: &str) -> bool {
     text.is_ascii() || is_normal(text)

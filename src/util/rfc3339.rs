@@ -45,7 +45,7 @@ pub fn parse_to_millisecond(text: &str) -> Option<u64> {
     Some(seconds.saturating_add(milliseconds))
 }
 
-/// Exactly `N` numbers of digits only.
+/// Parses exactly `N` numbers, separated by `between`, that consist of digits only.
 pub(crate) fn numbers<const N: usize>(text: &str, between: char) -> Option<[i16; N]> {
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let read = |part: &str| part.parse().ok().filter(|_| is_number(part));

@@ -30,7 +30,7 @@ use crate::webhooks::statements::deliveries::{
 /// The number of deliveries that one run attempts concurrently. With its two batches, a run needs ten of the 50
 /// subrequests of Cloudflare's free plan.
 pub const BATCH_SIZE: usize = 8;
-/// When a delivery is retried that this service could not sign, in milliseconds.
+/// The delay before a delivery that this service could not sign is retried, in milliseconds.
 const RETRY_MS: u64 = 60 * 60 * 1000;
 
 /// A claimed delivery: a row of [`select_claimed`].

@@ -176,7 +176,7 @@ fn a_key_is_used_until_its_last_millisecond() {
 }
 
 #[test]
-fn isolates_write_one_use_between_them() {
+fn isolates_write_the_use_of_a_key_once() {
     let mut api = Api::with_catalog();
     let other = api.env.key("beta", Environment::Test, &Scope::ALL, None);
     for index in 0..3 {

@@ -69,10 +69,10 @@ fn rows(env: &TestEnv, table: &str, columns: &[String]) -> Vec<String> {
 /// A call that waits for the approval of that grant's user.
 const APPROVAL: &str = "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, connection_id, action, title, method, state, sealed, created_at, expires_at) VALUES ('a', 'acme', 'test', 'e', 'g', 'k', 'ann', 'c', 'createThing', 'Create a thing', 'POST', 'pending', 'k1.x', 1, 2);";
 
-/// A sign-in for agents and a grant.
+/// The configuration of a sign-in for agents, and a grant.
 const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, type, key_id, url, created_at, updated_at) VALUES ('e', 'acme', 'test', 'app', 'k', 'https://app.example', 1, 1); INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, access, client_hash, redirect_uri, challenge, browser_hash, secret_hash, created_at, expires_at) VALUES ('g', 'acme', 'test', 'e', 'k', 'active', 'ann', 'read', 'c', 'http://localhost/', 'h', 'b', 's', 1, 2);";
 
-/// A sign-in to the console and a session.
+/// The configuration of the sign-in to the console, and a session.
 const CONSOLE: &str = "INSERT INTO console_sign_ins (id, account, environment, type, key_id, issuer, client_id, claim, roles, created_at, updated_at) VALUES ('e', 'acme', 'test', 'oidc', 'k', 'https://id.example', 'c', 'groups', '{}', 1, 1); INSERT INTO console_sessions (id, account, environment, sign_in, key_id, person, scopes, browser_hash, created_at, used_at, expires_at) VALUES ('s', 'acme', 'test', 'e', 'k', 'ann', '', 'b', 1, 1, 2);";
 
 /// A branding.

@@ -387,7 +387,7 @@ fn only_the_command_can_change_the_copy() {
 }
 
 #[test]
-fn only_one_of_both_databases_acts() {
+fn only_one_of_the_two_databases_runs_jobs() {
     let api = api();
     moved(&api);
     let sent = || api.env.sent.borrow().len();

@@ -82,7 +82,7 @@ pub struct TestEnv {
     /// The number of next reads of values that fail.
     pub blob_failures: Cell<u32>,
     pub blob_reads: RefCell<Vec<String>>,
-    /// The number of reads of values that began while no other one was in flight: how often a request waits for storage.
+    /// The number of value reads that began while no other read was in flight: how often a request waits for storage.
     pub blob_waits: Cell<usize>,
     blobs_pending: Cell<usize>,
     pub db_calls: Cell<u32>,

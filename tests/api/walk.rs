@@ -14,8 +14,8 @@ use crate::vault::{CONNECTIONS, next};
 const SIZE: [usize; 2] = [10_000, 100_000];
 const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 
-/// The id of the nth connection. The order of ids differs from that of creation times, each of which seven connections
-/// share.
+/// The id of the nth connection. The order of ids differs from that of creation times; seven connections share
+/// each creation time.
 fn id(index: usize) -> String {
     let mixed = (index as u64 * 2_654_435_761) % (1 << 32);
     format!("{mixed:08x}-0000-4000-8000-{index:012x}")

@@ -114,10 +114,10 @@ describe("agents that sign in", () => {
     const keeper = new Keeper(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
-    const asked = new URL(keeper.url);
-    assert.equal(asked.origin + asked.pathname, `${endpoint}/authorize`);
-    assert.equal(asked.searchParams.get("resource"), endpoint);
-    assert.equal(asked.searchParams.get("scope"), "read write");
+    const authorize = new URL(keeper.url);
+    assert.equal(authorize.origin + authorize.pathname, `${endpoint}/authorize`);
+    assert.equal(authorize.searchParams.get("resource"), endpoint);
+    assert.equal(authorize.searchParams.get("scope"), "read write");
     const code = await agree(new Visitor(), keeper.url, "ann", { access: "write", accounts: "all" });
     await first.transport.finishAuth(code);
 
@@ -249,7 +249,7 @@ describe("agents that sign in", () => {
         (await fetch(`${base}/.well-known/oauth-authorization-server${new URL(endpoint).pathname}`)).status,
         404,
       );
-      faults.length = 0; // The console asks for a sign-in that is not there any more.
+      faults.length = 0; // The console requests the sign-in configuration, which no longer exists.
       await button("Turn on sign-in").click();
       await page.getByLabel("Who authenticates your users").selectOption("app");
       await button("Save").click();

@@ -52,16 +52,16 @@ const clients = {
   "PyPI's mcp (handshake)": (server, secret) => PythonClient.connect(addressOf(server), secret, "legacy"),
 };
 
-/** Those of npm; for `npm run proof` also PyPI's. */
+/** The clients from npm; for `npm run proof`, also those from PyPI. */
 const checked = Object.entries(clients).filter(([name]) => proves || !name.startsWith("PyPI"));
 
 /** The content of a tool's result. A platform's response is only in its text, to avoid sending it twice. */
-const told = ({ structuredContent, content }) => structuredContent ?? JSON.parse(content[0].text);
+const contentOf = ({ structuredContent, content }) => structuredContent ?? JSON.parse(content[0].text);
 
 async function use(client, name, args) {
   const result = await client.callTool({ name, arguments: args });
   assert.ok(!result.isError, JSON.stringify(result));
-  return told(result);
+  return contentOf(result);
 }
 
 describe("agents", () => {
@@ -127,8 +127,8 @@ describe("agents", () => {
   for (const [name, connect] of checked)
     test(`${name} reports an invalid token`, async () => {
       // The Python client does not say which one.
-      const told = /401|Unauthorized|Server returned an error response/i;
-      await assert.rejects(connect(server, `${token}x`), (error) => told.test(`${error.code} ${error}`));
+      const rejection = /401|Unauthorized|Server returned an error response/i;
+      await assert.rejects(connect(server, `${token}x`), (error) => rejection.test(`${error.code} ${error}`));
     });
 
   proof("the inspector's command line lists the tools and calls one", async () => {
@@ -231,9 +231,9 @@ describe("an agent and a person", () => {
 
   /** Revokes the connection's access token at the platform, although the vault considers it valid for an hour. */
   async function endToken(id) {
-    idp.life = 1;
+    idp.lifetime = 1;
     const { headers } = await app.credentials(id, "?refresh=true");
-    idp.life = 3600;
+    idp.lifetime = 3600;
     const hour = 3_600_000;
     await opened.vault
       .prepare("UPDATE credentials SET issued_at = ?, expires_at = ? WHERE connection_id = ?")
@@ -302,7 +302,7 @@ describe("an agent and a person", () => {
       (await shell.run(code)).answers.map(({ text }) => {
         const { result } = JSON.parse(text);
         assert.equal(result.isError, false, text);
-        return told(result);
+        return contentOf(result);
       });
     await shell.run(`TOKEN=${token}\n${field}`);
     const [found, none, begun] = await results(here(ask));

@@ -188,16 +188,16 @@ describe("calls to platforms", () => {
     assert.equal(await platform.last.ended.promise, "aborted");
   });
 
-  const held = async () => Object.values(await isolateBytes(server)).reduce((sum, bytes) => sum + bytes, 0);
+  const isolateMemory = async () => Object.values(await isolateBytes(server)).reduce((sum, bytes) => sum + bytes, 0);
 
   test("a download of 256 MB is not buffered", async () => {
-    const before = await held();
+    const before = await isolateMemory();
     const response = await call(`large?bytes=${LARGE}`);
     let [received, most, next] = [0, 0, LARGE / 4];
     for await (const chunk of response.body) {
       received += chunk.length;
       if (received > next) {
-        most = Math.max(most, await held());
+        most = Math.max(most, await isolateMemory());
         next += LARGE / 4;
       }
     }
@@ -208,15 +208,15 @@ describe("calls to platforms", () => {
   proof("thousands of requests do not leak memory", async () => {
     const ask = async (count) => {
       let left = count;
-      const asker = async () => {
+      const sendAll = async () => {
         while (left-- > 0) await app.expect(200, "GET", "/v1/whoami");
       };
-      await Promise.all(Array.from({ length: 8 }, asker));
+      await Promise.all(Array.from({ length: 8 }, sendAll));
     };
     await ask(500);
-    const before = await held();
+    const before = await isolateMemory();
     await ask(REQUESTS);
-    const each = ((await held()) - before) / REQUESTS;
+    const each = ((await isolateMemory()) - before) / REQUESTS;
     assert.ok(each < MOST_LEFT, `${each} bytes of memory for each request`);
   });
 
@@ -238,13 +238,13 @@ describe("calls to platforms", () => {
 
   for (const hasLength of [true, false])
     test(`an upload of 256 MB is not buffered, ${hasLength ? "with" : "without"} its length`, async () => {
-      const before = await held();
+      const before = await isolateMemory();
       let most = 0;
       async function* chunks() {
         const chunk = Buffer.alloc(MEGABYTE, "x");
         for (let sent = 0; sent < LARGE; sent += MEGABYTE) {
           yield chunk;
-          if (sent === LARGE / 2) most = await held();
+          if (sent === LARGE / 2) most = await isolateMemory();
         }
       }
       const length = hasLength ? { "content-length": LARGE } : {};
@@ -257,7 +257,7 @@ describe("calls to platforms", () => {
     });
 
   proof("a form with a file of 100 MB is not buffered", async () => {
-    const before = await held();
+    const before = await isolateMemory();
     const [hash, boundary] = [createHash("sha256"), "a-boundary"];
     let most = 0;
     async function* form() {
@@ -265,7 +265,7 @@ describe("calls to platforms", () => {
       yield `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`;
       for (let sent = 0; sent < FILE; sent += MEGABYTE) {
         yield Buffer.alloc(MEGABYTE, `${sent} `);
-        if (sent === FILE / 2) most = await held();
+        if (sent === FILE / 2) most = await isolateMemory();
       }
       yield `\r\n--${boundary}--\r\n`;
     }
@@ -332,11 +332,11 @@ describe("calls to platforms", () => {
     assert.equal((await call("none?q=hidden", { method: "DELETE" })).status, 204);
     let rows = [];
     while (rows.length === 0) ({ rows } = await feed(`&after=${after}`));
-    const [{ connection, call: told }] = rows.map(({ data }) => data);
-    const { durationMs, keyId, ...rest } = told;
+    const [{ connection, call: recorded }] = rows.map(({ data }) => data);
+    const { durationMs, keyId, ...rest } = recorded;
     const expected = { method: "DELETE", path: "none", status: 204, error: null, identity: null };
     assert.deepEqual([rest, connection.id, rows.length], [expected, id, 1]);
-    assert.ok(Number.isInteger(durationMs) && durationMs >= 0 && keyId.length > 0, JSON.stringify(told));
+    assert.ok(Number.isInteger(durationMs) && durationMs >= 0 && keyId.length > 0, JSON.stringify(recorded));
   });
 
   test("a call is traced and counted after its response", { timeout: 60_000 }, async () => {

@@ -9,11 +9,11 @@ import { root } from "../../scripts/lib/paths.mjs";
 import { environment } from "../../scripts/lib/run.mjs";
 import { folder, wranglerEnvironment } from "./support/workspace.mjs";
 
-/** Runs `catalog …`: { status, said }. */
+/** Runs `catalog …`: { status, output }. */
 function catalog(...args) {
   const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8" };
   const done = spawnSync(program, ["catalog", ...args], options);
-  return { status: done.status, said: done.stdout + done.stderr };
+  return { status: done.status, output: done.stdout + done.stderr };
 }
 
 /** Writes a document of a platform. Returns its path. */
@@ -29,29 +29,29 @@ function document(name, title, operations, host = name) {
 describe("catalog add", { timeout: 300_000 }, () => {
   const out = join(folder, "added-catalog");
   const add = (...args) => catalog("add", ...args, "--catalog", out);
-  const find = (word) => catalog("find", word, "--catalog", out).said;
+  const find = (word) => catalog("find", word, "--catalog", out).output;
   const current = () => readFileSync(join(out, "current.json"), "utf8");
 
   before(async () => {
     await nativeCli();
     const first = document("first", "First", ["listFirst"]);
     const done = catalog("import", first, "--licence", "any", "--no-providers", "--out", out);
-    assert.equal(done.status, 0, done.said);
+    assert.equal(done.status, 0, done.output);
   });
 
   test("a dry run reports the import, and changes nothing", () => {
     const before = current();
-    const { status, said } = add(document("second", "Second", ["listSecond", "getSecond"]), "--dry-run");
-    assert.equal(status, 0, said);
-    assert.match(said, /second\.json: second, 2 actions/);
+    const { status, output } = add(document("second", "Second", ["listSecond", "getSecond"]), "--dry-run");
+    assert.equal(status, 0, output);
+    assert.match(output, /second\.json: second, 2 actions/);
     assert.equal(current(), before);
   });
 
-  test("added documents extend the catalog, and stay with the next addition", () => {
+  test("added documents extend the catalog, and the next addition keeps them", () => {
     const done = add(join(folder, "second.json"));
-    assert.equal(done.status, 0, done.said);
+    assert.equal(done.status, 0, done.output);
     const next = add(document("third", "Third", ["listThird"]));
-    assert.equal(next.status, 0, next.said);
+    assert.equal(next.status, 0, next.output);
     for (const [word, actions] of [
       ["first", "1 action"],
       ["second", "2 actions"],
@@ -64,11 +64,11 @@ describe("catalog add", { timeout: 300_000 }, () => {
     const before = current();
     const newer = document("newer", "Second", ["listSecond"], "second");
     const refused = add(newer);
-    assert.equal(refused.status, 1, refused.said);
-    assert.match(refused.said, /the catalog has second: its 2 actions would be replaced[^]*nothing was changed/);
+    assert.equal(refused.status, 1, refused.output);
+    assert.match(refused.output, /the catalog has second: its 2 actions would be replaced[^]*nothing was changed/);
     assert.equal(current(), before);
     const done = add(newer, "--replace");
-    assert.equal(done.status, 0, done.said);
+    assert.equal(done.status, 0, done.output);
     assert.match(find("second"), /second +1 action /);
     assert.match(find("first"), /first +1 action /);
   });
@@ -77,19 +77,19 @@ describe("catalog add", { timeout: 300_000 }, () => {
     const before = current();
     const broken = join(folder, "broken.json");
     writeFileSync(broken, "{");
-    const { status, said } = add(broken, document("fourth", "Fourth", ["listFourth"]));
+    const { status, output } = add(broken, document("fourth", "Fourth", ["listFourth"]));
     assert.equal(status, 1);
-    assert.match(said, /not imported: [^]*broken\.json[^]*nothing was changed/);
+    assert.match(output, /not imported: [^]*broken\.json[^]*nothing was changed/);
     assert.equal(current(), before);
   });
 
   test("without the documents of the import, as in the npm package, the catalog is extended as it is", () => {
     rmSync(join(folder, "first.json"));
     const done = add(document("fifth", "Fifth", ["listFifth", "getFifth"]));
-    assert.equal(done.status, 0, done.said);
-    assert.match(done.said, /^4 connectors, 5 actions in /m);
+    assert.equal(done.status, 0, done.output);
+    assert.match(done.output, /^4 connectors, 5 actions in /m);
     const replaced = add(document("newer", "Fifth", ["listFifth"], "fifth"), "--replace");
-    assert.equal(replaced.status, 0, replaced.said);
+    assert.equal(replaced.status, 0, replaced.output);
     for (const [word, actions] of [
       ["first", "1 action"],
       ["second", "1 action"],
@@ -97,7 +97,7 @@ describe("catalog add", { timeout: 300_000 }, () => {
       ["fifth", "1 action"],
     ])
       assert.match(find(word), new RegExp(`${word} +${actions} `));
-    const { status, said } = catalog("check", out);
-    assert.equal(status, 0, said);
+    const { status, output } = catalog("check", out);
+    assert.equal(status, 0, output);
   });
 });

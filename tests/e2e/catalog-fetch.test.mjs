@@ -10,14 +10,14 @@ import { root } from "../../scripts/lib/paths.mjs";
 import { environment } from "../../scripts/lib/run.mjs";
 import { folder, wranglerEnvironment } from "./support/workspace.mjs";
 
-/** Runs `catalog …` while the server keeps running: { status, said }. */
+/** Runs `catalog …` while the server keeps running: { status, output }. */
 function catalog(...args) {
   const child = spawn(program, ["catalog", ...args], { cwd: root, env: environment(wranglerEnvironment) });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (status) => resolve({ status, said }));
+    child.on("close", (status) => resolve({ status, output }));
   });
 }
 
@@ -76,24 +76,24 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
 
   test("a new document is reported with its hosts, and missing until it is accepted", async () => {
     const first = await fetch("acme");
-    assert.equal(first.status, 1, first.said);
-    assert.match(first.said, /a new document at .*\/acme\.json; it is missing/);
-    assert.match(first.said, /acme: 2 operations/);
-    assert.match(first.said, /host \+ acme\.example/);
-    assert.match(first.said, /host \+ auth\.acme\.example/);
-    assert.match(first.said, /fetch --accept acme --accept-hosts acme/);
+    assert.equal(first.status, 1, first.output);
+    assert.match(first.output, /a new document at .*\/acme\.json; it is missing/);
+    assert.match(first.output, /acme: 2 operations/);
+    assert.match(first.output, /host \+ acme\.example/);
+    assert.match(first.output, /host \+ auth\.acme\.example/);
+    assert.match(first.output, /fetch --accept acme --accept-hosts acme/);
     assert.doesNotMatch(readFileSync(list, "utf8"), /sha256/);
 
     const accepted = await fetch("--accept", "acme", "--accept-hosts", "acme");
-    assert.equal(accepted.status, 0, accepted.said);
+    assert.equal(accepted.status, 0, accepted.output);
     assert.match(readFileSync(list, "utf8"), /operations = 2\nhosts = \["acme.example", "auth.acme.example"\]\n/);
   });
 
   test("an unchanged document is not downloaded again", async () => {
     const seen = requests.length;
     const again = await fetch("acme");
-    assert.equal(again.status, 0, again.said);
-    assert.match(again.said, /1 document ready/);
+    assert.equal(again.status, 0, again.output);
+    assert.match(again.output, /1 document ready/);
     assert.equal(requests.length, seen + 1);
     assert.ok(requests.at(-1).headers["if-none-match"]);
   });
@@ -101,33 +101,33 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
   test("a changed document is reported, and the accepted one is used", async () => {
     served.set("/acme.json", document(["/a", "/c", "/d"], { server: "acme.example" }));
     const changed = await fetch("acme");
-    assert.equal(changed.status, 0, changed.said);
-    assert.match(changed.said, /another document at .*; the one in the cache is used/);
-    assert.match(changed.said, /operations: 1 kept, 2 added, 1 removed/);
-    assert.match(changed.said, /\+ GET \/c/);
-    assert.match(changed.said, /- GET \/b/);
-    assert.doesNotMatch(changed.said, /accept-hosts/);
+    assert.equal(changed.status, 0, changed.output);
+    assert.match(changed.output, /another document at .*; the one in the cache is used/);
+    assert.match(changed.output, /operations: 1 kept, 2 added, 1 removed/);
+    assert.match(changed.output, /\+ GET \/c/);
+    assert.match(changed.output, /- GET \/b/);
+    assert.doesNotMatch(changed.output, /accept-hosts/);
     const imported = await importing(join(root, "tests/fixtures/openapi/good/acme-3.0.json"));
-    assert.equal(imported.status, 0, imported.said);
-    assert.match((await catalog("show", "acme", "getB", "--catalog", out)).said, /"path": ?"\/b"/);
+    assert.equal(imported.status, 0, imported.output);
+    assert.match((await catalog("show", "acme", "getB", "--catalog", out)).output, /"path": ?"\/b"/);
   });
 
   test("accepting uses the reported document, even if the server has another one by then", async () => {
     served.set("/acme.json", document(["/x"], { server: "evil.example" }));
     const accepted = await fetch("--accept", "acme");
-    assert.equal(accepted.status, 0, accepted.said);
-    assert.match(accepted.said, /accepted for acme: 3 operations/);
+    assert.equal(accepted.status, 0, accepted.output);
+    assert.match(accepted.output, /accepted for acme: 3 operations/);
     assert.match(readFileSync(list, "utf8"), /operations = 3\n/);
   });
 
   test("new hosts need separate consent", async () => {
     const changed = await fetch("acme");
-    assert.match(changed.said, /host \+ evil\.example/);
-    assert.match(changed.said, /host - acme\.example/);
-    assert.match(changed.said, /--accept acme --accept-hosts acme/);
+    assert.match(changed.output, /host \+ evil\.example/);
+    assert.match(changed.output, /host - acme\.example/);
+    assert.match(changed.output, /--accept acme --accept-hosts acme/);
     const refused = await fetch("--accept", "acme");
-    assert.equal(refused.status, 1, refused.said);
-    assert.match(refused.said, /add --accept-hosts acme/);
+    assert.equal(refused.status, 1, refused.output);
+    assert.match(refused.output, /add --accept-hosts acme/);
     assert.match(readFileSync(list, "utf8"), /operations = 3\n/);
   });
 
@@ -145,22 +145,22 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     });
     served.delete("/gamma.json");
     const some = await fetch("beta", "gamma", "delta", "omega");
-    assert.equal(some.status, 1, some.said);
-    assert.match(some.said, /`beta`: a new document/);
-    assert.match(some.said, /`gamma`: .*: the server responded with 404; it is missing/);
-    assert.match(some.said, /4 missing/);
+    assert.equal(some.status, 1, some.output);
+    assert.match(some.output, /`beta`: a new document/);
+    assert.match(some.output, /`gamma`: .*: the server responded with 404; it is missing/);
+    assert.match(some.output, /4 missing/);
     const names = ["beta", "delta", "omega"];
     const accepted = await fetch(...names.flatMap((name) => ["--accept", name, "--accept-hosts", name]));
-    assert.equal(accepted.status, 0, accepted.said);
+    assert.equal(accepted.status, 0, accepted.output);
   });
 
   test("an invalid document can't be accepted", async () => {
     served.set("/gamma.json", "<html>Sign in</html>");
     const strange = await fetch("gamma");
-    assert.match(strange.said, /which cannot be used/);
+    assert.match(strange.output, /which cannot be used/);
     const refused = await fetch("--accept", "gamma", "--accept-hosts", "gamma");
-    assert.equal(refused.status, 1, refused.said);
-    assert.match(refused.said, /which cannot be used/);
+    assert.equal(refused.status, 1, refused.output);
+    assert.match(refused.output, /which cannot be used/);
   });
 
   test("without the server, the cache is used, and missing documents are listed", async () => {
@@ -169,13 +169,13 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
       server.closeAllConnections();
     });
     const offline = await fetch();
-    assert.equal(offline.status, 1, offline.said);
-    assert.match(offline.said, /4 documents ready, 4 of them from the cache alone/);
-    assert.match(offline.said, /1 missing: `gamma`/);
-    assert.match(offline.said, /could not be reached: ECONNREFUSED/);
+    assert.equal(offline.status, 1, offline.output);
+    assert.match(offline.output, /4 documents ready, 4 of them from the cache alone/);
+    assert.match(offline.output, /1 missing: `gamma`/);
+    assert.match(offline.output, /could not be reached: ECONNREFUSED/);
     const imported = await importing(join(root, "tests/fixtures/openapi/good/acme-3.0.json"));
-    assert.match(imported.said, /have not been downloaded: gamma/);
-    assert.match((await catalog("show", "beta", "--catalog", out)).said, /getB/);
+    assert.match(imported.output, /have not been downloaded: gamma/);
+    assert.match((await catalog("show", "beta", "--catalog", out)).output, /getB/);
   });
 
   test("a download beyond the time limit continues in the next run", async () => {
@@ -192,7 +192,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     const done = await catalog("fetch", "--within", "1", "--list", other, "--cache", join(place, "slow-cache"));
     slow.closeAllConnections();
     slow.close();
-    assert.equal(done.status, 1, done.said);
-    assert.match(done.said, /there was no time left; it is missing/);
+    assert.equal(done.status, 1, done.output);
+    assert.match(done.output, /there was no time left; it is missing/);
   });
 });

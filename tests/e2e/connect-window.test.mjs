@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Connecting } from "./support/connect.mjs";
-import { handedOut } from "./support/connecting.mjs";
+import { issuedSecrets } from "./support/connecting.mjs";
 import { secrets } from "./support/http.mjs";
 import { bytesBelow, leaks } from "./support/leaks.mjs";
 import { outputs } from "./support/server.mjs";
@@ -45,7 +45,7 @@ describe("the connect window", () => {
       visited.some((address) => address.includes("/connect/callback?")),
       "the addresses are the browser's",
     );
-    const all = new Set([...secrets, ...handedOut]);
+    const all = new Set([...secrets, ...issuedSecrets]);
     assert.ok(all.size > 50, `${all.size}`);
     const places = [
       ["the log", log],

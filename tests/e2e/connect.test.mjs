@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { SecondServer, secondPlatforms } from "./support/authlib.mjs";
-import { VARIABLES, VAULT_KEY, handedOut, heard } from "./support/connecting.mjs";
+import { VARIABLES, VAULT_KEY, issuedSecrets, recordedResponses } from "./support/connecting.mjs";
 import { secrets } from "./support/http.mjs";
 import { bytesBelow, leaks } from "./support/leaks.mjs";
 import { Idp, idpPlatforms } from "./support/oidc.mjs";
@@ -82,9 +82,9 @@ describe("connecting accounts", () => {
     const logged = printed.replaceAll(/\/connect\/go\/\S+/g, "");
     const stored = bytesBelow(fixture.state.path);
     assert.ok(stored.includes("connect_attempts"), "the storage is the service's");
-    const all = new Set([...secrets, ...handedOut]);
+    const all = new Set([...secrets, ...issuedSecrets]);
     assert.ok(all.size > 300, `${all.size}`);
-    const places = [["the log", logged], ["storage", stored], ...heard.map((text) => [text, text])];
+    const places = [["the log", logged], ["storage", stored], ...recordedResponses.map((text) => [text, text])];
     assert.deepEqual(leaks(all, places), []);
     assert.doesNotMatch(printed, /panicked|RuntimeError|internal request=| 500 /);
   });

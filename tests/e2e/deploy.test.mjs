@@ -71,7 +71,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       const made = {};
       const lines = [];
       try {
-        return { made, said: await captureLog(() => perform(this.steps(made)), lines) };
+        return { made, output: await captureLog(() => perform(this.steps(made)), lines) };
       } catch (error) {
         const unknown = [...api.unknown, ...wrangler.unknown].join(", ");
         assert.fail(`${[...lines, error.output, error.message].join("\n")}\nUnknown to the stand-ins: ${unknown}`);
@@ -82,7 +82,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     async stopped() {
       const deployed = captureLog(() => perform(this.steps()));
       return deployed.then(
-        () => assert.fail("it was deployed"),
+        () => assert.fail("the deployment should have failed"),
         (error) => error,
       );
     }
@@ -138,7 +138,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     writeFileSync(join(project.folder, "wrangler.toml"), original);
     assert.throws(() => stepsWith("--var", "LOCAL_TARGETS:allow"), /LOCAL_TARGETS must not be deployed/);
     assert.ok(stepsWith().length > 0);
-    assert.deepEqual(api.asked, []);
+    assert.deepEqual(api.requests, []);
   });
 
   describe("an empty account, and then upgrades", () => {
@@ -151,7 +151,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     });
 
     test("a dry run lists the steps, and sends no request", async () => {
-      const said = await project.announced();
+      const output = await project.announced();
       for (const part of [
         "KV namespace",
         "D1 database connector-vault",
@@ -161,13 +161,13 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         "catalog",
         "a key",
       ])
-        assert.ok(said.includes(part), `${part}: ${said}`);
-      assert.deepEqual(api.asked, []);
+        assert.ok(output.includes(part), `${part}: ${output}`);
+      assert.deepEqual(api.requests, []);
       assert.equal(project.config, initial.config);
     });
 
     test("the first deployment creates storage, Worker, secrets, schedule, catalog and key", async () => {
-      const { made, said } = await project.deploy();
+      const { made, output } = await project.deploy();
       expectNothingUnknown();
       assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 1]);
       assert.deepEqual(made.addresses, [
@@ -197,7 +197,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       );
       assert.match(made.key, /^sk_live_\w+$/);
       for (const secret of [made.key, ...Object.values(api.secrets)])
-        assert.ok(!said.includes(secret), "secrets are not logged");
+        assert.ok(!output.includes(secret), "secrets are not logged");
     });
 
     test("additional databases are created, migrated and bound before the Worker is deployed", async () => {
@@ -210,7 +210,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       const config = project.config.replace(table, `${table}\n${further}`);
       writeFileSync(join(project.folder, "wrangler.toml"), config);
       assert.match(await project.announced(), /create the D1 database second,/);
-      const before = api.asked.length;
+      const before = api.requests.length;
       await project.deploy();
       assert.deepEqual(
         api.databases.map(({ name }) => name),
@@ -219,12 +219,12 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       const { uuid, sqlite } = api.databases[1];
       assert.equal(project.config, config.replace(placeholder, uuid));
       assert.equal(count(sqlite, "api_keys"), 0);
-      const asked = api.asked.slice(before);
+      const sent = api.requests.slice(before);
       const [lastImport, upload] = [
-        asked.findLastIndex((name) => name.match(IMPORT)?.[1] === uuid),
-        asked.findIndex((name) => UPLOAD.test(name)),
+        sent.findLastIndex((name) => name.match(IMPORT)?.[1] === uuid),
+        sent.findIndex((name) => UPLOAD.test(name)),
       ];
-      assert.ok(lastImport >= 0 && lastImport < upload, asked.join("\n"));
+      assert.ok(lastImport >= 0 && lastImport < upload, sent.join("\n"));
       assert.equal(boundIn(api.uploads.at(-1)).VAULT_1, uuid);
       expectNothingUnknown();
     });

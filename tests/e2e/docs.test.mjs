@@ -15,15 +15,15 @@ import { run } from "../../scripts/lib/run.mjs";
 import { COLUMNS } from "../../scripts/import/formats.mjs";
 import { page, pages } from "./support/docs.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
-import { bodyOf, expectPrinted, expectShown, expectShownAnswer } from "./support/shape.mjs";
+import { bodyOf, expectPrinted, expectShown, expectShownResponse } from "./support/shape.mjs";
 import { Shell } from "./support/shell.mjs";
 import { build, cli, folder, State } from "./support/workspace.mjs";
 import { CONNECTOR, connectAsAda, setDemoClient, startDemo } from "./support/demo.mjs";
 import { commands, expectCommand, expectPacked } from "./support/docs-commands.mjs";
-import { connectingForReal } from "./suites/docs-connecting.mjs";
+import { connectRealConnectors } from "./suites/docs-connecting.mjs";
 import { npmStart, start } from "./suites/docs-start.mjs";
 import { backupAndRestore } from "./suites/docs-backup.mjs";
-import { figures, held } from "./suites/docs-figures.mjs";
+import { figures, catalogCounts } from "./suites/docs-figures.mjs";
 import { links } from "./suites/docs-links.mjs";
 
 const TIMEOUT_MS = 300_000;
@@ -53,33 +53,33 @@ const named = ({ page: name, line }) => `${name}, line ${line}`;
 /** The known marks of blocks. */
 const KINDS = {
   "sh run": "run in bash against the service; every request succeeds, or has the stated status",
-  "json answer": "the last answer's body",
-  "http answer": "the last answer",
-  "json agent": "the configuration of an agent's client, with which one of ours finds the tools",
+  "json answer": "the body of the last response",
+  "http answer": "the last response",
+  "json agent": "the configuration of an agent's client, with which our client lists the tools",
   "js run": "run in Node with the package; prints the stated output",
   "sh operator": "run in bash in a project of its own",
-  "text output": "what the last command printed",
+  "text output": "the output of the last command",
   "yaml my-api.yaml": "a file of that project",
   "toml catalog": "catalog.toml of that project, imported with",
-  "toml wrangler": "stands in wrangler.toml, perhaps as a comment",
+  "toml wrangler": "is in wrangler.toml, possibly as a comment",
   "sh npm": "scripts of package.json, which exist",
   "sh packed": "installs the packed files; run by server-package.test.mjs",
   "sh account": "needs a Cloudflare account: commands and options are known",
   "sh backup": "run on local storage instead of Cloudflare's",
   "sh restore": "run on local storage instead of Cloudflare's",
   "sh reseal": "run while a service runs, by rotation.test.mjs",
-  "sh tools": "commands of other programs: bash can read them",
+  "sh tools": "commands of other programs: bash can parse them",
   "json file": "a file, or the body of a request",
   "text columns": "the columns of a CSV file",
   "sh cargo": "names a test and a variable that exist",
   "text map": "names files that exist",
   "text picture": "names folders that exist",
-  "text commit": "the first line of a commit, as the rule has it",
+  "text commit": "the first line of a commit message, as the rule requires",
 };
 
 /** The last output of an import. */
 function importPrints(catalog) {
-  const [connectors, actions] = held(catalog);
+  const [connectors, actions] = catalogCounts(catalog);
   return `${connectors} connectors, ${actions} actions in .catalog\n`;
 }
 
@@ -187,8 +187,8 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       "sh run": async ({ code }) => {
         shell ??= new Shell(PROJECT, env);
         const { answers: responses } = await shell.run(real(code));
-        const asked = code.match(/^(?:get|send|curl) /gm)?.length ?? 0;
-        assert.ok(responses.length > 0 && responses.length >= asked, `${responses.length} requests of ${asked}`);
+        const expected = code.match(/^(?:get|send|curl) /gm)?.length ?? 0;
+        assert.ok(responses.length > 0 && responses.length >= expected, `${responses.length} requests of ${expected}`);
         for (const { status, expected, url, text } of responses) {
           assert.match(status, new RegExp(`^${expected || "2\\d\\d"}$`), `${url}: ${text}`);
           // With `-o /dev/null`, an example only shows headers.
@@ -208,7 +208,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         response = responses.at(-1).text;
       },
       "json answer": ({ code }) => expectShown(real(code), bodyOf(response)),
-      "http answer": ({ code }) => expectShownAnswer(real(code), response),
+      "http answer": ({ code }) => expectShownResponse(real(code), response),
       "json agent": async ({ code }) => {
         const [{ type, url, headers }] = Object.values(JSON.parse(real(code)).mcpServers);
         assert.equal(type, "http");
@@ -220,14 +220,14 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       "js run": async ({ code, line }) => {
         const file = join(PROJECT, `${line}.mjs`);
         writeFileSync(file, real(code));
-        const told = [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text);
-        assert.ok(told.length > 0);
+        const expected = [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text);
+        assert.ok(expected.length > 0);
         const { stdout } = await promisify(execFile)(process.execPath, [file], {
           cwd: PROJECT,
           env: { ...process.env, ...env },
           timeout: TIMEOUT_MS,
         });
-        assert.deepEqual(stdout.trim().split("\n"), told);
+        assert.deepEqual(stdout.trim().split("\n"), expected);
       },
       "sh operator": async (block) => {
         if (block === SAMPLE) return expectPrinted(importPrints(fixture.operator), fixture.printed);
@@ -269,7 +269,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       },
       "toml wrangler": ({ code }) => {
         const config = readFileSync(join(root, "wrangler.toml"), "utf8").replaceAll(/^# ?/gm, "");
-        assert.ok(config.includes(code), "wrangler.toml has it otherwise");
+        assert.ok(config.includes(code), "wrangler.toml differs");
       },
       "sh npm": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh packed": ({ code }) => Promise.all(commands(code).map(expectPacked)),
@@ -345,7 +345,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
   });
 
   npmStart(fixture);
-  connectingForReal(fixture, env);
+  connectRealConnectors(fixture, env);
   backupAndRestore(fixture);
   figures(fixture);
   links();

@@ -133,13 +133,13 @@ describe("moving in and out", { timeout: 600_000 }, () => {
     const stored = await total();
     assert.ok(stored >= KILLED_AFTER && stored < ROWS, `${stored}`);
     const { code, outcomes } = await run("import.mjs", ["nango", file]);
-    // A batch of 20 may have been stored whose report was lost.
+    // A batch of 20 may have been stored although its report was lost.
     assert.deepEqual([code, await total()], [0, ROWS]);
     assert.equal((outcomes.created?.length ?? 0) + outcomes.unchanged.length, ROWS);
     assert.ok(outcomes.unchanged.length >= KILLED_AFTER);
   });
 
-  test("connections move in, and again without a change", async () => {
+  test("connections move in, and a repeated import changes nothing", async () => {
     for (let start = 0; start < ROWS; start += 500) {
       const { rows } = await app.expect(200, "GET", "/v1/vault/connections?limit=500");
       for (const { id } of rows) await app.expect(204, "DELETE", `/v1/vault/connections/${id}`);

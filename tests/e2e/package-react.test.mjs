@@ -24,10 +24,10 @@ const SERVER = `
     const { connections } = useConnections();
     return createElement("p", null, String([isConnecting, error, connections]));
   }
-  const asked = [];
-  const props = { baseUrl: "https://vault.example", token: () => asked.push("token") };
+  const calls = [];
+  const props = { baseUrl: "https://vault.example", token: () => calls.push("token") };
   const children = [createElement(ConnectButton, { key: 1, platform: "github", className: "x" }, "Go"), createElement(Own, { key: 2 })];
-  console.log(renderToString(createElement(VaultProvider, props, children)), asked.length);
+  console.log(renderToString(createElement(VaultProvider, props, children)), calls.length);
   try {
     renderToString(createElement(ConnectButton));
   } catch ({ message }) {
@@ -58,16 +58,16 @@ const APP = `
   }
 
   function App() {
-    const [heard, hear] = useState([]);
-    const note = (text) => hear((before) => [...before, text]);
+    const [notes, setNotes] = useState([]);
+    const note = (text) => setNotes((before) => [...before, text]);
     return (
       <VaultProvider baseUrl={base} token={() => token()}>
-        <ConnectButton platform={platform} ui={ui} title="t" errorTexts={{ closed: heard.includes("error closed") ? "Own words" : "" }}
+        <ConnectButton platform={platform} ui={ui} title="t" errorTexts={{ closed: notes.includes("error closed") ? "Own words" : "" }}
           onConnect={({ identity }) => note("connected " + identity)} onError={({ code }) => note("error " + code)} />
         <ConnectButton platform="simple" onError={({ code }) => note("simple " + code)}>Simple</ConnectButton>
         <Own />
         <Accounts />
-        <output>{heard.join(", ")}</output>
+        <output>{notes.join(", ")}</output>
       </VaultProvider>
     );
   }
@@ -157,7 +157,7 @@ describe("connecting from React", () => {
     return `${fixture.app.origin}/app.html#${new URLSearchParams({ base: fixture.baseUrl, tokens, ...options })}`;
   }
 
-  const heard = (page, text) => page.locator("output").getByText(text, { exact: true }).waitFor();
+  const noted = (page, text) => page.locator("output").getByText(text, { exact: true }).waitFor();
   /** Presses a button that closes the window, possibly before the click has completed. */
   const cancel = (popup) =>
     Promise.all([
@@ -229,7 +229,7 @@ describe("connecting from React", () => {
         await popup.getByLabel("API key", { exact: true }).fill("k");
         await button(popup, "Connect").click();
         await page.getByText("keyed of r1@example.com", { exact: true }).waitFor();
-        await heard(page, "connected r1@example.com");
+        await noted(page, "connected r1@example.com");
         assert.equal(await page.getByTitle("t").isDisabled(), false);
         assert.equal(await page.getByRole("alert").count(), 0);
       }));
@@ -242,7 +242,7 @@ describe("connecting from React", () => {
         await popup.getByRole("heading", { name: "You did not allow access" }).waitFor();
         await popup.close();
         await alerted(page, "You did not allow access, so nothing was connected.");
-        await heard(page, "error denied");
+        await noted(page, "error denied");
       }));
 
     test("a user who closes the window sees no message, unless the app has one", async () =>
@@ -254,7 +254,7 @@ describe("connecting from React", () => {
         assert.equal(await page.getByRole("alert").count(), 0);
         const next = await opened(page, () => button(page, "Connect an account").click());
         await cancel(next);
-        await heard(page, "error closed");
+        await noted(page, "error closed");
         await alerted(page, "Own words");
       }));
 
@@ -278,7 +278,7 @@ describe("connecting from React", () => {
         await leave(page);
         await agree(page);
         await page.waitForURL(`${fixture.app.origin}/app.html**`);
-        await heard(page, "connected r5@example.com");
+        await noted(page, "connected r5@example.com");
         await page.getByText("login of r5@example.com", { exact: true }).waitFor();
         assert.equal(page.url(), `${fixture.app.origin}/app.html`);
         await page.reload();
@@ -294,7 +294,7 @@ describe("connecting from React", () => {
         await back.first().waitFor();
         if (!page.url().startsWith(fixture.app.origin)) await back.first().click();
         await alerted(page, "You did not allow access, so nothing was connected.");
-        await heard(page, "error denied");
+        await noted(page, "error denied");
         assert.equal(await page.getByRole("alert").count(), 1);
       }));
 
@@ -308,14 +308,14 @@ describe("connecting from React", () => {
     });
 
     test("an API key is rejected without a request", async () => {
-      const asked = [];
+      const requests = [];
       const members = { base: fixture.baseUrl, tokens: fixture.keys.full.secret, platform: "keyed" };
       await visit(`${fixture.app.origin}/app.html#${new URLSearchParams(members)}`, async (page) => {
-        page.on("request", (request) => asked.push(request.url()));
+        page.on("request", (request) => requests.push(request.url()));
         await page.getByText("secret_in_browser", { exact: true }).waitFor();
         await opened(page, () => button(page, "Connect an account").click());
         await alerted(page, "This app is not set up correctly for this platform.");
-        assert.ok(!asked.some((url) => url.startsWith(fixture.baseUrl)), asked.join());
+        assert.ok(!requests.some((url) => url.startsWith(fixture.baseUrl)), requests.join());
       });
     });
   });

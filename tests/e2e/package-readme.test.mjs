@@ -89,13 +89,13 @@ function install() {
 }
 
 /** Waits until a started server responds. */
-async function answered(url, isAlive) {
+async function untilReady(url, isAlive) {
   const until = Date.now() + TIMEOUT_MS;
   while (isAlive() && Date.now() < until) {
     if (await fetch(url).catch(() => undefined)) return;
     await pause(POLL_MS);
   }
-  assert.fail(`${url} does not answer`);
+  assert.fail(`${url} does not respond`);
 }
 
 /** Compiler options that are stricter than those of `npm create vite`. */
@@ -184,10 +184,10 @@ describe("the package's README", () => {
       ["`/react`, in addition to `/connect`", "react.mjs"],
     ]) {
       const kilobytes = gzipSync(readFileSync(join(PACKAGE, "dist", name)), { level: 9 }).length / 1000;
-      const said = Number(README.match(new RegExp(`^\\| ${row} \\| (\\d+) KB \\|$`, "m"))?.[1]);
+      const stated = Number(README.match(new RegExp(`^\\| ${row} \\| (\\d+) KB \\|$`, "m"))?.[1]);
       assert.ok(
-        Math.abs(said - kilobytes) < 1.5,
-        `${name}: the README states ${said} KB, the actual size is ${kilobytes.toFixed(1)} KB`,
+        Math.abs(stated - kilobytes) < 1.5,
+        `${name}: the README states ${stated} KB, the actual size is ${kilobytes.toFixed(1)} KB`,
       );
     }
   });
@@ -308,7 +308,7 @@ describe("the package's README", () => {
       });
       let printed = "";
       for (const stream of [app.stdout, app.stderr]) stream.setEncoding("utf8").on("data", (text) => (printed += text));
-      await answered(`http://localhost:${port}/`, () => app.exitCode === null);
+      await untilReady(`http://localhost:${port}/`, () => app.exitCode === null);
       const stop = async () => {
         if (app.exitCode !== null) return;
         app.kill();

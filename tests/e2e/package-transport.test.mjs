@@ -2,7 +2,7 @@
 // simulated time, which advances when everything is idle, so these tests need their own process. package.test.mjs tests against the
 // service.
 import { describe, test } from "node:test";
-import { expectNothingBeside } from "./support/package.mjs";
+import { expectNoMisuse } from "./support/package.mjs";
 import { endings } from "./suites/transport-endings.mjs";
 import { fetches } from "./suites/transport-fetch.mjs";
 import { misreports } from "./suites/transport-misreports.mjs";
@@ -22,5 +22,5 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
   options();
   oddities();
 
-  test("there were no unhandled rejections, and `fetch` was always called correctly", expectNothingBeside);
+  test("there were no unhandled rejections, and `fetch` was always called correctly", expectNoMisuse);
 });

@@ -108,8 +108,8 @@ describe("verifyWebhook", () => {
   for (const [name, ...args] of [["deno", "run", "--no-lock", "--node-modules-dir=manual"], ["bun"]]) {
     test(name, async () => {
       await runtimes();
-      const said = await run(runtimeProgram(name), [...args, script], { cwd: project });
-      assert.deepEqual(named(JSON.parse(said)), expected);
+      const output = await run(runtimeProgram(name), [...args, script], { cwd: project });
+      assert.deepEqual(named(JSON.parse(output)), expected);
     });
   }
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { secrets } from "./support/http.mjs";
 import { key, secret, store } from "./support/keys.mjs";
-import { ConnectorVault, expectNothingBeside } from "./support/package.mjs";
-import { seeded } from "./support/seed.mjs";
+import { ConnectorVault, expectNoMisuse } from "./support/package.mjs";
+import { insertConnections } from "./support/seed.mjs";
 import { Server, outputs, wranglerLogs } from "./support/server.mjs";
 import { Site } from "./support/site.mjs";
 import { State, build, folder, wideCatalog } from "./support/workspace.mjs";
@@ -66,7 +66,7 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
     const limited = state.copy("package-limited");
     opened = await state.open();
     fixture.database = opened.vault;
-    fixture.seeded = await seeded(fixture.database, "many", SEEDED);
+    fixture.seeded = await insertConnections(fixture.database, "many", SEEDED);
     const pages = join(folder, "pages");
     mkdirSync(pages);
     // Two origins, of which only the first is allowed.
@@ -101,7 +101,7 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
   browser(fixture);
   sessions(fixture);
 
-  test("there were no unhandled rejections, and `fetch` was always called correctly", expectNothingBeside);
+  test("there were no unhandled rejections, and `fetch` was always called correctly", expectNoMisuse);
 
   test("no log contains a secret", async () => {
     await fixture.server.stop();

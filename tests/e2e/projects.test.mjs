@@ -33,7 +33,7 @@ let names;
 /** The names on a page. */
 const config = () => ({ baseUrl: origin, secret: caller.secret });
 
-/** Reads a page that lists connectors: { names, said, faults, violations }. `script` runs before its own ones. */
+/** Reads a page that lists connectors: { names, paragraphs, faults, violations }. `script` runs before its own ones. */
 async function read(url, script) {
   const { page, faults, close } = await open(browser, url, script);
   try {
@@ -44,7 +44,7 @@ async function read(url, script) {
     const violations = await page.evaluate("globalThis.violations");
     return {
       names: await page.locator("li").allTextContents(),
-      said: await page.locator("p").allTextContents(),
+      paragraphs: await page.locator("p").allTextContents(),
       faults,
       violations,
     };
@@ -107,7 +107,7 @@ describe("the packed package", () => {
     names = (await service.send("/v1/available-connectors?limit=500", { secret: caller.secret })).json.rows.map(
       ({ name }) => name,
     );
-    assert.ok(names.length > 2, "more than a page of the projects");
+    assert.ok(names.length > 2, "the connectors fill more than one page of a project");
   });
 
   after(async () => {
@@ -128,16 +128,16 @@ describe("the packed package", () => {
   test("the package works in a page without a bundler", async () => expectPage(await install(tarball, "page")));
 
   describe("Vite", () => {
-    const told = [];
+    const messages = [];
     const customLogger = vite.createLogger("warn");
-    for (const level of ["warn", "warnOnce", "error"]) customLogger[level] = (message) => told.push(message);
+    for (const level of ["warn", "warnOnce", "error"]) customLogger[level] = (message) => messages.push(message);
     const { NODE_ENV } = process.env;
 
     afterEach(() => {
       // Vite sets it for the whole process.
       if (NODE_ENV === undefined) delete process.env.NODE_ENV;
       else process.env.NODE_ENV = NODE_ENV;
-      assert.deepEqual(told.splice(0), []);
+      assert.deepEqual(messages.splice(0), []);
     });
 
     for (const name of ["app", "slim-vite"]) {
@@ -276,16 +276,16 @@ describe("the packed package", () => {
     }
 
     test("only needs 'wasm-unsafe-eval'", async () => {
-      const expected = { names, said: [""], faults: [], violations: [] };
+      const expected = { names, paragraphs: [""], faults: [], violations: [] };
       assert.deepEqual(await under("'self' 'wasm-unsafe-eval'"), expected);
     });
 
     test("without it, the error explains the policy", async () => {
-      const { names: shown, said, violations } = await under("'self'");
+      const { names: shown, paragraphs, violations } = await under("'self'");
       assert.deepEqual(shown, []);
       assert.deepEqual(violations, ["script-src wasm-eval"]);
-      const { isVaultError, message } = JSON.parse(said[0]);
-      assert.ok(isVaultError, said[0]);
+      const { isVaultError, message } = JSON.parse(paragraphs[0]);
+      assert.ok(isVaultError, paragraphs[0]);
       assert.match(message, /wasm-unsafe-eval/);
     });
   });

@@ -32,7 +32,7 @@ describe("the Python package", () => {
   );
   let [called, notes, server, visits] = [];
 
-  /** Goes through a link as its user, who allows everything at the demo platform, or denies it. */
+  /** Follows a connect link as its user, who allows or denies everything at the demo platform. */
   async function visit(link, response) {
     const visitor = new Visitor();
     const there = (await visitor.submit(link)).header("location");

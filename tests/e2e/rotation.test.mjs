@@ -38,7 +38,7 @@ const orders = (steps) =>
 const TRIALS = process.env.CONNECTOR_VAULT_PROOF
   ? orders(["rotate", "reload", "reseal"]).flatMap((order) => [0, 1, 2].map((minutes) => [order, minutes]))
   : [
-      // The documented order, without and with the time that it needs, and the most wrong one.
+      // The documented order, too fast and with enough time, and the reverse order.
       [["rotate", "reload", "reseal"], 0],
       [["rotate", "reload", "reseal"], 2],
       [["reseal", "reload", "rotate"], 1],
@@ -51,12 +51,12 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
   let server;
   let ids = [];
 
-  /** Runs `vault-keys …` in the project: { status, said }. Asserts that no key is shown. */
+  /** Runs `vault-keys …` in the project: { status, output }. Asserts that no key is shown. */
   function vaultKeys(...args) {
     const options = { cwd: project, env: environment(wranglerEnvironment), encoding: "utf8" };
     const done = spawnSync(program, ["vault-keys", ...args, "--persist-to", state.path], options);
     assert.doesNotMatch(done.stdout + done.stderr, /[A-Za-z\d+/]{43}/);
-    return { status: done.status, stdout: done.stdout, said: done.stdout + done.stderr };
+    return { status: done.status, stdout: done.stdout, output: done.stdout + done.stderr };
   }
   const needed = () => JSON.parse(vaultKeys("status", "--json").stdout);
 
@@ -69,8 +69,8 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
     const loads = () => server.output.match(/Local server updated and ready/g)?.length ?? 0;
     const before = loads();
     change();
-    await server.until(() => loads() > before, "the service was not loaded again");
-    await server.until(async () => (await server.send("/health")).status === 200, "the service does not answer");
+    await server.until(() => loads() > before, "the service did not reload");
+    await server.until(async () => (await server.send("/health")).status === 200, "the service does not respond");
   }
 
   const touch = () => {
@@ -113,13 +113,13 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
   after(() => server?.stop());
 
   test("nothing is re-encrypted before a service has reported", () => {
-    const { status, said } = vaultKeys("reseal");
+    const { status, output } = vaultKeys("reseal");
     assert.equal(status, 1);
-    assert.match(said, /no service has reported its keys .* Start it with `npm start`/);
+    assert.match(output, /no service has reported its keys .* Start it with `npm start`/);
   });
 
   for (const [order, minutes] of TRIALS) {
-    test(`${order.join(", ")}, with ${minutes} runs of the schedule between`, async () => {
+    test(`${order.join(", ")}, with ${minutes} runs of the schedule in between`, async () => {
       const expected = () => needed().find(({ role }) => role === "seals").id;
       let loaded = expected();
       for (const step of order) {
@@ -129,11 +129,11 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
           loaded = expected();
         }
         if (step === "reseal") {
-          const { status, said } = vaultKeys("reseal");
+          const { status, output } = vaultKeys("reseal");
           const has = loaded === expected();
           // Without the key, the step is always rejected. With it, the reports decide.
-          if (!has) assert.equal(status, 1, said);
-          if (has && minutes === 2) assert.equal(status, 0, said);
+          if (!has) assert.equal(status, 1, output);
+          if (has && minutes === 2) assert.equal(status, 0, output);
         }
         await expectOpened(`after ${step}`);
         for (let n = 0; n < minutes; n += 1) await minute();
@@ -143,8 +143,8 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
       await reloaded(touch);
       await minute();
       await minute();
-      const { status, said } = vaultKeys("reseal");
-      assert.equal(status, 0, said);
+      const { status, output } = vaultKeys("reseal");
+      assert.equal(status, 0, output);
       const [first, ...others] = needed();
       assert.equal(first.needed.connections, ids.length);
       for (const { needed: of } of others) assert.equal(of.connections, 0);
@@ -161,9 +161,9 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
       await minute();
       assert.equal((await second.send(SCHEDULED)).status, 200);
       await minute();
-      const { status, said } = vaultKeys("reseal");
-      assert.equal(status, 1, said);
-      assert.match(said, /some lack it, and could not decrypt what it encrypts/);
+      const { status, output } = vaultKeys("reseal");
+      assert.equal(status, 1, output);
+      assert.match(output, /some lack it, and could not decrypt what it encrypts/);
       // The schedule of the service with the key does not re-encrypt either.
       const path = `/v1/vault/connections/${ids[0]}/credentials`;
       assert.equal((await second.send(path, { secret: caller.secret })).status, 200);
@@ -191,15 +191,15 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
     watchSecrets(project);
     try {
       await reloaded(() => {
-        for (const { status, said } of all(rotate.code)) assert.equal(status, 0, said);
+        for (const { status, output } of all(rotate.code)) assert.equal(status, 0, output);
       });
       const [early] = all(reseal.code);
-      assert.equal(early.status, 1, early.said);
+      assert.equal(early.status, 1, early.output);
       await expectOpened("too early");
       await minute();
       await minute();
-      for (const { status, said } of all(reseal.code)) assert.equal(status, 0, said);
-      assert.match(vaultKeys("status").said, /Running services have `\d{4}-/);
+      for (const { status, output } of all(reseal.code)) assert.equal(status, 0, output);
+      assert.match(vaultKeys("status").output, /Running services have `\d{4}-/);
       await expectOpened("in the end");
       // The previous keys can be removed, because nothing needs them.
       const [current] = needed();

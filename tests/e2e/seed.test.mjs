@@ -14,14 +14,14 @@ import { proof, proves } from "./support/proof.mjs";
 const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8" };
 
 /** Runs a program. Returns the exit code and the output. */
-function ran(...command) {
+function runProgram(...command) {
   const [program, ...args] = command;
   const done = spawnSync(program, args, options);
-  return { code: done.status, said: done.stdout + done.stderr };
+  return { code: done.status, output: done.stdout + done.stderr };
 }
 
 /** Runs the seed command as a user does. */
-const npmSeed = (...args) => ran("npm", "run", "--silent", "seed", "--", ...args);
+const npmSeed = (...args) => runProgram("npm", "run", "--silent", "seed", "--", ...args);
 
 /** The rows of a query in a storage folder. */
 async function query(state, sql) {
@@ -30,7 +30,7 @@ async function query(state, sql) {
 }
 
 /** The expected rows of `connection_counts`, as strings. */
-function countedAnew(connections) {
+function expectedCounts(connections) {
   const counts = new Map();
   const count = (...row) => counts.set(row.join(" | "), (counts.get(row.join(" | ")) ?? 0) + 1);
   for (const {
@@ -80,19 +80,19 @@ describe("seed", () => {
     program = await nativeCli();
   });
   const here = (state, ...args) => ["--catalog", path, "--persist-to", state.path, "--account", "acme", ...args];
-  const seed = (state, ...args) => ran(program, "seed", ...here(state, ...args));
+  const seed = (state, ...args) => runProgram(program, "seed", ...here(state, ...args));
 
   describe(`${shown(COUNT)} connections through each of the two ways to write`, () => {
     const state = new State("seeded");
     let connections;
     before(async () => {
       const input = ["--connections", String(COUNT), "--seed", "1"];
-      for (const [{ code, said }, had] of [
+      for (const [{ code, output }, had] of [
         [npmSeed(...here(state, ...input)), "0"],
         [seed(state, ...input, "--by-wrangler"), shown(COUNT)],
       ]) {
-        assert.equal(code, 0, said);
-        assert.match(said, new RegExp(`Created ${shown(COUNT)} connections in .* which had ${had} before`));
+        assert.equal(code, 0, output);
+        assert.match(output, new RegExp(`Created ${shown(COUNT)} connections in .* which had ${had} before`));
       }
       connections = await query(state, "SELECT * FROM connections ORDER BY seq");
     });
@@ -124,7 +124,7 @@ describe("seed", () => {
         state,
         "SELECT account, environment, active, dimension, value, n FROM connection_counts",
       );
-      assert.deepEqual(counts.map((row) => Object.values(row).join(" | ")).sort(), countedAnew(connections));
+      assert.deepEqual(counts.map((row) => Object.values(row).join(" | ")).sort(), expectedCounts(connections));
       const tags = await query(
         state,
         "SELECT account, environment, active, tag, created_at, id, seq FROM connection_tags",
@@ -138,11 +138,11 @@ describe("seed", () => {
     });
 
     test("with --only-if-none, adds nothing to an environment that has connections", async () => {
-      const { code, said } = seed(state, "--connections", "10", "--only-if-none");
-      assert.equal(code, 0, said);
-      assert.match(said, new RegExp(`Nothing to do: .* has ${shown(2 * COUNT)} connections`));
+      const { code, output } = seed(state, "--connections", "10", "--only-if-none");
+      assert.equal(code, 0, output);
+      assert.match(output, new RegExp(`Nothing to do: .* has ${shown(2 * COUNT)} connections`));
       const live = seed(state, "--connections", "1", "--only-if-none", "--environment", "live");
-      assert.match(live.said, /Created 1 connection in/);
+      assert.match(live.output, /Created 1 connection in/);
       assert.deepEqual(await query(state, "SELECT environment, count(*) AS n FROM connections GROUP BY 1 ORDER BY 1"), [
         { environment: "live", n: 1 },
         { environment: "test", n: 2 * COUNT },
@@ -158,9 +158,9 @@ describe("seed", () => {
       ["seed", "--catalog", path, "--persist-to", state.path, "--account", "acme", "--connections", "10000000"],
       { ...options, stdio: ["ignore", "inherit", "pipe"] },
     );
-    let said = "";
+    let output = "";
     child.stderr.setEncoding("utf8").on("data", (text) => {
-      said += text;
+      output += text;
     });
     const closed = once(child, "close");
     // The storage is also open here, as while `npm start` runs.
@@ -174,22 +174,22 @@ describe("seed", () => {
       const [code] = await closed;
       return [code, await count()];
     });
-    assert.equal(code, 130, said);
+    assert.equal(code, 130, output);
     assert.ok(n > 0 && n % 5000 === 0, `${n}`);
-    assert.ok(said.includes(`Stopped: created ${n.toLocaleString("en")} connections`), said);
-    assert.ok(said.includes(`--connections ${10_000_000 - n}`), said);
+    assert.ok(output.includes(`Stopped: created ${n.toLocaleString("en")} connections`), output);
+    assert.ok(output.includes(`--connections ${10_000_000 - n}`), output);
   });
 
   test("explains an invalid option, and an invalid folder", () => {
     const state = new State("untouched");
     const throughNpm = npmSeed("--connections", "5");
-    assert.deepEqual(throughNpm, ran(program, "seed", "--connections", "5"));
+    assert.deepEqual(throughNpm, runProgram(program, "seed", "--connections", "5"));
     for (const [args, code, expected] of [
       [["--connections", "5"], 2, "--account <ACCOUNT>"],
       [["--account", "acme"], 2, "--connections <N>"],
       [["--account", "acme", "--connections", "0"], 2, "a whole number from 1 to 10,000,000"],
       [["--account", "acme", "--connections", "ten"], 2, "a whole number from 1 to 10,000,000"],
-      [["--account", "a'b", "--connections", "5"], 2, "1 to 64 of A-Z a-z 0-9 . _ -"],
+      [["--account", "a'b", "--connections", "5"], 2, "1 to 64 characters of A-Z a-z 0-9 . _ -"],
       [["--account", "acme", "--connections", "5", "--environment", "prod"], 2, "expected test, live"],
       [["--account", "acme", "--connections", "5", "--rows", "6"], 2, "unexpected argument '--rows'"],
       [["--account", "acme", "--connections", "5", "--local", "--remote"], 2, "cannot be used with"],
@@ -199,9 +199,9 @@ describe("seed", () => {
         "npm run catalog -- import",
       ],
     ]) {
-      const done = ran(program, "seed", ...args);
-      assert.equal(done.code, code, done.said);
-      assert.ok(done.said.includes(expected), done.said);
+      const done = runProgram(program, "seed", ...args);
+      assert.equal(done.code, code, done.output);
+      assert.ok(done.output.includes(expected), done.output);
     }
   });
 });

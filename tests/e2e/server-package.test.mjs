@@ -46,7 +46,6 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     );
 
-  /** An empty folder. */
   function emptyFolder(name) {
     const path = join(folder, name);
     mkdirSync(path);
@@ -103,7 +102,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
   test("the folder has the team's configuration, with all commands as scripts", () => {
     const { scripts, dependencies } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
     assert.deepEqual(Object.keys(scripts).sort(), ["start", "deploy", ...operatorCommands()].sort());
-    assert.match(dependencies["connector-vault-server"], /^file:/, "the installed one stays");
+    assert.match(dependencies["connector-vault-server"], /^file:/, "the installed version is kept");
     const ignored = readFileSync(join(project, ".gitignore"), "utf8").split("\n");
     for (const name of ["/.dev.vars", "/.wrangler", "/vault-keys*.txt"]) assert.ok(ignored.includes(name), name);
   });
@@ -146,7 +145,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
   });
 
   proof("does not touch the folder of another project", async () => {
-    for (const [name, content, said] of [
+    for (const [name, content, message] of [
       ["wrangler.toml", 'name = "other"\nmain = "index.js"\n', /wrangler\.toml of another Worker/],
       ["package.json", '{"scripts":{"start":"next start"}}', /other scripts called start/],
     ]) {
@@ -155,7 +154,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
       for (const command of ["init", "start"]) {
         const { code, stderr } = await run(other, [command, "--port", "0"]);
         assert.equal(code, 1);
-        assert.match(stderr, said);
+        assert.match(stderr, message);
       }
       assert.deepEqual(readdirSync(other), [name]);
       assert.equal(readFileSync(join(other, name), "utf8"), content);

@@ -150,12 +150,12 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
         )
         .run(),
     );
-    const answered = new Set();
+    const created = new Set();
     let [refused, isOver] = [0, false];
     const writer = async (name) => {
       for (let index = 0; !isOver; index += 1) {
         const made = await connect(secret, `${name} ${index}`);
-        if (made.status === 201) answered.add(JSON.parse(made.body).id);
+        if (made.status === 201) created.add(JSON.parse(made.body).id);
         else {
           assert.deepEqual([made.status, made.header("retry-after")], [503, "5"], String(made.body));
           refused += 1;
@@ -164,7 +164,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     };
     const reader = async () => {
       while (!isOver) {
-        const known = answered.size;
+        const known = created.size;
         const page = await server.send(CONNECTIONS, { secret });
         assert.equal(page.status, 200, String(page.body));
         assert.ok(JSON.parse(page.body).total >= known);
@@ -175,10 +175,10 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
       isOver = true;
     });
     await Promise.all([moving, others]);
-    const total = answered.size + 2;
-    assert.ok(answered.size > 8, `${answered.size} were made, ${refused} refused`);
+    const total = created.size + 2;
+    assert.ok(created.size > 8, `${created.size} connections created, ${refused} requests rejected`);
     assert.equal(JSON.parse((await server.send(CONNECTIONS, { secret })).body).total, total);
-    for (const id of answered) assert.equal((await server.send(`${CONNECTIONS}/${id}`, { secret })).status, 200);
+    for (const id of created) assert.equal((await server.send(`${CONNECTIONS}/${id}`, { secret })).status, 200);
     const found = await list();
     assert.equal(found[to].accounts, 2);
     assert.equal(found[to].connections, total + 2);
@@ -201,7 +201,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     assert.equal((await list())[from].connections, total);
   });
 
-  test("the schedule looks at all of them, and says which one fails", async () => {
+  test("the schedule visits all databases, and logs which one fails", async () => {
     assert.equal((await server.send(SCHEDULED)).status, 500);
     await server.logged("schedule: VAULT_9: ", "no such table");
     for (const binding of BINDINGS.slice(1)) assert.ok(!server.output.includes(`schedule: ${binding}:`));

@@ -29,7 +29,7 @@ import { WranglerStandIn, localCommands } from "./support/wrangler.mjs";
 import { proof, proves } from "./support/proof.mjs";
 
 const HELPER = join(root, "scripts", "storage", "helper.mjs");
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 const recordOf = (state) => join(state.path, "storage-helper.json");
 const record = (state) => JSON.parse(readFileSync(recordOf(state), "utf8"));
@@ -52,8 +52,8 @@ const accounts = async (state) => (await listKeys(state)).map(({ account }) => a
 
 /** Waits until a condition holds. */
 async function until(what, isSo) {
-  for (const end = Date.now() + PATIENCE_MS; !(await isSo()); ) {
-    assert.ok(Date.now() < end, `it never came to this: ${what}`);
+  for (const end = Date.now() + TIMEOUT_MS; !(await isSo()); ) {
+    assert.ok(Date.now() < end, `timed out waiting until ${what}`);
     await pause(20);
   }
 }
@@ -144,26 +144,26 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
         stdio: ["ignore", "inherit", "pipe"],
       },
     );
-    let said = "";
+    let output = "";
     seed.stderr.setEncoding("utf8").on("data", (text) => {
-      said += text;
+      output += text;
     });
     const closed = once(seed, "close");
     let pid;
     await state.use(async ({ vault }) => {
       const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
-      await until("connections are in", async () => (await count()) > 0);
+      await until("connections exist", async () => (await count()) > 0);
       ({ pid } = record(state));
       const started = childrenOf(pid);
       assert.ok(started.length > 0);
       process.kill(pid, "SIGKILL");
       const [code] = await closed;
-      assert.equal(code, 1, said);
+      assert.equal(code, 1, output);
       assert.match(
-        said,
+        output,
         /stopped after creating [\d,]+ connections: the helper for this machine's storage ended before it responded/,
       );
-      await until("nothing of the helper runs", () => !started.some(isAlive));
+      await until("all processes of the helper have exited", () => !started.some(isAlive));
       assert.equal((await count()) % 5000, 0);
     });
     assert.equal((await createKey(state, "after")).account, "after");
@@ -179,11 +179,11 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     other.write(`${JSON.stringify({ token })}\n`);
     await once(other, "data");
     await createKey(state, "acme");
-    assert.equal(record(state).pid, pid, "the command came to this helper");
+    assert.equal(record(state).pid, pid, "the command uses this helper");
     const started = childrenOf(pid);
     other.destroy();
     assert.deepEqual(await closed, [0, null]);
-    await until("nothing of the helper runs", () => !started.some(isAlive));
+    await until("all processes of the helper have exited", () => !started.some(isAlive));
     assert.deepEqual(readdirSync(state.path), ["v3"]);
     assert.deepEqual(accountsIn(state), ["acme"]);
   });
@@ -197,7 +197,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.notEqual(record(state).pid, pid);
     assert.deepEqual(await accounts(state), ["after"]);
     assert.deepEqual(await closed, [0, null]);
-    assert.ok(existsSync(recordOf(state)), "it leaves the other one's record alone");
+    assert.ok(existsSync(recordOf(state)), "the record of the other helper stays");
   });
 
   proof("serves its own folder, not a copy and not a renamed one", async () => {
@@ -213,13 +213,13 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
 
   test("is not confused with another program on the port of a dead helper", async () => {
     const state = new State("helper-impostor");
-    const heard = [];
+    const received = [];
     const impostor = createServer((socket) => {
       socket
         .on("error", () => {})
         .setEncoding("utf8")
         .on("data", (text) => {
-          heard.push(text);
+          received.push(text);
           socket.write('{"proof":"guessed"}\n');
         });
     });
@@ -233,7 +233,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
       process.kill(record(state).pid, "SIGTERM");
       await until("the helper has ended", () => !existsSync(recordOf(state)));
     }
-    const asked = heard.length;
+    const before = received.length;
     for (const text of [dead, "", "{", "null"]) {
       writeFileSync(recordOf(state), text);
       const own = new Record(state.path, 1);
@@ -241,9 +241,9 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
       assert.ok(own.isCurrent(), text);
       own.remove();
     }
-    assert.equal(heard.length, asked + 1);
+    assert.equal(received.length, before + 1);
     impostor.close();
-    assert.ok(heard.length > 0 && heard.every((text) => text === '{"token":"t"}\n'), heard.join());
+    assert.ok(received.length > 0 && received.every((text) => text === '{"token":"t"}\n'), received.join());
     assert.deepEqual(accountsIn(state), ["acme", "acme"]);
   });
 });

@@ -827,7 +827,7 @@ fn reports_faults_of_quirks() {
         (
             "access_token = \"{accessToken}\", grant",
             "grant",
-            "`accessTokenRefresh`: no parameter is `{accessToken}`",
+            "`accessTokenRefresh`: no parameter has the value `{accessToken}`",
         ),
         ("\"refresh\" }", "\"{x}\" }", "`accessTokenRefresh`: a parameter can't be `{x}`"),
         ("field = \"company\"", "field = \"other\"", "`fieldSources`: there is no field `other`"),

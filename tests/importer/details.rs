@@ -291,8 +291,8 @@ paths:
     assert_eq!(warnings, [expected]);
 }
 
-/// Every schema refers to every other one: the nearest are shown, the others allow any value, and the result stays
-/// small.
+/// If every schema refers to every other one, the nearest are included, the others allow any value, and the result
+/// stays small.
 #[test]
 fn bounds_the_size_of_a_detail() {
     let all: Vec<String> = (0..400).map(|n| format!("D{n}")).collect();

@@ -195,7 +195,7 @@ def open_to():
     return "", 204
 
 
-@app.get("/told")
+@app.get("/tokens")
 def told():
     """What it has issued, and the hints with which it was asked to revoke."""
     return jsonify(issued=issued, revoked=revoked)

@@ -123,7 +123,7 @@ export async function proxy(c: Context<Environment>): Promise<Response> {
   const { pathname, search } = new URL(c.req.url);
   const path = pathname.slice(pathname.indexOf("/proxy/") + "/proxy/".length);
   if (/(^|[/\\])\.\.?([/\\;]|$)/.test(decodeURIComponent(path)))
-    throw new Problem("invalid_parameter", "The path must not lead upwards.");
+    throw new Problem("invalid_parameter", "The path must not contain `..` segments.");
   const headers = new Headers();
   c.req.raw.headers.forEach((value, name) => {
     if (!UP.has(name) && !UP_FAMILY.test(name)) headers.append(name, value);

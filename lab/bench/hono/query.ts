@@ -74,7 +74,6 @@ function decoded(raw: string): string | undefined {
   }
 }
 
-/** Parses the query string of a URL. */
 export function readQuery<T extends z.ZodObject>(url: string, schema: T): z.infer<T> {
   const at = url.indexOf("?");
   const values: Record<string, string> = {};

@@ -137,13 +137,13 @@ const patch = z.strictObject({
   tags: z
     .array(
       z
-        .string("must be a text")
+        .string("must be a string")
         .refine(
           (tag) =>
             tag.isWellFormed() && [...tag].length <= 128 && /^[^\s,\p{Cc}](?:[^,\p{Cc}]*[^\s,\p{Cc}])?$/u.test(tag),
           TAG_RULE,
         ),
-      "must be a list of texts",
+      "must be a list of strings",
     )
     .max(50, "must have at most 50 items")
     .optional(),

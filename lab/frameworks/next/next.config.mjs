@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 /** @type {import("next").NextConfig} */
 export default {
-  // Where the packages are; Next would take the folder of the outermost lock file.
+  // The folder with the packages; by default, Next uses the folder of the outermost lock file.
   outputFileTracingRoot: join(import.meta.dirname, ".."),
   turbopack: { root: join(import.meta.dirname, "..") },
   // With webpack, Next 16.4 cannot build an edge route under `app`, no matter what the route imports.

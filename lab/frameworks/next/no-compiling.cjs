@@ -1,4 +1,4 @@
-// As Vercel's Edge Runtime does, `next start` then refuses to compile WebAssembly in edge functions.
+// With this module, `next start` rejects the compilation of WebAssembly in edge functions, as Vercel's Edge Runtime does.
 const vm = require("node:vm");
 
 const { createContext } = vm;

@@ -47,7 +47,7 @@ export async function send(
     let mayHaveSucceeded = false;
     let hasRefreshed = false;
     for (let tries = 1; ; ) {
-      // Awaited separately, so that nothing is sent if the call is aborted meanwhile.
+      // Awaited separately, so that nothing is sent if the call is aborted in the meantime.
       const secret = config.secret.current ?? (await abort.race(() => config.secret.refresh()));
       headers.set(SECRET_HEADER, secret.value);
       config.replicaSession?.setHeader(headers);

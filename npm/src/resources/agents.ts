@@ -15,7 +15,7 @@ export interface AgentSignIn {
   type: "oidc" | "app";
   /** The provider's issuer; null with `app`. */
   issuer: string | null;
-  /** The client at the provider; null with `app`. */
+  /** The id of your client at the provider; null with `app`. */
   clientId: string | null;
   /** Whether the service has the client's secret. */
   hasSecret: boolean;

@@ -52,7 +52,7 @@ export interface JsonSchemaObject {
 
 /** A parameter of an action. */
 export interface ActionParameter {
-  /** The platform's name of the parameter. */
+  /** The platform's name for the parameter. */
   name: string;
   /** Where it is sent. */
   in: "path" | "query" | "header" | "cookie";

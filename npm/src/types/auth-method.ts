@@ -71,7 +71,7 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   pkce: "S256" | "none";
   /** How the client authenticates at `tokenUrl`. */
   tokenAuth: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw" | "private_key_jwt" | "none";
-  /** The platform's name of the parameter `client_id`. */
+  /** The platform's name for the parameter `client_id`. */
   clientIdParameter: string;
   /** More parameters of the authorization request. */
   authorizationParameters: Record<string, string>;
@@ -95,7 +95,7 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   tokenFallback: string | null;
   /** The members of the token response that are stored. */
   tokenMembers: string[];
-  /** The platform's name of the parameter `code` of the redirect. */
+  /** The platform's name for the redirect's parameter `code`. */
   codeParameter: string;
   /** The unit of the access token's lifetime in the token response. */
   expiresUnit: "s" | "ms";
@@ -141,9 +141,9 @@ export interface ApiKeyMethod extends MethodOf<"api_key"> {
 
 /** A user name and a password (RFC 7617). */
 export interface BasicMethod extends MethodOf<"basic"> {
-  /** The platform's name of the user name. */
+  /** What the platform calls the user name. */
   usernameLabel: string;
-  /** The platform's name of the password. */
+  /** What the platform calls the password. */
   passwordLabel: string;
   /** A template of the user name; null if the user enters it in the field `username`. */
   username: string | null;

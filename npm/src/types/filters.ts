@@ -17,8 +17,8 @@ export interface ConnectorFilters {
    */
   connectable?: boolean | undefined;
   /**
-   * `true`: only connectors for which you have set an OAuth client in this environment. For a token, only the client
-   * counts with which it connects accounts. `false`: all connectors. Default: `false`.
+   * `true`: only connectors for which you have set an OAuth client in this environment. For a token, what counts is the
+   * client with which it connects accounts. `false`: all connectors. Default: `false`.
    */
   hasOauthClient?: boolean | undefined;
   /** The connector's key: exact, case-sensitive. For example, `api::github::v1`. 1–256 characters. */

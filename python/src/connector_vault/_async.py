@@ -142,7 +142,7 @@ class AsyncSender:
         if isinstance(self._supply, str):
             return ActiveSecret(self._supply)
         async with self._lock:
-            # Another task has refreshed it meanwhile.
+            # Another task has refreshed it in the meantime.
             if self._current is not None and self._current is not active and self._current.is_current:
                 return self._current
             try:
@@ -441,7 +441,7 @@ class AsyncConnections:
         """Lists connections, the newest first. All given filters must hold; only active ones, unless `active` is False.
 
         `account` is the ID of the connected account at the platform; `include_account` adds that account to each.
-        Iterating returns each connection that exists throughout exactly once, even if others change meanwhile.
+        Iterating returns each connection that exists throughout exactly once, even if others change in the meantime.
         """
         query = query_params(
             dict(

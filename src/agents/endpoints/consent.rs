@@ -191,7 +191,7 @@ fn client_host(grant: &Grant, wording: &Wording<'_>) -> String {
     host.map_or_else(|| wording.say(&texts::AN_UNNAMED_PROGRAM, &[]), str::to_ascii_lowercase)
 }
 
-/// The platforms to which the user restricts a grant. Returns `None` if the grant stays as it is.
+/// The platforms to which the user restricts a grant. Returns `None` if the user does not restrict it.
 fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'static Text> {
     if form.get("accounts") == Some("all") {
         return Ok(None);

@@ -40,7 +40,7 @@ mod tests {
     use super::{allows, only_value};
 
     #[test]
-    fn a_schema_with_one_value_or_a_default_has_an_only_value() {
+    fn single_values_and_defaults_become_constants() {
         for (schema, expected) in [
             (json!({"const": "2022-06-28"}), Some("2022-06-28")),
             (json!({"enum": ["v1"]}), Some("v1")),

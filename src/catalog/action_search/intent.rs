@@ -237,7 +237,7 @@ fn has_stem(word: &str, stemmed: &str) -> bool {
     word.as_bytes().first() == stemmed.as_bytes().first() && stem(word) == stemmed
 }
 
-/// How much a match of a synonym counts, in sixteenths.
+/// The weight of a match of a synonym, in sixteenths.
 const SYNONYM_WEIGHT: u8 = 11;
 const ONE_WAY_WEIGHT: u8 = 8;
 const PRODUCT_WEIGHT: u8 = 14;

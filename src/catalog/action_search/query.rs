@@ -10,9 +10,9 @@ use super::stem::{stem, words};
 const MAX_TERMS: usize = 16;
 /// Shorter prefixes of a word do not match it.
 const MIN_PREFIX_CHARS: usize = 2;
-/// The most words of a query that together may name a platform.
+/// The maximum number of words in a query that together name one platform.
 const MAX_NAME_WORDS: usize = 3;
-/// How much a match counts of two adjacent words that the action writes as one, in sixteenths.
+/// The weight of a match of two adjacent words that the action writes as one, in sixteenths.
 const JOINED_WEIGHT: u8 = 15;
 
 #[derive(Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::ranking::{Ranking, ScoredRow};
 use super::score::{Filter, Match, Scorer};
 use crate::ports::StorageError;
 
-/// The most rows that are kept: one more than are counted.
+/// The maximum number of rows that are kept: one more than is counted.
 pub const MAX_MATCHES: usize = 10_001;
 /// Oversampling factor: features are read for this many times the requested rows first.
 const OVERSAMPLING: usize = 4;

@@ -103,7 +103,7 @@ fn features(ordered: &[(usize, &Platform, &PlatformIndex)]) -> SectionWriter {
     SectionWriter { blocks, rest: vec![rarity(rows.len(), 0.0)] }
 }
 
-/// The platforms and actions that have a word.
+/// The platforms and actions that contain a word.
 #[derive(Default)]
 struct WordPostings {
     platforms: Vec<(usize, PostingFlags)>,

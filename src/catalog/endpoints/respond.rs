@@ -268,7 +268,7 @@ fn names(platforms: Option<&Names>) -> &str {
 /// What a list of actions depends on in addition to what is stored.
 fn shown_of(platforms: Option<&Names>, limits: &Limits) -> String {
     let limits = limits.fingerprint();
-    // No platform's name has a slash.
+    // Platform names contain no slash.
     let between = if limits.is_empty() { "" } else { "/" };
     [names(platforms), between, &limits].concat()
 }

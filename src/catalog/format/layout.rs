@@ -97,8 +97,8 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Binary search: the first of `0..len` for which `holds` is true, or `len`. `holds` must be false before it and true
-/// from it on.
+/// Binary search: the first of `0..len` for which `holds` is true, or `len`. `holds` must be false before that
+/// index and true from there on.
 pub fn first_where(len: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, len);
     while low < high {

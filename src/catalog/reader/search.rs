@@ -30,8 +30,8 @@ pub struct SearchFilter {
     pub visible: Option<Names>,
 }
 
-/// The number of matches among which a platform is expected that the query names.
-const BEST: usize = 10;
+/// A platform that the query names should be among this many best matches.
+const TOP_MATCHES: usize = 10;
 
 /// Limits of spelling correction: words per query, and bytes per word.
 const MAX_CORRECTED_WORDS: usize = 3;
@@ -75,7 +75,7 @@ fn platform_notes(
             let name = platforms.name(index).to_owned();
             if platform.is_empty() {
                 platform_notes.empty.push(name);
-            } else if !ranking.page(0..BEST).iter().any(|row| platform.has_row(*row)) {
+            } else if !ranking.page(0..TOP_MATCHES).iter().any(|row| platform.has_row(*row)) {
                 platform_notes.unmatched.push(name);
             }
         }

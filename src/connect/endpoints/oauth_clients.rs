@@ -132,8 +132,8 @@ fn no_scopes(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
     })
 }
 
-/// The error if a member changes that decides where the stored secret is sent. Only a caller who knows the secret may change
-/// it.
+/// The error if a request without the secret changes a member that decides where the secret is sent. Only a caller who
+/// knows the secret may change it.
 fn secret_needed(changed: &str) -> Problem {
     let what = format!("is required when `{changed}` changes: it decides where the secret is sent");
     let location = Location::Pointer("/clientSecret".to_owned());

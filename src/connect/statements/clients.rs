@@ -96,8 +96,8 @@ pub enum NewSecret<'a> {
     Sealed(&'a Sealed),
 }
 
-/// Inserts or updates an OAuth client. Changes nothing if the secret would be kept while the hosts change to which it is sent:
-/// the permission to set clients does not include reading their secrets.
+/// Inserts or updates an OAuth client. Changes nothing if the secret would be kept although the hosts that
+/// receive it change: the permission to set clients does not include reading their secrets.
 pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
     let (keeps, sealed) = match new.secret {
         NewSecret::Keep => (1, Param::Null),

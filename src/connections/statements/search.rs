@@ -102,7 +102,7 @@ impl Sql<'_> {
     }
 
     /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without one, of its account. A token's
-    /// identity comes first, so that the token can't learn how many connections of others lead to an account.
+    /// identity comes first, so that the token can't learn how many connections of others belong to an account.
     fn whole(&mut self, filter: &ConnectionFilter) -> &mut Self {
         match (&filter.identity, &filter.account) {
             (Some(identity), _) => {

@@ -112,7 +112,7 @@ impl<'a> Sql<'a> {
         self.push(" AND c.identity = ").text(identity)
     }
 
-    /// Adds the condition that the connection leads to this account, if given.
+    /// Adds the condition that the connection belongs to this account at the platform, if given.
     pub(super) fn of_account(&mut self, account: Option<&str>) -> &mut Self {
         let Some(account) = account else { return self };
         self.push(" AND c.platform_account_id = ").text(account)

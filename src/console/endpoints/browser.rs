@@ -28,8 +28,8 @@ use crate::util::rfc3339::rfc3339;
 /// The header with the signed identity that Cloudflare Access adds to requests.
 pub const ACCESS_HEADER: &str = "cf-access-jwt-assertion";
 
-/// Who opens the pages, for the rate limit: anyone who knows the address. The browsers that have started are limited singly, so that
-/// requests for the page can't lock them out.
+/// Who opens the pages, for the rate limit: anyone who knows the address. Browsers that have started a sign-in are limited
+/// separately, so that requests for the page can't lock them out.
 const OF_PAGES: &str = "page";
 
 /// The body of the exchange.
@@ -37,8 +37,8 @@ const EXCHANGE_FIELDS: [Field; 1] =
     [Field::required("code", FieldCheck::Text(|_| None), "The code of the sign-in.")];
 
 impl<P: Ports> ConsoleContext<'_, P> {
-    /// Asks whether to sign in to the account. Also if a page of this host leads here: strangers choose where the consent page of
-    /// agents and the end of an attempt to connect lead to.
+    /// Asks whether to sign in to the account, even if a page of this host linked here: strangers choose where the consent
+    /// page of agents and the end of a connect attempt redirect.
     pub(super) async fn show(&self, request: &Request) -> Result<Response, Problem> {
         if request.origin != self.base {
             // The cookie must be that of the host to which the provider redirects.

@@ -322,13 +322,13 @@ impl<P: Ports> Import<'_, P> {
                 Err(connection_limit_reached(self.context.caller))
             }
             StoreOutcome::NothingWritten => {
-                let detail = "Another request changed the connection meanwhile. Import it again, if it still needs that.";
+                let detail = "Another request changed the connection in the meantime. Import it again if it still needs it.";
                 Err(Problem::new(Code::PreconditionFailed, detail))
             }
         }
     }
 
-    /// Whether a connection has these credentials already. Credentials that can't be decrypted are not the same.
+    /// Whether a connection already has these credentials. Credentials that can't be decrypted count as different.
     fn has_same(
         &self,
         connection: &str,

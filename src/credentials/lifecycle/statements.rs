@@ -264,7 +264,7 @@ impl CredentialsKey<'_> {
     }
 }
 
-/// The begin of the minute before the run that finds what is due at this time.
+/// The start of the minute before the run that finds what is due at this time.
 fn minute_of(at: u64) -> u64 {
     at.saturating_sub(1).saturating_div(MINUTE_MS).saturating_mul(MINUTE_MS)
 }
@@ -402,8 +402,8 @@ pub struct FailureReason<'a> {
     pub status: Option<u16>,
 }
 
-/// Makes the check of a connection due now, because the platform has refused a call. Credentials that are due already,
-/// or wait for another attempt, stay as they are.
+/// Makes the check of a connection due now, because the platform has refused a call. Credentials that are already due,
+/// or wait for another attempt, are not changed.
 #[must_use]
 pub fn check_soon(account: &str, environment: Environment, id: &str, now: u64) -> Statement {
     Statement {

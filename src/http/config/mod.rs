@@ -126,7 +126,7 @@ pub struct Variables {
     /// Its accent colour: `#rrggbb`.
     #[serde(deserialize_with = "text")]
     pub app_color: String,
-    /// Its address: an `https:` URL, or an `http:` one of this machine.
+    /// The app's address: an `https:` URL, or an `http:` URL on this machine.
     #[serde(deserialize_with = "text")]
     pub app_url: String,
     /// The service's own address: `https://vault.example`.
@@ -135,7 +135,7 @@ pub struct Variables {
     /// The lifetime of an agent's access token in seconds: a whole number from 60 to 86,400. Anything else selects the default.
     #[serde(deserialize_with = "text")]
     pub agent_token_seconds: String,
-    /// The base URL of an OTLP collector: an `https:` URL, or an `http:` one of this machine.
+    /// The base URL of an OTLP collector: an `https:` URL, or an `http:` URL on this machine.
     #[serde(deserialize_with = "text")]
     pub otlp_url: String,
     /// Headers of requests to the collector: `name=value` pairs, separated by commas.

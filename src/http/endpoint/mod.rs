@@ -1,4 +1,4 @@
-//! Every endpoint of the API, described once. Routes, `Allow`, scopes, the parts that are read of a request, the client's
+//! Every endpoint of the API, described once. Routes, `Allow`, scopes, the parts of a request that are read, the client's
 //! URLs and the `OpenAPI` document are derived from the table; a test compares the table in `docs/api.md` with it.
 
 mod table;

@@ -94,7 +94,7 @@ fn method(
         _ => key.r#in == In::Header && key.name.eq_ignore_ascii_case("authorization"),
     };
     for (key, scheme) in keys {
-        // OAuth clients have an ID already.
+        // OAuth clients already have an ID.
         let variable = if method.is_oauth2() && letters(&key.name).ends_with("clientid") {
             CLIENT_ID.to_owned()
         } else {

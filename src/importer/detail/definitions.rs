@@ -15,8 +15,8 @@ use crate::terms::Method;
 
 /// The longest chain of references.
 const MAX_CHAIN: usize = 16;
-/// The most bytes that are parsed to follow references, many times what the largest known document needs. Otherwise,
-/// many references to a large value could keep the import busy for hours.
+/// The maximum number of bytes that are parsed to follow references: many times what the largest known document
+/// needs. Without a limit, many references to one large value could keep the import busy for hours.
 const MAX_PARSED: usize = 2 << 30;
 /// The maximum length of a name, in characters.
 const MAX_NAME: usize = 120;

@@ -32,7 +32,7 @@ use units::Draft;
 
 /// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 1000;
-/// The most alternatives of security schemes.
+/// The maximum number of alternative security requirements.
 const MAX_SECURITY: usize = 100;
 /// Per scheme.
 const MAX_SCOPES: usize = 200;

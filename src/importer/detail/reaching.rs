@@ -7,9 +7,9 @@ use super::definitions::Definitions;
 use super::schema;
 use crate::catalog::action::stored::TOO_LARGE;
 
-/// The most bytes of the schemas of all parameters and the body, or of a response, without definitions.
+/// The maximum size of the schemas of all parameters and the body, or of a response, in bytes, without definitions.
 const MAX_SCHEMA: usize = 96 << 10;
-/// The most bytes of all such schemas of a document, many times what the largest known one has.
+/// The maximum total size of these schemas in a document, in bytes: many times what the largest known one has.
 const MAX_WRITTEN: usize = 1 << 30;
 
 /// The definitions that some schemas of an action refer to.

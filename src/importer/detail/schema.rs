@@ -261,7 +261,7 @@ fn nullable(mut schema: Map<String, Value>) -> Map<String, Value> {
     }
 }
 
-/// The JSON type for a document's name of a type.
+/// The JSON type that a document's type name stands for.
 pub fn json_type(kind: &str) -> Option<&'static str> {
     Some(match kind.to_ascii_lowercase().as_str() {
         "string" | "date" | "datetime" | "date-time" | "uuid" | "text" | "file" => "string",

@@ -10,13 +10,13 @@ use super::reaching::Reaching;
 use crate::catalog::action::stored::{Reached, StoredAction, StoredResponse};
 use crate::catalog::action::unit::{Deflated, deflate, write_unit};
 
-/// The most bytes of definitions for an action's input.
+/// The maximum size of the definitions for an action's input, in bytes.
 const INPUT_BYTES: usize = 64 << 10;
-/// The most bytes of definitions for one of its responses.
+/// The maximum size of the definitions for one of its responses, in bytes.
 const RESPONSE_BYTES: usize = 20 << 10;
-/// The most bytes of an inflated unit, unless it has a single action.
+/// The maximum size of an inflated unit in bytes. A unit with a single action may be larger.
 const UNIT_BYTES: usize = 576 << 10;
-/// The most bytes of a deflated unit.
+/// The maximum size of a deflated unit, in bytes.
 pub const MAX_DEFLATED: usize = 64 << 10;
 
 /// An action whose schemas have been converted.

@@ -26,7 +26,7 @@ use crate::importer::{hash, source, text};
 
 /// The script that downloads documents.
 const SCRIPT: &str = "scripts/sources/download.mjs";
-/// The most operations of each kind that are listed.
+/// The maximum number of operations of each kind that are listed.
 const SHOWN: usize = 10;
 
 /// Download the documents that sources.toml names
@@ -124,8 +124,8 @@ impl FetchArgs {
         Ok(if report.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Records the documents that the operator accepts, whose changes an earlier run has reported, in the `own` file.
-    /// Returns the updated list, and the names of the platforms whose document was accepted.
+    /// Accepts the documents that the operator names with `--accept`, if an earlier run reported their changes, and
+    /// records them in the file `own`. Returns the updated list, and the platforms whose document was accepted.
     fn accept(
         &self,
         path: &Path,
@@ -158,7 +158,7 @@ impl FetchArgs {
                 let known = source.pin.as_ref().map(|pin| &pin.hosts);
                 if known != Some(&hosts) && !self.accept_hosts.contains(name) {
                     bail!(
-                        "{platform}: the hosts of the document are others than those that were checked: to accept them too, add --accept-hosts {name}"
+                        "{platform}: the document names other hosts than the one that was checked: to accept these hosts too, add --accept-hosts {name}"
                     );
                 }
                 let pin = Pin {

@@ -76,7 +76,7 @@ fn source(list: &SourceList, name: &str, actions: u32, today: Date) -> String {
         return format!("{state}{}", own.address);
     }
     let pin = listed.and_then(|source| Some((source, source.pin.as_ref()?)));
-    // A document of the list that has not been downloaded is not that of the catalog.
+    // If the listed document has not been downloaded, the catalog was built from another one.
     let is_fetched = pin.is_some_and(|(_, pin)| u32::try_from(pin.operations) == Ok(actions));
     match (pin, listed) {
         (Some((source, pin)), _) if is_fetched => {

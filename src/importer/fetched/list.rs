@@ -215,7 +215,7 @@ impl Entry {
     }
 }
 
-/// An `https` URL, or one of this machine.
+/// An `https` URL, or a URL on this machine.
 fn is_url(text: &str) -> bool {
     let is_local = ["http://localhost:", "http://127.0.0.1:"];
     !text.contains(char::is_whitespace)

@@ -2,12 +2,12 @@
 
 use super::schema::{Argument, Field, Schema, Type, TypeRef};
 
-/// The most scalars of the first level, and of each object of the second.
+/// The maximum number of scalars on the first level, and in each object on the second.
 const MAX_LEAVES: [usize; 2] = [60, 40];
 /// The fields that identify or describe an object. They come first, since some schemas sort their fields by name.
-const FIRST: [&str; 9] =
+const FIRST_FIELDS: [&str; 9] =
     ["id", "identifier", "key", "name", "title", "displayName", "email", "url", "status"];
-/// The most objects of the second level.
+/// The maximum number of objects on the second level.
 const MAX_OBJECTS: usize = 15;
 
 /// Without its braces. `None` for a scalar.
@@ -51,7 +51,9 @@ fn leaves(schema: &Schema, name: &str, max: usize) -> Vec<String> {
     let fields = schema.fields(name).iter();
     let fields = fields.filter(|field| is_usable(field) && schema.is_leaf(field.r#type.name()));
     let mut names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
-    names.sort_by_key(|name| FIRST.iter().position(|first| first == name).unwrap_or(FIRST.len()));
+    names.sort_by_key(|name| {
+        FIRST_FIELDS.iter().position(|first| first == name).unwrap_or(FIRST_FIELDS.len())
+    });
     names.into_iter().take(max).map(str::to_owned).collect()
 }
 

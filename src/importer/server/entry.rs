@@ -9,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use crate::importer::entries::Entries;
 use crate::importer::scalar::{FirstText, OptionalMap, Texts};
 
-/// The most servers that are kept.
+/// The maximum number of servers that are kept.
 const MAX_SERVERS: usize = 50;
 
 /// `servers`, or what is in its place.

@@ -15,7 +15,7 @@ use crate::targets::fill::FillError;
 use crate::targets::host::Host;
 use entry::{Entry, Servers, Variable};
 
-/// The most values of a variable.
+/// The maximum number of values of a variable.
 const MAX_VALUES: usize = 200;
 /// The maximum length of a URL, in bytes.
 const MAX_URL: usize = 2048;

@@ -9,7 +9,7 @@ use crate::importer::detail::schema::json_type;
 
 /// The longest chain of schemas.
 const MAX_CHAIN: u8 = 16;
-/// The members of a schema that are values which it describes.
+/// The members of a schema that contain an instance of the schema.
 const VALUES: [&str; 3] = ["const", "default", "example"];
 /// The members that are lists of such values.
 const LISTS: [&str; 2] = ["enum", "examples"];

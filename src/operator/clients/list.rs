@@ -11,11 +11,10 @@ use super::{base, url};
 use crate::connect::client::OauthClient;
 use crate::connect::endpoints::redirect_uri;
 use crate::operator::keys::arguments::account;
-use crate::operator::shards::{STAYS, Shards};
+use crate::operator::shards::{NOT_MOVED_AWAY, Shards};
 use crate::operator::sql::StringLiteral;
 use crate::operator::storage_target::StorageTarget;
 
-/// `clients list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
     /// Only the clients of this account
@@ -55,13 +54,14 @@ struct LocatedClient {
 fn all(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClient>> {
     let only = account.map(|name| format!(" AND account = {}", StringLiteral(name)));
     let sql = format!(
-        "SELECT *, account IN (SELECT account FROM account_moves WHERE step = 'arriving') AS arrives FROM oauth_clients WHERE {STAYS}{}",
+        "SELECT *, account IN (SELECT account FROM account_moves WHERE step = 'arriving') AS arrives FROM oauth_clients WHERE {NOT_MOVED_AWAY}{}",
         only.unwrap_or_default()
     );
-    Ok(once(shards.rows(&sql)?))
+    Ok(deduplicate(shards.rows(&sql)?))
 }
 
-fn once(mut found: Vec<LocatedClient>) -> Vec<OauthClient> {
+/// Removes duplicates: of two copies of a client, the one that is served stays.
+fn deduplicate(mut found: Vec<LocatedClient>) -> Vec<OauthClient> {
     let owner = |client: &OauthClient| {
         let OauthClient { account, environment, platform, name, .. } = client;
         (account.clone(), environment.as_str(), platform.clone(), name.clone())
@@ -89,7 +89,9 @@ pub fn list(args: &List) -> Result<()> {
     }
     print!("{}", table(&clients, &redirect_uri));
     if base.is_empty() {
-        println!("It begins with your service's address, which --url would add.");
+        println!(
+            "The redirect URI begins with the URL of your service. To include it, pass --url."
+        );
     }
     Ok(())
 }
@@ -176,7 +178,8 @@ redirect URI  http://localhost:8787/connect/callback
             found(second, "b", 0),
             found(first, "a", 0),
         ];
-        let ids: Vec<String> = once(copies).into_iter().map(|client| client.client_id).collect();
+        let ids: Vec<String> =
+            deduplicate(copies).into_iter().map(|client| client.client_id).collect();
         assert_eq!(ids, ["a", "b", "c"]);
         let [client, ..] = &clients;
         let document = Value::Object(to_json(client, uri).unwrap());

@@ -57,7 +57,6 @@ pub struct ClientRef {
     environment: Environment,
 }
 
-/// `clients remove`
 #[derive(Debug, Clone, Args)]
 pub struct Remove {
     #[command(flatten)]
@@ -101,7 +100,6 @@ fn remove(args: &Remove) -> Result<()> {
     Ok(())
 }
 
-/// The name of a client.
 fn client_name(text: &str) -> Result<String, String> {
     rules::client_name(text).map_or_else(|| Ok(text.to_owned()), |what| Err(what.to_owned()))
 }

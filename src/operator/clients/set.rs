@@ -25,7 +25,6 @@ use crate::ports::Clock as _;
 use crate::storage::metering::Metered;
 use crate::terms::Scopes;
 
-/// `clients set`
 #[derive(Debug, Clone, Args)]
 pub struct Set {
     #[command(flatten)]
@@ -135,7 +134,7 @@ pub fn set(args: &Set) -> Result<()> {
         request: &request,
         endpoint: Keyed::SetOauthClient,
         arguments: std::slice::from_ref(platform),
-        // The operator needs no key; this one is never used.
+        // `Context` requires a caller, but the operator needs no key: this one is never checked.
         caller: &Caller::Key(key),
         service: &service,
         capacity_error: None,
@@ -160,7 +159,8 @@ pub fn set(args: &Set) -> Result<()> {
     let done = if response.status == 201 { "Set" } else { "Replaced" };
     let whose = format!("{account} ({})", environment.as_str());
     eprintln!("{done} the {} of {whose}.", noun(text("platform"), text("name")));
-    let note = if is_known { "" } else { " at your service's address, which --url would add" };
+    let note =
+        if is_known { "" } else { ", after the URL of your service (to include it, pass --url)" };
     eprintln!("Register this redirect URI at the platform{note}:");
     println!("{}", text("redirectUri"));
     for warning in document.get("warnings").and_then(Value::as_array).into_iter().flatten() {

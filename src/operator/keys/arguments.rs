@@ -43,7 +43,7 @@ pub fn account(text: &str) -> Result<String, String> {
     if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
         Ok(text.to_owned())
     } else {
-        Err("an account is 1 to 64 of A-Z a-z 0-9 . _ -".into())
+        Err("an account has 1 to 64 characters of A-Z a-z 0-9 . _ -".into())
     }
 }
 
@@ -55,7 +55,7 @@ pub fn key_id(text: &str) -> Result<String> {
     let what =
         if text.starts_with("sk_") { "a key's secret, not its id" } else { "not a key's id" };
     bail!(
-        "that is {what}. An id looks like 1b4e28ba-2fa1-4d2b-883f-0016d3cca427; to see those of your keys:\n  npm run keys -- list"
+        "that is {what}. An id looks like 1b4e28ba-2fa1-4d2b-883f-0016d3cca427; to list the ids of your keys:\n  npm run keys -- list"
     )
 }
 
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_are_each_once_and_in_order() {
+    fn scopes_are_sorted_without_duplicates() {
         let scopes = |requested: &[Scope]| scopes(requested).to_string();
         let default = Scope::ALL.into_iter().filter(|scope| scope.is_default());
         assert_eq!(scopes(&[]), default.collect::<Scopes>().to_string());

@@ -14,7 +14,6 @@ use crate::operator::storage_target::StorageTarget;
 use crate::operator::when::{Expiry, Moment};
 use crate::terms::{Environment, Scope, Scopes};
 
-/// `keys create`
 #[derive(Debug, Clone, Args)]
 pub struct Create {
     /// The account that the key belongs to: 1–64 characters of A-Z a-z 0-9 . _ -

@@ -1,4 +1,4 @@
-//! `keys demo`: the key that `npm start` shows. It `is_valid` only with local storage, so storing it in a file is safe.
+//! `keys demo`: the key that `npm start` shows. It is valid only with local storage, so storing it in a file is safe.
 
 use std::fs;
 use std::io::Write as _;
@@ -21,7 +21,6 @@ const ACCOUNT: &str = "demo";
 /// Next to the database with the key's hash, so that both are deleted together.
 const FILE: &str = "v3/d1/demo-key.json";
 
-/// `keys demo`
 #[derive(Debug, Clone, Args)]
 pub struct Demo {
     #[command(flatten)]
@@ -35,7 +34,7 @@ struct DemoKey {
     secret: String,
 }
 
-/// Prints the demo key. Creates one if there is none, or if it no longer `is_valid`.
+/// Prints the demo key. Creates one if there is none, or if it is no longer valid.
 pub fn demo(args: &Demo) -> Result<()> {
     if args.storage_target.remote {
         bail!(
@@ -45,14 +44,15 @@ pub fn demo(args: &Demo) -> Result<()> {
     let storage = Storage::open(&args.storage_target)?;
     let file = args.storage_target.folder(&storage.project)?.join(FILE);
     let shards = Shards::from_storage(storage);
-    let kept = fs::read(&file).ok().and_then(|json| serde_json::from_slice::<DemoKey>(&json).ok());
-    let key = match kept {
+    let stored =
+        fs::read(&file).ok().and_then(|json| serde_json::from_slice::<DemoKey>(&json).ok());
+    let key = match stored {
         Some(key) if is_valid(&shards, &key)? => key,
         _ => {
             let table = KeyTable(shards.database_for(ACCOUNT)?);
             let (row, key) = add(&table, ACCOUNT, Environment::Test, scopes(&Scope::ALL), None)?;
             let key = DemoKey { id: row.id, secret: key.reveal().into() };
-            keep(&file, &key).with_context(|| format!("the file {}", file.display()))?;
+            store(&file, &key).with_context(|| format!("the file {}", file.display()))?;
             key
         }
     };
@@ -70,7 +70,7 @@ fn is_valid(shards: &Shards, key: &DemoKey) -> Result<bool> {
 }
 
 /// Writes the file atomically, readable by its owner only.
-fn keep(file: &Path, key: &DemoKey) -> Result<()> {
+fn store(file: &Path, key: &DemoKey) -> Result<()> {
     let new = file.with_extension("new");
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

@@ -39,10 +39,10 @@ impl Warning {
     /// Human-readable.
     pub fn words(self) -> String {
         match self {
-            Self::ExpiresSoon(millis) => format!("expires in {}", about(millis)),
+            Self::ExpiresSoon(millis) => format!("expires in {}", format_duration(millis)),
             Self::Expired => "expired".into(),
             Self::Forwarded => {
-                "rotate: it names a database from which its account has moved".into()
+                "rotate it: its account has moved, so each request queries two databases".into()
             }
             Self::Unused(days) => format!("not used for {}", format_count(days, "day")),
         }
@@ -50,7 +50,7 @@ impl Warning {
 }
 
 /// A duration in the largest whole unit.
-fn about(millis: i64) -> String {
+fn format_duration(millis: i64) -> String {
     let whole = |unit| millis.checked_div(unit).unwrap_or_default();
     match millis {
         DAY_MS.. => format_count(whole(DAY_MS), "day"),

@@ -15,7 +15,6 @@ use crate::operator::storage_target::StorageTarget;
 use crate::operator::when::{Day, Moment};
 use crate::terms::Scope;
 
-/// `keys list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
     /// Only the keys of this account

@@ -47,7 +47,6 @@ pub enum Command {
     Demo(demo::Demo),
 }
 
-/// `keys revoke`
 #[derive(Debug, Clone, Args)]
 pub struct Revoke {
     /// The key's id, as `keys list` shows it

@@ -13,7 +13,6 @@ use crate::operator::shards::Shards;
 use crate::operator::storage_target::StorageTarget;
 use crate::operator::when::{Expiry, Moment, NewExpiry, Overlap};
 
-/// `keys rotate`
 #[derive(Debug, Clone, Args)]
 pub struct Rotate {
     /// The id of the key to replace, as `keys list` shows it
@@ -99,7 +98,7 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     let hash = key.hash().to_string();
     let written = table.replace(&Replacement { old: &old, new: &new, hash: &hash, ends })?;
     let Some((new, old)) = written else {
-        bail!("{id} was changed meanwhile, and nothing was done: see `npm run keys -- list`");
+        bail!("{id} was changed in the meantime, so nothing was done: see `npm run keys -- list`");
     };
     let output = RotationOutput {
         new: KeyOutput::new(&new, Some(key.reveal()), now),

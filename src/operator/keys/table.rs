@@ -112,9 +112,9 @@ fn replace(replacement: &Replacement<'_>) -> [String; 2] {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Replacement<'a> {
-    /// As it was read.
+    /// The row of the old key, as it was read.
     pub old: &'a Row,
-    /// With the account, environment and scopes of the old key.
+    /// The row of the new key, with the account, environment and scopes of the old one.
     pub new: &'a Row,
     /// The SHA-256 of the new secret, in hexadecimal.
     pub hash: &'a str,

@@ -33,7 +33,7 @@ const TWO_YEARS: u64 = 2 * 365 * 24 * 60 * 60 * 1_000;
 /// The maximum length of a name, in characters.
 const NAME_CHARS: usize = 128;
 
-/// Identity types, each with its percentage and the most connections of one identity.
+/// Identity types, each with its percentage and the maximum number of connections of one identity.
 const KINDS: [(&str, u64, u64); 4] =
     [("user", 72, 6), ("team", 14, 10), ("organization", 9, 20), ("project", 5, 8)];
 
@@ -47,7 +47,7 @@ struct IdentityState<'a> {
     identity: String,
     identity_type: &'static str,
     name: String,
-    /// How many connections it still gets.
+    /// The number of connections still to generate.
     left: u64,
     /// The platform and label of each connection so far.
     has: Vec<(&'a str, &'static str)>,
@@ -65,7 +65,7 @@ pub struct Generator<'a> {
     number: u64,
     count: u64,
     left: u64,
-    holder: IdentityState<'a>,
+    current: IdentityState<'a>,
 }
 
 impl<'a> Generator<'a> {
@@ -83,7 +83,7 @@ impl<'a> Generator<'a> {
             number,
             count,
             left: count,
-            holder: IdentityState::default(),
+            current: IdentityState::default(),
         }
     }
 
@@ -121,7 +121,8 @@ impl<'a> Generator<'a> {
         })
     }
 
-    fn holder(&mut self) -> Option<IdentityState<'a>> {
+    /// The next identity, and how many connections it gets.
+    fn next_identity(&mut self) -> Option<IdentityState<'a>> {
         let (identity_type, _, max) = *self.weighted(&KINDS, |kind| kind.1)?;
         let language = self.weighted(LANGUAGES, |language| language.weight)?;
         let (identity, name) = match identity_type {
@@ -171,10 +172,10 @@ impl<'a> Generator<'a> {
         if self.percent(12) {
             return None;
         }
-        let name = &self.holder.name;
+        let name = &self.current.name;
         let longer = format!("{} – {name}", platform.name);
         let fits = longer.chars().count() <= NAME_CHARS && !longer.contains(char::is_control);
-        Some(if fits && self.percent(25) { longer } else { self.holder.name.clone() })
+        Some(if fits && self.percent(25) { longer } else { self.current.name.clone() })
     }
 
     fn tags(&mut self) -> Vec<&'static str> {
@@ -202,7 +203,7 @@ impl<'a> Generator<'a> {
         (0..20).find_map(|_| {
             let platform = self.platforms.pick(&mut self.random)?;
             let label = if self.percent(88) { "default" } else { self.early(LABELS) };
-            (!self.holder.has.contains(&(platform.platform.as_str(), label)))
+            (!self.current.has.contains(&(platform.platform.as_str(), label)))
                 .then_some((platform, label))
         })
     }
@@ -214,15 +215,15 @@ impl<'a> Iterator for Generator<'a> {
     fn next(&mut self) -> Option<Row<'a>> {
         let age = self.age()?;
         self.left = self.left.checked_sub(1)?;
-        let known = if self.holder.left > 0 { self.free() } else { None };
+        let known = if self.current.left > 0 { self.free() } else { None };
         let (platform, label) = if let Some(found) = known {
             found
         } else {
-            self.holder = self.holder()?;
+            self.current = self.next_identity()?;
             self.free()?
         };
-        self.holder.left = self.holder.left.saturating_sub(1);
-        self.holder.has.push((&platform.platform, label));
+        self.current.left = self.current.left.saturating_sub(1);
+        self.current.has.push((&platform.platform, label));
         self.number = self.number.checked_add(1)?;
         let state = self.weighted(&STATES, |state| state.1)?.0;
         let platform_version = if self.percent(4) {
@@ -237,8 +238,8 @@ impl<'a> Iterator for Generator<'a> {
             platform,
             platform_version,
             label,
-            identity: self.holder.identity.clone(),
-            identity_type: self.holder.identity_type,
+            identity: self.current.identity.clone(),
+            identity_type: self.current.identity_type,
             name: self.name(platform),
             state,
             tags: self.tags(),

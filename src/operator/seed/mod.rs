@@ -84,7 +84,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         signal_hook::flag::register(signal, Arc::clone(&stopped)).context("waiting for signals")?;
     }
     let results = database.query(&[statements::before(&args.account, args.environment)])?;
-    let before: StateBefore = results.rows(0)?.pop().context("the database counts nothing")?;
+    let before: StateBefore = results.rows(0)?.pop().context("the database returned no counts")?;
     let tenant = format!(
         "account {} ({}) {}",
         args.account,
@@ -142,9 +142,9 @@ fn format_count(connections: u64) -> String {
 
 /// Adds to an error how many connections were stored before it.
 fn with_progress(error: anyhow::Error, done: u64) -> anyhow::Error {
-    let at_once = format!("{error:#}").contains("UNIQUE constraint failed");
-    let why = if at_once {
-        "; another seed is running here, so wait for it and run this again"
+    let is_concurrent = format!("{error:#}").contains("UNIQUE constraint failed");
+    let why = if is_concurrent {
+        "; another seed is writing to this database: wait until it ends, then run this again"
     } else {
         ""
     };

@@ -10,7 +10,7 @@ use crate::operator::sql::StringLiteral;
 use crate::terms::Environment;
 use crate::util::case_fold::fold;
 
-/// Below the longest statement that D1 accepts, which is 100,000 bytes.
+/// The maximum length of a statement. D1 accepts 100,000 bytes.
 const STATEMENT_BYTES: usize = 95_000;
 
 /// The state of the database before a seed.
@@ -22,7 +22,7 @@ pub struct StateBefore {
     pub last: u64,
 }
 
-/// The SQL that selects [`Before`].
+/// The SQL that selects [`StateBefore`].
 pub fn before(account: &str, environment: Environment) -> String {
     format!(
         "SELECT coalesce((SELECT sum(n) FROM connection_counts WHERE account = {} AND environment = {} \

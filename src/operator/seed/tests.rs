@@ -46,7 +46,7 @@ fn every_row_is_valid() {
         let tags: HashSet<_> = row.tags.iter().collect();
         assert!(row.tags.len() <= 6 && tags.len() == row.tags.len(), "{row:?}");
         assert!((NOW - TWO_YEARS..=NOW).contains(&row.created_at), "{row:?}");
-        assert!(row.created_at >= oldest, "the oldest come first: {row:?}");
+        assert!(row.created_at >= oldest, "older than the previous row: {row:?}");
         oldest = row.created_at;
     }
 }
@@ -66,7 +66,7 @@ fn every_word_is_valid_in_every_position() {
         assert!(is_text(word, 128) && !word.contains(',') && word.trim() == *word, "{word}");
     }
     for list in [TAGS, LABELS, DOMAINS, SLUGS] {
-        assert_eq!(list.iter().collect::<HashSet<_>>().len(), list.len(), "one stands twice");
+        assert_eq!(list.iter().collect::<HashSet<_>>().len(), list.len(), "a word occurs twice");
     }
 }
 
@@ -120,8 +120,12 @@ fn generates_every_kind_of_value() {
     }
     assert!(rows.iter().any(|row| fold(&row.identity) != row.identity));
     assert!(rows.iter().any(|row| !row.identity.is_ascii()));
-    let holders: HashSet<_> = rows.iter().map(|row| &row.identity).collect();
-    assert!((5_000..15_000).contains(&holders.len()), "one in two or three: {}", holders.len());
+    let identities: HashSet<_> = rows.iter().map(|row| &row.identity).collect();
+    assert!(
+        (5_000..15_000).contains(&identities.len()),
+        "two or three connections each: {} identities",
+        identities.len()
+    );
 }
 
 #[test]
@@ -183,7 +187,7 @@ fn stores_exactly_the_generated_rows() {
         let owner = Owner { account, environment: Environment::Live, written_by };
         let rows = rows(&platforms, 6, read(&db, account).last.saturating_add(1), 2_000);
         for statement in insert(rows.clone(), owner) {
-            assert!(statement.len() < 100_000, "D1 takes no longer ones");
+            assert!(statement.len() < 100_000, "longer than D1 accepts");
             db.execute_batch(&statement).unwrap();
         }
         made.extend(rows);

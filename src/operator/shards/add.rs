@@ -15,7 +15,6 @@ use crate::operator::storage::Storage;
 use crate::operator::storage_target::StorageTarget;
 use crate::operator::wrangler::{Wrangler, json_in};
 
-/// `shards add`
 #[derive(Debug, Clone, Args)]
 pub struct Add {
     /// The total number of databases. Default: one more than now
@@ -34,7 +33,7 @@ struct ListedDatabase {
 
 pub fn add(args: &Add) -> Result<()> {
     let project = Project::find()?;
-    let started = started(&project, &args.storage_target)?;
+    let started = earlier_progress(&project, &args.storage_target)?;
     let total = match args.total {
         Some(total) => usize::from(total),
         // Finishes an interrupted run first.
@@ -76,14 +75,14 @@ pub fn add(args: &Add) -> Result<()> {
     Ok(())
 }
 
-/// The progress of earlier runs.
+/// What earlier runs have done.
 struct AddProgress {
     count: usize,
     /// Whether every database was created, with its tables.
     is_whole: bool,
 }
 
-fn started(project: &Project, storage_target: &StorageTarget) -> Result<AddProgress> {
+fn earlier_progress(project: &Project, storage_target: &StorageTarget) -> Result<AddProgress> {
     let all = project.ids()?.databases;
     let is_created = !storage_target.remote || !all.values().any(|id| is_placeholder(id));
     let mut is_whole = is_created;

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_files_of_another_form_unchanged() {
+    fn rejects_files_of_another_form() {
         let inline =
             "d1_databases = [{binding = \"VAULT\"}]\n[[kv_namespaces]]\nbinding = \"CATALOG\"\n";
         assert!(ids(inline).is_ok());

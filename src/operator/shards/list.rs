@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::{ACCOUNTS, Shards};
 use crate::operator::storage_target::StorageTarget;
 
-/// `shards list`
 #[derive(Debug, Clone, Args)]
 pub struct List {
     #[command(flatten)]
@@ -18,7 +17,6 @@ pub struct List {
     json: bool,
 }
 
-/// The content of a database.
 #[derive(Deserialize)]
 struct DatabaseContent {
     accounts: u64,
@@ -47,7 +45,7 @@ pub fn list(args: &List) -> Result<()> {
     for database in &shards.0 {
         let results = database.query(std::slice::from_ref(&sql))?;
         let content: DatabaseContent =
-            results.rows(0)?.pop().context("the database counts nothing")?;
+            results.rows(0)?.pop().context("the database returned no counts")?;
         all.push(DatabaseView {
             shard: database.shard.number(),
             binding: database.shard.binding(),

@@ -1,4 +1,4 @@
-//! The databases of a project, and in which of them an account is; the commands under `shards`.
+//! The databases of a project and the accounts in each; the commands under `shards`.
 //!
 //! | file | contents |
 //! |---|---|
@@ -72,11 +72,12 @@ struct DatabaseLoad {
 /// Accounts with a key, connection or OAuth client, except those in transit.
 const ACCOUNTS: &str = "SELECT account FROM api_keys UNION SELECT account FROM connection_counts UNION SELECT account FROM oauth_clients EXCEPT SELECT account FROM account_moves WHERE step IN ('left', 'arriving')";
 
-/// Excludes the rows of old copies, whose account is in another database now.
-pub const STAYS: &str = "account NOT IN (SELECT account FROM account_moves WHERE step = 'left')";
+/// The condition that excludes old copies: rows whose account is in another database now.
+pub const NOT_MOVED_AWAY: &str =
+    "account NOT IN (SELECT account FROM account_moves WHERE step = 'left')";
 
-/// The index of the database for an account: the one that has it, or else the smallest one, or of equal ones that with
-/// the fewest accounts. Returns `None` for a new account when every database has `full` bytes.
+/// The index of the database for an account: the one that has it, or else the smallest one; of equally small
+/// ones, the one with the fewest accounts. Returns `None` for a new account when every database has `full` bytes.
 fn choose(loads: &[DatabaseLoad], full: u64) -> Result<Option<usize>> {
     let mut holders = loads.iter().enumerate().filter(|(_, load)| load.has_account > 0);
     if let Some((home, _)) = holders.next() {
@@ -128,7 +129,7 @@ impl Shards {
         for database in &self.0 {
             let results = database.query(std::slice::from_ref(&sql))?;
             let load: DatabaseLoad =
-                results.rows(0)?.pop().context("the database counts nothing")?;
+                results.rows(0)?.pop().context("the database returned no counts")?;
             loads.push(DatabaseLoad { size: results.size, ..load });
         }
         let max = self.max_bytes()?;

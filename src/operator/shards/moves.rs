@@ -22,7 +22,6 @@ use crate::storage::capacity::FULL;
 const CONNECTION: u64 = 2_600;
 const EVENT: u64 = 800;
 
-/// `shards move`
 #[derive(Debug, Clone, Args)]
 pub struct MoveArgs {
     /// The account
@@ -38,7 +37,6 @@ pub struct MoveArgs {
     storage_target: StorageTarget,
 }
 
-/// `shards clean`
 #[derive(Debug, Clone, Args)]
 pub struct Clean {
     /// Only the old copy of this account, however recent it is
@@ -76,7 +74,7 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
         return Ok(());
     }
     if move_state(target, account)?.is_none() && move_state(source, account)?.is_none() {
-        check_room(&shards, source, target, account)?;
+        ensure_fits(&shards, source, target, account)?;
     }
     let mut progress = ProgressReport::default();
     let moved = step.run(|phase, done, all| progress.report(phase, done, all));
@@ -160,10 +158,10 @@ fn size(database: &Database, account: &str) -> Result<(Size, u64)> {
         "SELECT {account} IN ({ACCOUNTS}) AS has_account, (SELECT ifnull(sum(n), 0) FROM connection_counts WHERE account = {account} AND dimension = 'all') AS connections, (SELECT count(*) FROM events WHERE account = {account}) AS events"
     );
     let results = database.query(&[sql])?;
-    Ok((results.rows(0)?.pop().context("the database counts nothing")?, results.size))
+    Ok((results.rows(0)?.pop().context("the database returned no counts")?, results.size))
 }
 
-fn check_room(shards: &Shards, source: &Database, target: &Database, account: &str) -> Result<()> {
+fn ensure_fits(shards: &Shards, source: &Database, target: &Database, account: &str) -> Result<()> {
     let (size, _) = size(source, account)?;
     let (_, used) = self::size(target, account)?;
     let needs = size.connections.saturating_mul(CONNECTION);
@@ -171,7 +169,7 @@ fn check_room(shards: &Shards, source: &Database, target: &Database, account: &s
     let max = shards.max_bytes()?.saturating_mul(FULL).checked_div(100).unwrap_or_default();
     ensure!(
         used.saturating_add(needs) <= max,
-        "the account needs about {} MB, which {} does not have: move it elsewhere, or add a database with `npm run shards -- add`",
+        "the account needs about {} MB, which {} does not have: move it to another database, or add one with `npm run shards -- add`",
         needs.div_ceil(1_000_000),
         target.shard.binding()
     );

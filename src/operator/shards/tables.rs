@@ -43,14 +43,14 @@ pub(super) const TABLES: [Table; 17] = [
     Table { name: "api_keys", key: &["hash"], event: None },
 ];
 
-/// Rows that triggers derive from these, counted too: tables, and the SQL that counts.
+/// Tables whose rows triggers derive, which are counted too, each with the SQL that counts.
 const DERIVED: [(&str, &str); 3] = [
     ("connection_tags", "count(*)"),
     ("connection_counts", "count(*)"),
     ("connection_counts", "ifnull(sum(n), 0)"),
 ];
 
-/// The database in which rows are read. The id of an event is larger by this number in the target.
+/// The database in which rows are read, with the number by which ids of events are larger in the target.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RowView {
     Source(u64),
@@ -58,7 +58,7 @@ pub(super) enum RowView {
 }
 
 impl RowView {
-    /// Added to an id of this database to get that of the target.
+    /// The number to add to an id of this database to get the id in the target.
     fn to_target(self) -> i64 {
         match self {
             Self::Source(shift) => signed(shift),
@@ -66,7 +66,7 @@ impl RowView {
         }
     }
 
-    /// Added to an id of this database to get that of the source.
+    /// The number to add to an id of this database to get the id in the source.
     fn to_source(self) -> i64 {
         match self {
             Self::Source(_) => 0,
@@ -74,18 +74,18 @@ impl RowView {
         }
     }
 
-    /// Added to an id of the source to get that of this database.
+    /// The number to add to an id of the source to get the id in this database.
     fn offset_from_source(self) -> i64 {
         self.to_source().saturating_neg()
     }
 }
 
-/// Ids are far smaller than this.
+/// Ids are far below `i64::MAX`.
 fn signed(shift: u64) -> i64 {
     i64::try_from(shift).unwrap_or(i64::MAX)
 }
 
-/// A row as SQL.
+/// A row as SQL literals.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct RowCopy {
     /// Its key in the source: a JSON array.
@@ -103,7 +103,7 @@ pub(super) fn rows<T: DeserializeOwned>(responses: &[Value], at: usize) -> Resul
 }
 
 pub(super) fn one<T: DeserializeOwned>(responses: &[Value], at: usize) -> Result<T> {
-    rows(responses, at)?.pop().context("the database counts nothing")
+    rows(responses, at)?.pop().context("the database returned no counts")
 }
 
 /// The columns to copy, for each table.
@@ -167,7 +167,7 @@ impl Table {
         }
     }
 
-    /// The SQL that selects rows as SQL.
+    /// The SQL that selects rows as SQL literals.
     pub(super) fn select(self, columns: &[String], of: RowView, condition: &str) -> String {
         self.rows(&self.values(columns, of), of, condition)
     }
@@ -237,8 +237,8 @@ impl Table {
         Ok(format!("{}{limit}", parts.join(" UNION ALL ")))
     }
 
-    /// The conditions on keys between two of the source, one after the other in the order of keys. A comparison of row
-    /// values would not use the index of a key that ends in the row's number.
+    /// The conditions that select the keys after `after` and up to `until`, both keys of the source: consecutive ranges in
+    /// the order of keys. A comparison of row values would not use the index of a key that ends in the row's number.
     fn between(self, of: RowView, after: Option<&str>, until: Option<&str>) -> Result<Vec<String>> {
         let literals = |key: &str| self.literals(key, of);
         let after = after.map(literals).transpose()?;
@@ -270,7 +270,7 @@ impl Table {
         })
     }
 
-    /// The values of a key of the source, as literals. A key has one or two.
+    /// The values of a key of the source, as literals. A key has one or two values; the second is empty if there is none.
     fn literals(self, key: &str, of: RowView) -> Result<[String; 2]> {
         let parsed: Vec<Value> = serde_json::from_str(key)?;
         let literal = |at: usize| -> Result<String> {
@@ -336,7 +336,7 @@ impl Table {
             let fixed = begin.len().saturating_add(end.len());
             ensure!(
                 values.len().saturating_add(fixed) < 100_000,
-                "the row {} of {} is larger than D1 takes in a statement: the account can't be moved",
+                "the row {} of {} exceeds D1's limit for a statement: the account can't be moved",
                 copied.key,
                 self.name
             );

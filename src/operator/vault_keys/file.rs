@@ -96,7 +96,7 @@ fn variable(text: &str) -> Result<Parts> {
                     after: Zeroizing::new(format!("\"{tail}")),
                 });
             }
-            (Some(_), Some(_)) => bail!("{NAME} is set twice: leave one of them"),
+            (Some(_), Some(_)) => bail!("{NAME} is set twice: remove one of them"),
         }
     }
     Ok(found.unwrap_or_else(|| {
@@ -124,7 +124,7 @@ fn value(rest: &str) -> Result<(&str, &str)> {
 
 /// Writes a file atomically, readable by its owner only.
 fn replace(path: &Path, text: &[u8]) -> Result<()> {
-    // Keeps a symbolic link.
+    // Writes to the target of a symbolic link, so that the link stays.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name = path.file_name().context("the path does not name a file")?.to_owned();
     name.push(".new");
@@ -136,9 +136,9 @@ fn replace(path: &Path, text: &[u8]) -> Result<()> {
     let mut file = options.open(&new).with_context(|| format!("{}", new.display()))?;
     let written = file.write_all(text).and_then(|()| file.sync_all());
     if let Err(error) = written.and_then(|()| fs::rename(&new, &path)) {
-        // It holds keys.
+        // The incomplete file contains keys.
         drop(fs::remove_file(&new));
-        return Err(error).context("it stays as it was");
+        return Err(error).context("the file was not changed");
     }
     Ok(())
 }

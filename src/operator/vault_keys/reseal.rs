@@ -23,22 +23,21 @@ const BATCH_SIZE: u64 = 100;
 /// Like [`BATCH_SIZE`], for wrangler: all of them go into one command line.
 const BATCH_SIZE_WRANGLER: u64 = 10;
 
-/// `vault-keys reseal`
 #[derive(Debug, Clone, Args)]
 pub struct Reseal {
     #[command(flatten)]
     source: KeySource,
 }
 
-/// Encrypts again the rows of a database.
-fn whole(database: Database, keys: &VaultKeys) -> Result<Progress> {
+/// Re-encrypts the rows of a database.
+fn reseal_database(database: Database, keys: &VaultKeys) -> Result<Progress> {
     let is_local = matches!(database.storage.backend, Backend::Local(_));
     let mut at_once = if is_local { BATCH_SIZE } else { BATCH_SIZE_WRANGLER };
     let ports = OperatorPorts(database);
     let mut all = Progress::default();
     while !all.is_done {
         let run = match wait(some(&ports, keys, at_once)) {
-            // Large rows may be too long for a command line together.
+            // Several large rows together may be too long for a command line.
             Err(_) if at_once == BATCH_SIZE_WRANGLER => {
                 at_once = 1;
                 continue;
@@ -81,7 +80,7 @@ fn ensure_key_deployed(
             names(reports)
         ),
         Readiness::Unconfirmed => bail!(
-            "a service has just received the key `{id}`; within a minute it is known whether another one lacks it. {again}"
+            "a service has just received the key `{id}`; other services that lack it will report within a minute. {again}"
         ),
         Readiness::Divided => bail!(
             "of the services that run on this database, some have the key `{id}` and some lack it, and could not decrypt what it encrypts. They have {}. Stop or update those that lack it. {again}",
@@ -105,7 +104,7 @@ pub fn reseal(args: &Reseal) -> Result<ExitCode> {
     }
     let mut all = Progress::default();
     for database in &shards.0 {
-        let Progress { reencrypted, damaged, .. } = whole(database.clone(), &keys)?;
+        let Progress { reencrypted, damaged, .. } = reseal_database(database.clone(), &keys)?;
         all.reencrypted = all.reencrypted.saturating_add(reencrypted);
         all.damaged = all.damaged.saturating_add(damaged);
     }

@@ -13,7 +13,6 @@ use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
 use crate::operator::when::{Day, Moment};
 
-/// `vault-keys rotate`
 #[derive(Debug, Clone, Args)]
 pub struct Rotate {
     /// The id of the new key: 1–32 characters of a-z 0-9 -. Default: today's date, such as 2026-11-22
@@ -28,7 +27,11 @@ pub struct Rotate {
 }
 
 fn id(text: &str) -> Result<String, String> {
-    if is_id(text) { Ok(text.to_owned()) } else { Err("an id is 1 to 32 of a-z 0-9 -".into()) }
+    if is_id(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("an id has 1 to 32 characters of a-z 0-9 -".into())
+    }
 }
 
 pub fn rotate(args: &Rotate) -> Result<()> {
@@ -106,7 +109,9 @@ fn new_id(
     let first = today.to_string();
     let others = (2..1000).map(|number| format!("{first}-{number}"));
     let found = std::iter::once(first.clone()).chain(others).find(|id| is_free(id));
-    found.with_context(|| format!("there is a key for each id of {first}: choose one with --id"))
+    found.with_context(|| {
+        format!("all ids from {first} to {first}-999 are used: choose another one with --id")
+    })
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
 use crate::operator::when::Moment;
 
-/// `vault-keys status`
 #[derive(Debug, Clone, Args)]
 pub struct Status {
     #[command(flatten)]
@@ -126,7 +125,7 @@ fn table(all: &[KeyStatus], file: Option<&str>, storage_target: &str) -> String 
             }
             (Role::Opens, rows) if rows == needed.attempts => writeln!(
                 text,
-                "\nKeep `{id}` for 10 more minutes: only attempts to connect need it, which end by then."
+                "\nKeep `{id}` for 10 more minutes: only pending connect attempts need it, and they expire by then."
             ),
             (Role::Opens, _) => writeln!(
                 text,
@@ -192,7 +191,7 @@ No row needs `spare`: you can remove it from keys.txt.
 
 Keep `old`: 5 rows need it. `npm run vault-keys -- reseal` re-encrypts them with the first key.
 
-Keep `brief` for 10 more minutes: only attempts to connect need it, which end by then.
+Keep `brief` for 10 more minutes: only pending connect attempts need it, and they expire by then.
 
 `gone\u{1b}` is missing from keys.txt, and 2 rows need it. What it has encrypted can't be read until you put it back.
 ";

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::operator::shards::{STAYS, Shards};
+use crate::operator::shards::{NOT_MOVED_AWAY, Shards};
 use crate::operator::when::Moment;
 
 /// How many rows a key has encrypted, by their content.
@@ -99,7 +99,7 @@ fn count(now: Moment) -> String {
     ]
     .map(|(table, and)| {
         format!(
-            "SELECT '{table}' AS kind, sealed_key, count(*) AS rows FROM {table} WHERE sealed IS NOT NULL AND {STAYS}{and} GROUP BY sealed_key"
+            "SELECT '{table}' AS kind, sealed_key, count(*) AS rows FROM {table} WHERE sealed IS NOT NULL AND {NOT_MOVED_AWAY}{and} GROUP BY sealed_key"
         )
     });
     // D1 takes at most five terms in one compound SELECT.

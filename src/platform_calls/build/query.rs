@@ -16,7 +16,7 @@ pub(super) struct Pairs<'t> {
 }
 
 impl Pairs<'_> {
-    /// Adds a pair that is percent-encoded already.
+    /// Adds a pair that is already percent-encoded.
     pub fn push(&mut self, name: &str, value: &str) {
         if !self.text.is_empty() {
             self.text.push_str(self.between);

@@ -190,7 +190,7 @@ pub async fn ask<P: Ports>(
     let batch = vec![new.insert(), approval::select_of_grant(&grant.id, &id, context.now)];
     let Some(row) = first_row::<Approval>(&ports.batch(batch).await?, 1)? else {
         let detail = format!(
-            "{MAX_PENDING} calls of this agent wait for the user's approval already. Ask the user to decide about them first."
+            "{MAX_PENDING} calls of this agent are already waiting for the user's approval. Ask the user to decide about them first."
         );
         let wait = LIFETIME_MS.checked_div(1000).and_then(|wait| u32::try_from(wait).ok());
         return Err(Problem { retry_after: wait, ..Problem::new(Code::TooManyRequests, detail) });

@@ -96,7 +96,7 @@ pub async fn link<P: Ports>(
         return Ok(None);
     }
     let shard = Shard::new(ports.number()).unwrap_or_default();
-    let token = narrowed(context, principal, connection, shard);
+    let token = download_token(context, principal, connection, shard);
     let grant = context.caller.grant();
     let stored = StoredRequest {
         token: config.sessions.sign(&token).ok_or_else(no_session_secret)?,
@@ -137,8 +137,8 @@ pub async fn link<P: Ports>(
     Ok(Some(FileLink { content_type, size, url, expires_at, hint: HINT }))
 }
 
-/// The token with which a link repeats a call: as the caller's, but only for reading from this connection.
-fn narrowed(
+/// The token with which a link repeats a call: the caller's, restricted to reads from this connection.
+fn download_token(
     context: &Context<'_>,
     principal: &Principal,
     connection: &Connection,

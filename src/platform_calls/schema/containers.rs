@@ -21,7 +21,7 @@ impl Check<'_> {
         self.count(schema, ["minItems", "maxItems"], items.len(), "item", at);
         let first = schema.get("prefixItems").and_then(Value::as_array);
         let first = first.map(Vec::as_slice).unwrap_or_default();
-        // Too many items are a fault already.
+        // Too many items have already been reported as a fault.
         let max = schema.get("maxItems").and_then(Value::as_u64);
         let max = max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
         let items = items.get(..max).unwrap_or(items);

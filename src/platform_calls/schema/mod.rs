@@ -193,7 +193,7 @@ impl Check<'_> {
         if let Some(not) = schema.get("not")
             && self.is_valid(not, value, level)
         {
-            self.fault(at, "is of a kind that is not allowed");
+            self.fault(at, "must not match the schema in `not`");
         }
     }
 }

@@ -181,7 +181,7 @@ fn each_keyword_is_checked() {
             json!(1),
             json!(null),
             "",
-            "is of a kind that is not allowed",
+            "must not match the schema in `not`",
         ),
         (
             json!({"$ref": "#/$defs/d", "$defs": {"d": {"type": "string"}}}),

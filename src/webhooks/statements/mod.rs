@@ -53,7 +53,7 @@ pub struct NewWebhook<'a> {
     pub request: &'a str,
 }
 
-/// Stores a webhook, unless there are `limit` already.
+/// Stores a webhook, unless the environment already has `limit` webhooks.
 #[must_use]
 pub fn insert(principal: &Principal, new: &NewWebhook<'_>, limit: u64) -> Statement {
     statement(
@@ -215,7 +215,7 @@ pub fn select_deliveries(guard: &Guard<'_>, id: &str, query: DeliveryQuery) -> S
 pub struct Replay {
     /// The first event to replay.
     pub from: EventId,
-    /// The last event; `None` for all until now.
+    /// The last event; `None` for all events so far.
     pub to: Option<EventId>,
     /// The maximum number of rows.
     pub limit: u64,

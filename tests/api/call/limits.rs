@@ -369,7 +369,7 @@ fn older_releases_reject_tokens_with_limits() {
     ] {
         assert_eq!(claims(&limited(&api, &limits))["v"], 2, "{limits}");
     }
-    // An older release ignores values that are only entered already, which restrict nothing.
+    // An older release ignores values that are only prefilled: they restrict nothing.
     let host = json!({"host": "my.example"});
     for (member, version) in [("fields", 1), ("fixedFields", 5)] {
         let sent = json!({"platforms": ["hosted"], member: host});

@@ -61,7 +61,7 @@ fn document(tool: &Value) -> BTreeMap<String, f64> {
 }
 
 #[test]
-fn the_words_of_the_tools_lead_to_the_right_one() {
+fn most_tasks_match_the_right_tool_best() {
     let list = listed(&api());
     let tools: Vec<(&str, BTreeMap<String, f64>)> = list
         .as_array()

@@ -36,7 +36,7 @@ fn of(id: &str, rest: &str) -> String {
     format!("/v1/vault/connections/{id}{rest}")
 }
 
-/// All that is stored of connections, and the records about it.
+/// The numbers of connections, credentials, events and audit entries, and the stored credentials.
 fn stored(api: &Api) -> Vec<String> {
     let tables = ["connections", "credentials", "events", "audit"];
     let rows =

@@ -182,7 +182,7 @@ fn states_work_once_in_their_browser_and_in_time() {
         (200, json!("pending"))
     );
 
-    // The right callback exchanges the code, and a repetition does not exchange it again.
+    // The right callback exchanges the code, and repeating it does not exchange the code again.
     script(&api, &[(200, tokens()), (404, json!({}))]);
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 200);
     let again = browser.back(&api, &format!("code=c&state={state}"));

@@ -361,7 +361,7 @@ fn tenants_are_isolated_under_random_requests() {
             0 => simulation.client(&who),
             1 => simulation.connect(&who),
             2 => simulation.begin(&who),
-            // One list checks as much as many other responses.
+            // Rarely, because one list checks as much as many other requests.
             3 if simulation.rng.percent(10) => simulation.attempts(&who),
             3..5 => simulation.attempt(&who),
             _ => simulation.one(&who),

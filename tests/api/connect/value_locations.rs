@@ -64,7 +64,7 @@ fn token_lifetimes_have_several_names_and_units() {
             "{tokens}"
         );
     }
-    // A form, the format of Stack Exchange.
+    // Stack Exchange returns a form.
     let api = api_with_method(&json!({}));
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     *api.env.platform.borrow_mut() = Box::new(|_| {
@@ -644,7 +644,7 @@ fn salesforce_pipedrive_wrike_and_quickbooks_return_their_server() {
 }
 
 #[test]
-fn values_that_can_not_stand_in_their_address_are_not_stored() {
+fn rejects_values_that_are_invalid_in_their_url() {
     let key = api_key(&[field("shop", false), field("tenant", false)]);
     let servers = json!([server("https://{shop}.acme.example/{tenant}/v1")]);
     let oauth = oauth(

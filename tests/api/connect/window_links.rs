@@ -337,7 +337,7 @@ fn a_user_cannot_override_a_fixed_field() {
 }
 
 #[test]
-fn a_sign_in_to_another_account_than_the_fixed_one_fails() {
+fn a_sign_in_to_an_account_other_than_the_fixed_one_fails() {
     let api = desk();
     let token = with_session(&api, &json!({"fixedFields": {"subdomain": SUBDOMAIN}}));
     let started = body(&connect_as(&api, &token, "sign-in", &json!({})));

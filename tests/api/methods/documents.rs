@@ -128,7 +128,7 @@ fn keys_in_cookies_and_the_id_of_an_oauth_client_are_joined_too() {
     assert_eq!(header(&sent_requests[0], "authorization"), Some("Bearer at"));
 }
 
-/// A document of ten operations; as many of them require a header as there are schemas.
+/// A document with ten operations. One operation per schema requires a header with that schema.
 fn with_header_parameter(name: &str, schemas: &[Value]) -> Value {
     let mut paths = json!({});
     for index in 0..10 {
@@ -283,7 +283,7 @@ fn a_caller_chooses_among_the_media_types_of_the_response() {
 }
 
 #[test]
-fn the_connectors_accept_holds_unless_a_caller_or_the_document_names_one() {
+fn callers_and_documents_override_the_connectors_accept_header() {
     let vendor = "application/vnd.acme+json; version=3";
     let responses =
         json!({"responses": {"200": {"description": "ok", "content": {"text/csv": {}}}}});

@@ -211,7 +211,7 @@ fn the_longest_token_fits_a_header() {
 }
 
 #[test]
-fn scopes_are_some_of_the_keys() {
+fn scopes_are_a_subset_of_the_keys_scopes() {
     let api = api();
     let ask = |scopes: &[Scope], input: &Value| {
         let key = api.env.key("acme", Environment::Test, scopes, None);

@@ -60,7 +60,7 @@ fn refuses_every_flipped_bit() {
             bytes[at] ^= 1 << bit;
             refuse(&bytes);
         }
-        // Replaces the last character by each letter, where several texts encode the same signature bytes.
+        // Replace the last character with each letter: several strings decode to the same signature bytes.
         for letter in *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/. " {
             let mut bytes = token.clone().into_bytes();
             if std::mem::replace(&mut bytes[at], letter) != letter
@@ -223,7 +223,7 @@ fn all_refusals_look_the_same() {
 }
 
 #[test]
-fn one_secret_in_one_header() {
+fn accepts_exactly_one_secret_in_one_header() {
     let mut api = Api::new(config(&[("SECRET_HEADERS", "x-key"), ("SESSION_SECRET", SECRET)]));
     api.env.publish(small_catalog());
     let (a, b) = (api.token(&json!({"identity": "ann"})), api.token(&json!({"identity": "bob"})));

@@ -2,15 +2,15 @@
 // All suites share one process and server; `--test-name-pattern` selects.
 import { after, before, describe } from "node:test";
 import { Console, SEVERAL_DOCUMENTS } from "../support/console.mjs";
-import { changedInConsole } from "../suites/console-changes.mjs";
-import { createdInConsole } from "../suites/console-creation.mjs";
-import { editedInConsole } from "../suites/console-editing.mjs";
+import { consoleChanges } from "../suites/console-changes.mjs";
+import { consoleCreation } from "../suites/console-creation.mjs";
+import { consoleEditing } from "../suites/console-editing.mjs";
 import { consoleFailures } from "../suites/console-failures.mjs";
-import { hastyInConsole } from "../suites/console-haste.mjs";
+import { consoleHaste } from "../suites/console-haste.mjs";
 import { consoleHistory } from "../suites/console-history.mjs";
 import { consoleList } from "../suites/console-list.mjs";
 import { consolePanel } from "../suites/console-panel.mjs";
-import { platformInConsole } from "../suites/console-platform.mjs";
+import { consolePlatform } from "../suites/console-platform.mjs";
 
 const fixture = {};
 
@@ -23,10 +23,10 @@ describe("the console: connections", () => {
   consoleList(fixture);
   consolePanel(fixture);
   consoleHistory(fixture);
-  platformInConsole(fixture);
-  changedInConsole(fixture);
-  editedInConsole(fixture);
-  createdInConsole(fixture);
-  hastyInConsole(fixture);
+  consolePlatform(fixture);
+  consoleChanges(fixture);
+  consoleEditing(fixture);
+  consoleCreation(fixture);
+  consoleHaste(fixture);
   consoleFailures(fixture);
 });

@@ -1,7 +1,7 @@
 // Creating, changing and deleting connections; every caller sees a change immediately.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { OF_AUDIT, costOf, expectHeaders, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
+import { AUDIT_ROWS, costOf, expectHeaders, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
 import { key, store } from "../support/keys.mjs";
 import { Caller, expectConnection, expectConnections, expectTrueCounts, one, stored } from "../support/vault.mjs";
 
@@ -63,7 +63,7 @@ export function changes(fixture) {
         { status: 201 },
       );
       const created = Date.parse(connection.createdAt);
-      assert.ok(created >= before - 1 && created <= Date.now() + 1, "created now");
+      assert.ok(created >= before - 1 && created <= Date.now() + 1, "the creation time is now");
       const read = expectConnection(await reader.read(connection.id));
       assert.deepEqual(read, { connection, etag });
       assert.equal(response.header("location"), `http://127.0.0.1:${fixture.server.port}${one(connection.id)}`);
@@ -100,7 +100,7 @@ export function changes(fixture) {
         });
         const problem = expectProblem(response, "connection_exists", { connectionId: holder.id });
         assert.ok(problem.detail.includes(holder.key));
-        assert.deepEqual([costOf(response).calls, costOf(response).rowsWritten], [1, OF_AUDIT]);
+        assert.deepEqual([costOf(response).calls, costOf(response).rowsWritten], [1, AUDIT_ROWS]);
         assert.equal(await stored(fixture.database, caller.key.row.account), rows);
       }
     });
@@ -163,7 +163,7 @@ export function changes(fixture) {
       const before = expectConnection(await owner.read(id));
       const bodies = [{}, { tags }, " { } ", '{"tags":["b","\\u0061","b"]}'];
       // An empty object changes nothing.
-      for (const [body, written] of bodies.map((body, at) => [body, (at % 2) * OF_AUDIT])) {
+      for (const [body, written] of bodies.map((body, at) => [body, (at % 2) * AUDIT_ROWS])) {
         const response = await owner.patch(id, body);
         assert.deepEqual(expectConnection(response), before);
         assert.equal(costOf(response).rowsWritten, written);
@@ -202,7 +202,7 @@ export function changes(fixture) {
         const changed = expectConnection(await owner.patch(id, { tags: [`n${n}`] }, ifMatch(value(etag))), {
           version: String(n + 1),
         });
-        assert.notEqual(changed.etag, etag, "each version has a tag of its own");
+        assert.notEqual(changed.etag, etag, "each version has its own tag");
         etag = changed.etag;
       }
       const { etag: foreign } = await fresh();
@@ -219,9 +219,9 @@ export function changes(fixture) {
       ]) {
         if (value === etag) continue;
         for (const [response, written] of [
-          [await owner.patch(id, { tags: ["no"] }, ifMatch(value)), OF_AUDIT],
+          [await owner.patch(id, { tags: ["no"] }, ifMatch(value)), AUDIT_ROWS],
           [await owner.patch(id, {}, ifMatch(value)), 0],
-          [await owner.remove(id, ifMatch(value)), OF_AUDIT],
+          [await owner.remove(id, ifMatch(value)), AUDIT_ROWS],
         ]) {
           expectProblem(response, "precondition_failed");
           assert.deepEqual([costOf(response).calls, costOf(response).rowsWritten], [1, written]);

@@ -53,7 +53,7 @@ export function concurrency(fixture) {
       assert.deepEqual(
         connection,
         changed.find(({ version }) => version === connection.version),
-        "the last one stays",
+        "the last change is stored",
       );
       expectConnections(await caller.list({ tags: "all" }), { total: 1, rows: [connection] });
       for (const i of [0, 7, 49])
@@ -96,7 +96,7 @@ export function concurrency(fixture) {
       const expected = Array.from({ length: 40 }, (_, i) => `${i % 5}-${Math.floor(i / 5)}`).sort();
       const { connection } = expectConnection(await caller.read(id), { version: "41" });
       assert.deepEqual(connection.tags.toSorted(), expected);
-      assert.ok(refused > 0, "they got into each other's way");
+      assert.ok(refused > 0, "no requests conflicted");
     });
 
     test("of 30 POSTs with one key, one creates it, and the others return its id", async () => {
@@ -186,7 +186,7 @@ export function concurrency(fixture) {
       });
     }
 
-    test("writes that an expired key was rejected for did not happen", async () => {
+    test("writes that are rejected because the key has expired have no effect", async () => {
       const {
         connection: { id },
       } = await fresh("until expired");

@@ -177,7 +177,7 @@ export function configured(fixture) {
         let limited = false;
         for (let i = 0; i <= 2 * LIMIT && !limited; i += 1)
           limited = (await send("/v1/whoami", { secret })).status === 429;
-        assert.ok(limited, `a key may ask more than ${LIMIT} times a minute`);
+        assert.ok(limited, `the limit of ${LIMIT} requests a minute was not reached`);
         const response = await send(path, { secret, method });
         if (Math.floor(Date.now() / 60_000) === minute) return response;
       }

@@ -1,7 +1,7 @@
 // Responses of platforms that deviate from the RFCs: each is understood, or ends the attempt with its own reason.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { App, Visitor, agree, openCallback, connectingKey, isCallback } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
 
@@ -32,8 +32,8 @@ const FAILURES = [
     (it) => reply(it, "error=bad_verification_code&error_description=It+expired.", { type: "text/html" }),
   ],
   ["`ok: false` in a 200", "code_rejected", (it) => reply(it, { ok: false, error: "invalid_code" })],
-  ["the client's fault", "client_rejected", (it) => reply(it, { error: "invalid_client" }, { status: 401 })],
-  ["the scopes' fault", "request_rejected", (it) => reply(it, { error: "invalid_scope" }, { status: 400 })],
+  ["a client error", "client_rejected", (it) => reply(it, { error: "invalid_client" }, { status: 401 })],
+  ["a scope error", "request_rejected", (it) => reply(it, { error: "invalid_scope" }, { status: 400 })],
   ["a page at 502", "platform_unavailable", (it) => reply(it, "<h1>Bad</h1>", { status: 502, type: "text/html" })],
   ["a page at 200", "invalid_answer", (it) => reply(it, "<h1>Hello</h1>", { type: "text/html" })],
   ["nothing at 204", "invalid_answer", (it) => it.writeHead(204).end()],
@@ -43,7 +43,7 @@ const FAILURES = [
   ["too many requests", "platform_unavailable", (it) => reply(it, {}, { status: 429 })],
   ["a connection that is reset", "platform_unavailable", (it) => it.socket.resetAndDestroy()],
   [
-    "half an answer",
+    "half a response",
     "platform_unavailable",
     (it) => {
       it.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
@@ -72,7 +72,7 @@ export function connectAnswers(fixture) {
   const app = new App(() => fixture.server, made);
   let people = 0;
 
-  /** Connects an account; `answer` is the token endpoint's response. */
+  /** Connects an account; `response` sends the response of the token endpoint. */
   async function visit(platform, response, input = {}) {
     people += 1;
     const code = fixture.stub.on(`code-${people}-Zx9Qw7 +&`, response);
@@ -81,11 +81,11 @@ export function connectAnswers(fixture) {
     const url = new URL(await agree(visitor, link));
     url.searchParams.set("pick", new URLSearchParams({ code }).toString());
     const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
-    const page = await comeBack(visitor, back);
-    assert.equal(fixture.stub.asked(code), 1, "a code is used once");
+    const page = await openCallback(visitor, back);
+    assert.equal(fixture.stub.requestCount(code), 1, "a code is used once");
     // Reloading the page shows the same, and sends no request to the platform.
-    assert.deepEqual((await comeBack(visitor, back)).told, page.told);
-    assert.equal(fixture.stub.asked(code), 1);
+    assert.deepEqual((await openCallback(visitor, back)).data, page.data);
+    assert.equal(fixture.stub.requestCount(code), 1);
     return { id, page, url, code };
   }
 
@@ -121,7 +121,7 @@ export function connectAnswers(fixture) {
       test(`no tokens: ${name}`, async () => {
         const { id, page } = await visit("plain", response);
         assert.deepEqual(
-          [page.status, page.heading, page.told.status],
+          [page.status, page.heading, page.data.status],
           [200, "plain could not be connected", "failed"],
         );
         const detail = await app.failed(id, code);
@@ -140,7 +140,7 @@ export function connectAnswers(fixture) {
       assert.deepEqual([held.authMethod, held.accessToken], ["oauth", tokens.access_token]);
     });
 
-    test("a body of JSON, and scopes with commas", async () => {
+    test("a token request as JSON, with comma-separated scopes", async () => {
       const tokens = freshTokens({ scope: "read,write" });
       const { id, url, code } = await visit("json-body", (it) => reply(it, tokens));
       assert.equal(url.searchParams.get("scope"), "read,write");
@@ -158,7 +158,7 @@ export function connectAnswers(fixture) {
       });
     });
 
-    test("tokens within a member, and members to keep", async () => {
+    test("tokens in a nested member, and additional members to store", async () => {
       const response = { ok: true, team: { id: "T1" }, authed_user: { id: "U1", ...freshTokens() } };
       const { id } = await visit("nested", (it) => reply(it, response));
       const held = await app.credentials((await app.connected(id)).id);
@@ -166,13 +166,13 @@ export function connectAnswers(fixture) {
       assert.deepEqual(held.members, { team: { id: "T1" }, "/authed_user/id": "U1" });
     });
 
-    test("fewer scopes than asked for are reported", async () => {
+    test("missing scopes are reported", async () => {
       const { id } = await visit("plain", (it) => reply(it, freshTokens({ scope: "read" })));
       const status = await app.status((await app.connected(id)).id);
       assert.deepEqual([status.scopes, status.missingScopes], [["read"], ["write"]]);
     });
 
-    test("a refresh keeps what the platform omits, and a failed one loses nothing", async () => {
+    test("a refresh keeps members that the platform omits, and a failed one keeps the tokens", async () => {
       const first = freshTokens();
       const { id } = await visit("plain", (it) => reply(it, first));
       const connection = await app.connected(id);

@@ -1,20 +1,29 @@
 // Attacks on connecting an account, each with the exact response.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { App, Visitor, agree, comeBack, connectingKey, isCallback, leadOn, readPage } from "../support/connecting.mjs";
+import {
+  App,
+  Visitor,
+  agree,
+  openCallback,
+  connectingKey,
+  isCallback,
+  confirmLink,
+  readPage,
+} from "../support/connecting.mjs";
 import { secrets } from "../support/http.mjs";
 import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
 
-const ELSEWHERE = [403, "This was started in another browser"];
-const OVER = [410, "This link is no longer valid"];
+const OTHER_BROWSER = [403, "This was started in another browser"];
+const LINK_EXPIRED = [410, "This link is no longer valid"];
 const INCOMPLETE = [400, "This address is incomplete"];
-const FOREIGN = [403, "Open the link itself"];
+const CROSS_SITE = [403, "Open the link itself"];
 const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
-/** Its words are shorter than secrets, which the service would remove. */
-const SAID = `"> <script> alert(1) </script> <img src=x onerror='x'>`;
-const said = ({ status, heading }) => [status, heading];
+/** Markup in an error text. Its words are shorter than secrets, which the service would remove. */
+const ERROR_TEXT = `"> <script> alert(1) </script> <img src=x onerror='x'>`;
+const statusAndHeading = ({ status, heading }) => [status, heading];
 
 export function connectAttacks(fixture) {
   const [made, live, other] = [
@@ -25,8 +34,8 @@ export function connectAttacks(fixture) {
   const [app, liveApp, otherApp] = [made, live, other].map((key) => new App(() => fixture.server, key));
   let people = 0;
 
-  /** A user who is at the platform, with the address that would lead back. */
-  async function away({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...input } = {}) {
+  /** Takes a user to the platform. Returns the callback address to which it would redirect. */
+  async function userAtPlatform({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...input } = {}) {
     const index = (people += 1);
     const begun = await of.begin({ platform, identity: `user ${index}`, ...input });
     const address = new URL(await agree(visitor, begun.link));
@@ -36,7 +45,7 @@ export function connectAttacks(fixture) {
     return { ...begun, visitor, address, back, code };
   }
 
-  /** The same address with other parameters; undefined leaves one out. */
+  /** The same address with other parameters; undefined removes one. */
   function changed(url, parameters) {
     const address = new URL(url);
     for (const [name, value] of Object.entries(parameters))
@@ -58,31 +67,38 @@ export function connectAttacks(fixture) {
     });
 
     test("a state works once", async () => {
-      const { id, visitor, back, code } = await away();
-      assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
+      const { id, visitor, back, code } = await userAtPlatform();
+      assert.deepEqual(statusAndHeading(await openCallback(visitor, back)), [200, "plain is connected"]);
       const connection = await app.connected(id);
       const again = changed(back, { code: fixture.stub.on("a second code Qx7", (it) => reply(it, freshTokens())) });
-      assert.deepEqual(said(await comeBack(visitor, again)), [200, "plain is connected"]);
-      assert.deepEqual([fixture.stub.asked(code), fixture.stub.asked("a second code Qx7")], [1, 0]);
+      assert.deepEqual(statusAndHeading(await openCallback(visitor, again)), [200, "plain is connected"]);
+      assert.deepEqual([fixture.stub.requestCount(code), fixture.stub.requestCount("a second code Qx7")], [1, 0]);
       assert.deepEqual(await app.connected(id), connection);
-      assert.deepEqual(said(await comeBack(new Visitor(), back)), ELSEWHERE);
+      assert.deepEqual(statusAndHeading(await openCallback(new Visitor(), back)), OTHER_BROWSER);
     });
 
     test("ten concurrent callbacks cause one exchange", async () => {
-      const { id, visitor, back, code } = await away();
-      const pages = await Promise.all(Array.from({ length: 10 }, () => comeBack(visitor, back)));
+      const { id, visitor, back, code } = await userAtPlatform();
+      const pages = await Promise.all(Array.from({ length: 10 }, () => openCallback(visitor, back)));
       for (const page of pages)
-        assert.ok(["200 plain is connected", "409 One moment"].includes(said(page).join(" ")), said(page).join(" "));
-      assert.equal(fixture.stub.asked(code), 1);
+        assert.ok(
+          ["200 plain is connected", "409 One moment"].includes(statusAndHeading(page).join(" ")),
+          statusAndHeading(page).join(" "),
+        );
+      assert.equal(fixture.stub.requestCount(code), 1);
       await app.connected(id);
     });
 
-    test("guessed, cut, doubled", async () => {
-      const { id, visitor, back } = await away();
+    test("guessed states and malformed callbacks are rejected", async () => {
+      const { id, visitor, back } = await userAtPlatform();
       const { searchParams } = new URL(back);
       const [state, code] = [searchParams.get("state"), searchParams.get("code")];
       for (const guess of ["x", state.slice(1), `${state}x`, state.toLowerCase(), "%27 OR 1=1", "A".repeat(2000)])
-        assert.deepEqual(said(await comeBack(visitor, changed(back, { state: guess }))), OVER, guess);
+        assert.deepEqual(
+          statusAndHeading(await openCallback(visitor, changed(back, { state: guess }))),
+          LINK_EXPIRED,
+          guess,
+        );
       const base = back.split("?")[0];
       for (const query of [
         "",
@@ -96,13 +112,17 @@ export function connectAttacks(fixture) {
         `code=${code}&state=${state}&iss=a&iss=b`,
         `code=${"c".repeat(17_000)}&state=${state}`,
       ])
-        assert.deepEqual(said(await comeBack(visitor, `${base}?${query}`)), INCOMPLETE, query.slice(0, 100));
+        assert.deepEqual(
+          statusAndHeading(await openCallback(visitor, `${base}?${query}`)),
+          INCOMPLETE,
+          query.slice(0, 100),
+        );
       assert.equal((await app.attempt(id)).status, "pending");
-      assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
+      assert.deepEqual(statusAndHeading(await openCallback(visitor, back)), [200, "plain is connected"]);
     });
 
-    test("a platform that posts a form, for which the browser keeps its cookie back", async () => {
-      const { id, visitor, back, code } = await away();
+    test("a callback as a cross-site form, which has no cookie, is redirected to a GET", async () => {
+      const { id, visitor, back, code } = await userAtPlatform();
       const { origin, pathname, search } = new URL(back);
       const headers = [
         ["Origin", "https://id.example"],
@@ -111,45 +131,48 @@ export function connectAttacks(fixture) {
       const posted = { headers, body: `${search.slice(1)}&id_token=secret` };
       const response = await new Visitor().request("POST", origin + pathname, posted);
       assert.deepEqual([response.status, response.header("location")], [303, back]);
-      assert.deepEqual([(await app.attempt(id)).status, fixture.stub.asked(code)], ["pending", 0]);
-      assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
+      assert.deepEqual([(await app.attempt(id)).status, fixture.stub.requestCount(code)], ["pending", 0]);
+      assert.deepEqual(statusAndHeading(await openCallback(visitor, back)), [200, "plain is connected"]);
       await app.connected(id);
     });
 
-    test("a refusal without a state ends the attempt of its own browser only", async () => {
-      const { id, visitor, back, code } = await away();
+    test("a denial without a state ends only the attempt of its own browser", async () => {
+      const { id, visitor, back, code } = await userAtPlatform();
       const base = back.split("?")[0];
-      for (const stranger of [new Visitor(), (await away()).visitor])
-        await comeBack(stranger, `${base}?error=access_denied`);
+      for (const stranger of [new Visitor(), (await userAtPlatform()).visitor])
+        await openCallback(stranger, `${base}?error=access_denied`);
       assert.equal((await app.attempt(id)).status, "pending");
-      assert.deepEqual(said(await comeBack(visitor, `${base}?error=access_denied`)), [200, "plain was not connected"]);
+      assert.deepEqual(statusAndHeading(await openCallback(visitor, `${base}?error=access_denied`)), [
+        200,
+        "plain was not connected",
+      ]);
       assert.equal((await app.attempt(id)).error.code, "denied");
-      await comeBack(visitor, back);
-      assert.equal(fixture.stub.asked(code), 0);
+      await openCallback(visitor, back);
+      assert.equal(fixture.stub.requestCount(code), 0);
     });
 
-    test("a state of another browser, with and without a cookie of its own", async () => {
-      const { id, visitor, back, code, link } = await away();
+    test("a state from another browser is rejected, with and without a cookie", async () => {
+      const { id, visitor, back, code, link } = await userAtPlatform();
       const { port } = new URL(back);
-      const [bare, busy, forger] = [new Visitor(), (await away()).visitor, new Visitor()];
+      const [bare, busy, forger] = [new Visitor(), (await userAtPlatform()).visitor, new Visitor()];
       forger.setCookie(port, "__Host-connect", "A".repeat(43));
       for (const stranger of [bare, busy, forger]) {
-        assert.deepEqual(said(await comeBack(stranger, back)), ELSEWHERE);
+        assert.deepEqual(statusAndHeading(await openCallback(stranger, back)), OTHER_BROWSER);
         // The link is bound as well.
-        assert.deepEqual(said(readPage(await stranger.get(link))), ELSEWHERE);
-        assert.deepEqual(said(readPage(await stranger.submit(link))), ELSEWHERE);
+        assert.deepEqual(statusAndHeading(readPage(await stranger.get(link))), OTHER_BROWSER);
+        assert.deepEqual(statusAndHeading(readPage(await stranger.submit(link))), OTHER_BROWSER);
       }
-      assert.deepEqual([(await app.attempt(id)).status, fixture.stub.asked(code)], ["pending", 0]);
-      assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
+      assert.deepEqual([(await app.attempt(id)).status, fixture.stub.requestCount(code)], ["pending", 0]);
+      assert.deepEqual(statusAndHeading(await openCallback(visitor, back)), [200, "plain is connected"]);
       await app.connected(id);
     });
 
-    test("an attempt of another account, and of another environment", async () => {
+    test("an attempt is visible only in its own account and environment", async () => {
       const visitor = new Visitor();
       const [mine, theirs, lives] = [
-        await away({ visitor }),
-        await away({ visitor, of: otherApp }),
-        await away({ visitor, of: liveApp }),
+        await userAtPlatform({ visitor }),
+        await userAtPlatform({ visitor, of: otherApp }),
+        await userAtPlatform({ visitor, of: liveApp }),
       ];
       for (const [one, owner] of [
         [mine, app],
@@ -161,16 +184,16 @@ export function connectAttacks(fixture) {
           if (reader === owner) assert.equal(response.status, 200);
           else assert.deepEqual([response.status, response.json.code], [404, "attempt_not_found"]);
         }
-      // In one browser, each state leads to the account that began it, whatever code comes with it.
+      // In one browser, each state leads to the account that started it, whatever the code.
       const states = [mine, theirs, lives].map(({ back }) => new URL(back).searchParams.get("state"));
-      await comeBack(visitor, changed(mine.back, { state: states[1] }));
+      await openCallback(visitor, changed(mine.back, { state: states[1] }));
       const connection = await otherApp.connected(theirs.id);
       assert.equal((await app.call("GET", `/v1/vault/connections/${connection.id}`)).status, 404);
       assert.equal((await app.askCredentials(connection.id)).status, 404);
       assert.equal((await liveApp.askCredentials(connection.id)).status, 404);
       assert.equal((await app.attempt(mine.id)).status, "pending");
       assert.equal((await app.call("POST", "/v1/vault/connect", { connection: connection.id })).status, 404);
-      await comeBack(visitor, lives.back);
+      await openCallback(visitor, lives.back);
       assert.equal((await liveApp.connected(lives.id)).environment, "live");
     });
 
@@ -186,22 +209,22 @@ export function connectAttacks(fixture) {
         ["plain", EVIL, false],
         ["plain", `${fixture.stub.origin}/any`, true],
       ]) {
-        const { id, visitor, back, code } = await away({ platform, pick: iss === undefined ? {} : { iss } });
-        const page = await comeBack(visitor, back);
+        const { id, visitor, back, code } = await userAtPlatform({ platform, pick: iss === undefined ? {} : { iss } });
+        const page = await openCallback(visitor, back);
         if (fits) {
-          assert.deepEqual(said(page), [200, `${platform} is connected`], `${iss}`);
+          assert.deepEqual(statusAndHeading(page), [200, `${platform} is connected`], `${iss}`);
           continue;
         }
-        assert.deepEqual(said(page), [200, `${platform} could not be connected`], `${iss}`);
+        assert.deepEqual(statusAndHeading(page), [200, `${platform} could not be connected`], `${iss}`);
         assert.equal(
           await app.failed(id, "issuer_mismatch"),
           `The response did not come from ${platform}, so it was not used.`,
         );
-        assert.equal(fixture.stub.asked(code), 0, "the code goes nowhere");
+        assert.equal(fixture.stub.requestCount(code), 0, "the code is not sent to any server");
       }
     });
 
-    test("addresses to return to", async () => {
+    test("only return URLs of allowed origins are accepted", async () => {
       for (const returnUrl of [
         "https://evil.example/",
         "https://app.example.evil.example/",
@@ -246,9 +269,9 @@ export function connectAttacks(fixture) {
         ["https://APP.example:443", (id) => `https://APP.example:443?connect=${id}`],
         ["https://app.example/?a='b'&amp;", (id) => `https://app.example/?a='b'&amp;&connect=${id}`],
       ]) {
-        const { id, visitor, back } = await away({ returnUrl });
-        const page = await comeBack(visitor, back);
-        assert.deepEqual(page.told, {
+        const { id, visitor, back } = await userAtPlatform({ returnUrl });
+        const page = await openCallback(visitor, back);
+        assert.deepEqual(page.data, {
           attempt: id,
           status: "succeeded",
           origin: "https://app.example",
@@ -268,33 +291,36 @@ export function connectAttacks(fixture) {
         question.paragraphs[0],
         `This link connects an account at plain to Sample <b>App</b>, for the user “${EVIL}&amp;”.`,
       );
-      const address = new URL(await leadOn(visitor, link));
+      const address = new URL(await confirmLink(visitor, link));
       const back = `http://127.0.0.1:${fixture.server.port}/connect/callback`;
       const state = encodeURIComponent(address.searchParams.get("state"));
       const evil = encodeURIComponent(EVIL);
       // Neither value was issued by the service.
       for (const query of [`state=${evil}&code=${evil}`, `state=${evil}&error=${evil}&error_description=${evil}`])
-        assert.deepEqual(said(await comeBack(visitor, `${back}?${query}`)), OVER);
+        assert.deepEqual(statusAndHeading(await openCallback(visitor, `${back}?${query}`)), LINK_EXPIRED);
       for (const path of [`/connect/go/${evil}`, `/connect/go/${evil}?x=${evil}`])
-        assert.deepEqual(said(readPage(await visitor.get(`http://127.0.0.1:${fixture.server.port}${path}`))), OVER);
-      assert.deepEqual(said(await comeBack(visitor, `${back}?${evil}=${evil}`)), INCOMPLETE);
+        assert.deepEqual(
+          statusAndHeading(readPage(await visitor.get(`http://127.0.0.1:${fixture.server.port}${path}`))),
+          LINK_EXPIRED,
+        );
+      assert.deepEqual(statusAndHeading(await openCallback(visitor, `${back}?${evil}=${evil}`)), INCOMPLETE);
       // The platform's own error text.
-      const page = await comeBack(
+      const page = await openCallback(
         visitor,
-        `${back}?state=${state}&error=${evil}&error_description=${encodeURIComponent(SAID)}&error_uri=${evil}&${evil}=${evil}`,
+        `${back}?state=${state}&error=${evil}&error_description=${encodeURIComponent(ERROR_TEXT)}&error_uri=${evil}&${evil}=${evil}`,
       );
-      assert.deepEqual(said(page), [200, "plain could not be connected"]);
-      assert.equal(page.paragraphs[0], `plain rejects the app's request: ${SAID}.`);
+      assert.deepEqual(statusAndHeading(page), [200, "plain could not be connected"]);
+      assert.equal(page.paragraphs[0], `plain rejects the app's request: ${ERROR_TEXT}.`);
 
-      const words = { error: "invalid_grant", error_description: SAID, error_uri: SAID };
-      const told = await away();
-      fixture.stub.on(told.code, (it) => reply(it, words, { status: 400 }));
-      const refused = await comeBack(told.visitor, told.back);
-      assert.equal(refused.paragraphs[0], `plain no longer accepts its own code (invalid_grant): ${SAID}.`);
-      assert.equal(await app.failed(told.id, "code_rejected"), refused.paragraphs[0]);
+      const words = { error: "invalid_grant", error_description: ERROR_TEXT, error_uri: ERROR_TEXT };
+      const rejected = await userAtPlatform();
+      fixture.stub.on(rejected.code, (it) => reply(it, words, { status: 400 }));
+      const refused = await openCallback(rejected.visitor, rejected.back);
+      assert.equal(refused.paragraphs[0], `plain no longer accepts its own code (invalid_grant): ${ERROR_TEXT}.`);
+      assert.equal(await app.failed(rejected.id, "code_rejected"), refused.paragraphs[0]);
     });
 
-    test("values that would lead to another host", async () => {
+    test("field values cannot lead to another host", async () => {
       const values = [
         "evil.example#",
         "evil.example/",
@@ -361,8 +387,8 @@ export function connectAttacks(fixture) {
       });
       secrets.add(token);
       const holder = new App(() => fixture.server, { secret: token });
-      const bobs = await away({ identity: "bob" });
-      await comeBack(bobs.visitor, bobs.back);
+      const bobs = await userAtPlatform({ identity: "bob" });
+      await openCallback(bobs.visitor, bobs.back);
       const bob = await app.connected(bobs.id);
       for (const [input, status, code] of [
         [{ platform: "plain", identity: "bob" }, 403, "insufficient_scope"],
@@ -407,7 +433,7 @@ export function connectAttacks(fixture) {
         ]),
       ]) {
         const response = await visitor.request("POST", link, { headers });
-        assert.deepEqual(said(readPage(response)), FOREIGN, JSON.stringify(headers));
+        assert.deepEqual(statusAndHeading(readPage(response)), CROSS_SITE, JSON.stringify(headers));
         assert.deepEqual(response.all("set-cookie"), []);
       }
       assert.equal((await app.attempt(id)).status, "pending");
@@ -417,12 +443,12 @@ export function connectAttacks(fixture) {
     test("a forwarded link asks first, and belongs to the first browser that confirms", async () => {
       const { link } = await app.begin({ platform: "plain", identity: "forwarded" });
       const [first, second] = [new Visitor(), new Visitor()];
-      assert.deepEqual(said(readPage(await first.get(link))), [200, "Connect plain to Sample <b>App</b>?"]);
+      assert.deepEqual(statusAndHeading(readPage(await first.get(link))), [200, "Connect plain to Sample <b>App</b>?"]);
       // A HEAD request binds nothing, since chat programs send one for a preview.
       assert.equal((await first.request("HEAD", link)).body.length, 0);
       const address = await agree(second, link);
-      assert.deepEqual(said(readPage(await first.get(link))), ELSEWHERE);
-      assert.deepEqual(said(readPage(await first.submit(link))), ELSEWHERE);
+      assert.deepEqual(statusAndHeading(readPage(await first.get(link))), OTHER_BROWSER);
+      assert.deepEqual(statusAndHeading(readPage(await first.submit(link))), OTHER_BROWSER);
       // The browser that opened the link may follow it again.
       assert.equal((await second.get(link)).header("location"), address);
     });
@@ -447,7 +473,7 @@ export function connectAttacks(fixture) {
     after(() => server?.stop());
 
     test("no request is sent to this machine, and the response gives the reason", async () => {
-      const asked = fixture.stub.requests.length;
+      const before = fixture.stub.requests.length;
       const plain = await strictApp.connect({ platform: "plain", identity: "ann" });
       assert.deepEqual([plain.status, plain.json.code], [400, "invalid_body"]);
       assert.deepEqual(plain.json.errors, [
@@ -460,7 +486,7 @@ export function connectAttacks(fixture) {
           detail: "`fields/shop` can't be used: `shop` must lead to a public host name and the usual port",
         },
       ]);
-      assert.equal(fixture.stub.requests.length, asked);
+      assert.equal(fixture.stub.requests.length, before);
     });
   });
 }

@@ -76,8 +76,12 @@ export function connectForwarded(fixture) {
         await confirm(popup);
         await enterKey(popup);
         await heading(inner, "Your account is connected").waitFor();
-        const heard = await page.evaluate(() => window.heard.map(({ status }) => status));
-        assert.deepEqual([...new Set(heard)], ["waiting"], "a page that the token is not for hears nothing");
+        const statuses = await page.evaluate(() => window.messages.map(({ status }) => status));
+        assert.deepEqual(
+          [...new Set(statuses)],
+          ["waiting"],
+          "a page that the token is not for only learns that a window waits",
+        );
       });
       assert.deepEqual(await platforms("covered@example.com"), ["keyed"]);
     });

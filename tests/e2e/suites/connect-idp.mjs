@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { App, Visitor, agree, openCallback, connectingKey, isCallback } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
 
@@ -14,7 +14,7 @@ async function eventually(look) {
   for (const until = Date.now() + 15_000; ; ) {
     const seen = await look();
     if (seen !== undefined) return seen;
-    assert.ok(Date.now() < until, "it did not come");
+    assert.ok(Date.now() < until, "the result did not arrive in time");
     await pause(POLL_MS);
   }
 }
@@ -27,8 +27,8 @@ export function connectIdp(fixture) {
   async function visit(input, { as = input.identity, deny, visitor = new Visitor() } = {}) {
     const { id, link } = await app.begin(input);
     const url = await agree(visitor, link);
-    const back = await fixture.idp.visit(visitor, url, { login: as, deny }, isCallback);
-    return { id, page: await comeBack(visitor, back), url: new URL(url), back: new URL(back) };
+    const callbackUrl = await fixture.idp.visit(visitor, url, { login: as, deny }, isCallback);
+    return { id, page: await openCallback(visitor, callbackUrl), url: new URL(url), callbackUrl: new URL(callbackUrl) };
   }
 
   async function connected(input, how) {
@@ -54,12 +54,12 @@ export function connectIdp(fixture) {
 
     for (const platform of Object.keys(CLIENTS)) {
       test(`${platform}: connected, used, refreshed`, async () => {
-        const { id, page, url, back } = await visit({ platform, identity: "ann" });
+        const { id, page, url, callbackUrl } = await visit({ platform, identity: "ann" });
         assert.equal(url.origin + url.pathname, `${fixture.idp.issuer}/auth`);
         assert.equal(url.searchParams.get("code_challenge_method"), "S256");
         assert.equal(url.searchParams.get("scope"), IDP_SCOPES.join(" "));
-        assert.equal(back.searchParams.get("iss"), fixture.idp.issuer);
-        assert.deepEqual([page.status, page.heading, page.told.status], [200, `${platform} is connected`, "succeeded"]);
+        assert.equal(callbackUrl.searchParams.get("iss"), fixture.idp.issuer);
+        assert.deepEqual([page.status, page.heading, page.data.status], [200, `${platform} is connected`, "succeeded"]);
         const connection = await app.connected(id);
         assert.deepEqual(
           [connection.state, connection.active, connection.platform, connection.identity],
@@ -93,22 +93,22 @@ export function connectIdp(fixture) {
       });
     }
 
-    test("a token that has expired is refreshed when it is asked for", async () => {
-      const usual = fixture.idp.life;
-      fixture.idp.life = 2;
+    test("an expired token is refreshed when credentials are read", async () => {
+      const usual = fixture.idp.lifetime;
+      fixture.idp.lifetime = 2;
       const { id } = await connected({ platform: "idp-basic", identity: "brief" });
       const first = await app.credentials(id);
       assert.equal(await fixture.idp.whose(first.headers), "brief");
-      fixture.idp.life = usual;
+      fixture.idp.lifetime = usual;
       const second = await eventually(async () => {
         const held = await app.credentials(id);
         return held.accessToken === first.accessToken ? undefined : held;
       });
       assert.equal(await fixture.idp.whose(second.headers), "brief");
-      assert.deepEqual(await app.credentials(id), second, "a fresh one is not refreshed");
+      assert.deepEqual(await app.credentials(id), second, "a valid token is not refreshed");
     });
 
-    test("a check refreshes, and finds out that the grant is gone", async () => {
+    test("a check refreshes, and detects a revoked grant", async () => {
       const { id } = await connected({ platform: "idp-basic", identity: "checked" });
       const first = await app.credentials(id);
       const check = () => app.expect(200, "POST", `/v1/vault/connections/${id}/check`);
@@ -130,8 +130,8 @@ export function connectIdp(fixture) {
       for (let round = 0; round < 3; round += 1) {
         await expire(id);
         const sent = fixture.idp.requests.length;
-        const asked = Array.from({ length: MANY }, () => app.credentials(id));
-        const tokens = new Set((await Promise.all(asked)).map(({ accessToken }) => accessToken));
+        const reads = Array.from({ length: MANY }, () => app.credentials(id));
+        const tokens = new Set((await Promise.all(reads)).map(({ accessToken }) => accessToken));
         assert.deepEqual(fixture.idp.requests.slice(sent), [{ grant: "refresh_token" }]);
         assert.equal(tokens.size, 1);
         const [token] = tokens;
@@ -142,7 +142,7 @@ export function connectIdp(fixture) {
       assert.equal(await fixture.idp.whose(refreshed.headers), "crowd");
     });
 
-    test("reconnecting keeps the connection; another account takes its place only when that is allowed", async () => {
+    test("reconnecting keeps the connection, and accepts another account only if allowed", async () => {
       const before = await connected({ platform: "idp-post", identity: "dora", tags: ["kept"] });
       const same = await connected({ connection: before.id }, { as: "dora" });
       assert.deepEqual([same.id, same.key, same.tags, same.state], [before.id, before.key, ["kept"], "operational"]);
@@ -165,9 +165,14 @@ export function connectIdp(fixture) {
     test("an app waits for the outcome", async () => {
       const visitor = new Visitor();
       const { id, link } = await app.begin({ platform: "idp-post", identity: "awaited" });
-      const back = await fixture.idp.visit(visitor, await agree(visitor, link), { login: "awaited" }, isCallback);
+      const callbackUrl = await fixture.idp.visit(
+        visitor,
+        await agree(visitor, link),
+        { login: "awaited" },
+        isCallback,
+      );
       const outcome = app.expect(200, "GET", `/v1/vault/connect/${id}?wait=25`);
-      await comeBack(visitor, back);
+      await openCallback(visitor, callbackUrl);
       const { status, connection } = await outcome;
       assert.deepEqual([status, connection.identity, connection.state], ["succeeded", "awaited", "operational"]);
     });
@@ -175,7 +180,7 @@ export function connectIdp(fixture) {
     test("a user who declines is not connected", async () => {
       const deny = 'No "thanks" <img src=x onerror=alert(1)>';
       const { id, page } = await visit({ platform: "idp-none", identity: "eve" }, { deny });
-      assert.deepEqual([page.status, page.heading, page.told.status], [200, "idp-none was not connected", "failed"]);
+      assert.deepEqual([page.status, page.heading, page.data.status], [200, "idp-none was not connected", "failed"]);
       assert.match(await app.failed(id, "denied"), /\(access_denied\)/);
     });
 
@@ -196,7 +201,7 @@ export function connectIdp(fixture) {
       );
     });
 
-    test("a client with a wrong secret connects no account, and the platform's message says why", async () => {
+    test("a client with a wrong secret connects no account, and the error has the platform's message", async () => {
       const { client_id: clientId, client_secret: clientSecret } = CLIENTS["idp-basic"];
       const set = (secret) =>
         app.call("PUT", "/v1/oauth-clients/idp-basic", { clientId, clientSecret: secret, scopes: IDP_SCOPES });
@@ -214,21 +219,21 @@ export function connectIdp(fixture) {
         await app.begin({ platform: "idp-post", identity: "attacker" }),
       ];
       const stolen = await fixture.idp.visit(victim, await agree(victim, theirs.link), { login: "victim" }, isCallback);
-      const back = await fixture.idp.visit(
+      const callbackUrl = await fixture.idp.visit(
         attacker,
         await agree(attacker, own.link),
         { login: "attacker" },
         isCallback,
       );
-      const injected = new URL(back);
+      const injected = new URL(callbackUrl);
       injected.searchParams.set("code", new URL(stolen).searchParams.get("code"));
-      const page = await comeBack(attacker, injected.href);
+      const page = await openCallback(attacker, injected.href);
       assert.equal(page.heading, "idp-post could not be connected");
       // The PKCE verifier is the attacker's.
       assert.match(await app.failed(own.id, "code_rejected"), /\(invalid_grant\)/);
       // The attacker's code is not accepted in the victim's browser either.
       assert.deepEqual(
-        [(await comeBack(victim, back)).status, (await comeBack(victim, back)).heading],
+        [(await openCallback(victim, callbackUrl)).status, (await openCallback(victim, callbackUrl)).heading],
         [403, "This was started in another browser"],
       );
     });

@@ -1,7 +1,15 @@
 // The service is killed during an exchange: nothing partially connected is left, and a new attempt succeeds.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { App, Visitor, atPort, comeBack, connectingKey, handedOut, takeCode } from "../support/connecting.mjs";
+import {
+  App,
+  Visitor,
+  atPort,
+  openCallback,
+  connectingKey,
+  issuedSecrets,
+  obtainCallback,
+} from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
@@ -24,7 +32,7 @@ export function connectInterrupted(fixture) {
   };
 
   /** A response that is withheld until the test releases it; `reached` resolves when the request arrives. */
-  function held(reply) {
+  function withheld(reply) {
     let [arrive, release] = [];
     const reached = new Promise((done) => (arrive = done));
     const released = new Promise((done) => (release = done));
@@ -36,10 +44,10 @@ export function connectInterrupted(fixture) {
     return { hold, reached, release };
   }
 
-  async function away(identity, response, visitor = new Visitor()) {
+  async function userAtPlatform(identity, response, visitor = new Visitor()) {
     const begun = await app.begin({ platform: "plain", identity });
     const code = fixture.stub.on(`code of ${identity} Qx7`, response);
-    const back = await takeCode(visitor, begun.link, code);
+    const back = await obtainCallback(visitor, begun.link, code);
     return { ...begun, visitor, back, code };
   }
 
@@ -50,7 +58,7 @@ export function connectInterrupted(fixture) {
     return rows;
   };
 
-  describe("killed in the middle", { skip: !proves }, () => {
+  describe("a service that is killed", { skip: !proves }, () => {
     before(async () => {
       await store(fixture.database, [made]);
       await start();
@@ -59,10 +67,10 @@ export function connectInterrupted(fixture) {
 
     after(() => server?.stop());
 
-    test("an exchange", async () => {
+    test("an interrupted exchange stores nothing, and its code is not used again", async () => {
       const tokens = freshTokens();
-      const { hold, reached, release } = held((it) => reply(it, tokens));
-      const { id, visitor, back, code } = await away("ann", hold);
+      const { hold, reached, release } = withheld((it) => reply(it, tokens));
+      const { id, visitor, back, code } = await userAtPlatform("ann", hold);
       const lost = visitor.get(back).catch((error) => error);
       await reached;
       assert.equal((await app.attempt(id)).status, "pending");
@@ -74,7 +82,7 @@ export function connectInterrupted(fixture) {
       assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
       // The user reloads the page in the same browser.
       const again = atPort(server.port, visitor, back);
-      assert.deepEqual([(await comeBack(visitor, again)).status, fixture.stub.asked(code)], [409, 1]);
+      assert.deepEqual([(await openCallback(visitor, again)).status, fixture.stub.requestCount(code)], [409, 1]);
       await fixture.database
         .prepare("UPDATE connect_attempts SET claimed_at = claimed_at - ? WHERE id = ?")
         .bind(EXCHANGE_MS, id)
@@ -83,22 +91,22 @@ export function connectInterrupted(fixture) {
         await app.failed(id, "interrupted"),
         "The service was interrupted while it exchanged the code. Try again.",
       );
-      assert.equal((await comeBack(visitor, again)).heading, "plain could not be connected");
+      assert.equal((await openCallback(visitor, again)).heading, "plain could not be connected");
       assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
-      assert.equal(fixture.stub.asked(code), 1, "a code is used once");
-      const next = await away("ann", (it) => reply(it, freshTokens()), visitor);
-      await comeBack(visitor, next.back);
+      assert.equal(fixture.stub.requestCount(code), 1, "a code is used once");
+      const next = await userAtPlatform("ann", (it) => reply(it, freshTokens()), visitor);
+      await openCallback(visitor, next.back);
       const connection = await app.connected(next.id);
       assert.equal(connection.state, "operational");
       assert.deepEqual([await count("connections"), await count("credentials")], [1, 1]);
     });
 
-    test("a refresh", async () => {
+    test("an interrupted refresh keeps the old token, and is repeated after the lease", async () => {
       const [first, second] = [freshTokens(), freshTokens()];
-      const { id, visitor, back } = await away("bob", (it) => reply(it, first));
-      await comeBack(visitor, back);
+      const { id, visitor, back } = await userAtPlatform("bob", (it) => reply(it, first));
+      await openCallback(visitor, back);
       const connection = await app.connected(id);
-      const { hold, reached, release } = held((it) => reply(it, freshTokens()));
+      const { hold, reached, release } = withheld((it) => reply(it, freshTokens()));
       fixture.stub.on(first.refresh_token, hold);
       const lost = app.askCredentials(connection.id, "?refresh=true").catch((error) => error);
       await reached;
@@ -116,7 +124,7 @@ export function connectInterrupted(fixture) {
         .bind(LEASE_MS, connection.id)
         .run();
       assert.equal((await app.credentials(connection.id, "?refresh=true")).accessToken, second.access_token);
-      assert.ok(handedOut.has(second.access_token));
+      assert.ok(issuedSecrets.has(second.access_token));
     });
   });
 }

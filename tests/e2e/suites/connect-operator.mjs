@@ -7,7 +7,7 @@ import { before, describe, test } from "node:test";
 import { program } from "../../../scripts/lib/native-cli.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { environment } from "../../../scripts/lib/run.mjs";
-import { App, VAULT_KEY, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { App, VAULT_KEY, Visitor, agree, openCallback, connectingKey, isCallback } from "../support/connecting.mjs";
 import { secrets } from "../support/http.mjs";
 import { store } from "../support/keys.mjs";
 import { SECOND_CLIENT } from "../support/authlib.mjs";
@@ -31,9 +31,9 @@ export function connectOperator(fixture) {
   function run(args, input = "") {
     const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8", input };
     const done = spawnSync(program, args, options);
-    const said = done.stdout + done.stderr;
+    const output = done.stdout + done.stderr;
     for (const secret of [VAULT_KEY, NEW_KEY, SECOND_CLIENT.clientSecret])
-      assert.ok(!said.includes(secret), "a command shows a secret");
+      assert.ok(!output.includes(secret), "a command shows a secret");
     return done;
   }
   const set = (platform, options, input, how = []) =>
@@ -49,7 +49,7 @@ export function connectOperator(fixture) {
     const url = new URL(await agree(visitor, link));
     url.searchParams.set("user", identity);
     const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
-    await comeBack(visitor, back);
+    await openCallback(visitor, back);
     return (await app.connected(id)).id;
   }
 
@@ -59,7 +59,7 @@ export function connectOperator(fixture) {
       writeFileSync(file, `tests:${VAULT_KEY}`);
     });
 
-    test("the redirect URI is that of the service, and never a guess", () => {
+    test("the redirect URI contains the URL of the service only if it is known", () => {
       const note = join(fixture.state.path, "v3", "address");
       rmSync(note, { force: true });
       const unknown = run(["clients", "list", "--persist-to", fixture.state.path]);
@@ -91,7 +91,7 @@ export function connectOperator(fixture) {
       assert.match(text, /^second-basic +default +test +sealed +any +second\.app$/m);
     });
 
-    proof("the secret stays when that is asked for, and is then used as before", async () => {
+    proof("with --keep-secret, the stored secret stays and is still used", async () => {
       const options = ["--client-id", SECOND_CLIENT.clientId, "--keep-secret", "--scope", "write", "--json"];
       const done = set("second-basic", options, "", ["--by-wrangler"]);
       assert.equal(done.status, 0, done.stderr);
@@ -155,7 +155,7 @@ export function connectOperator(fixture) {
           ["new", true],
           ["tests", false],
         ]);
-        // Attempts of earlier tests are not changed, since they expire by themselves.
+        // Attempts of earlier tests are not re-encrypted, since they expire by themselves.
         await fixture.database.prepare("UPDATE connect_attempts SET expires_at = 1 WHERE sealed IS NOT NULL").run();
         assert.match(vaultKeys("status").stdout, /^No row needs `tests`: you can remove it/m);
         assert.equal((await turning.credentials(id)).accessToken, accessToken);

@@ -152,7 +152,7 @@ export function connectPackage(fixture) {
         const connection = { id: "x", key: "x", version: "1", platform: "forged", identity: "forged" };
         const message = { type: "connector-vault:connect", status: "succeeded", connection };
         await page.evaluate((message) => window.postMessage(message, "*"), message);
-        await page.waitForFunction(() => window.heard.some(({ connection }) => connection?.platform === "forged"));
+        await page.waitForFunction(() => window.messages.some(({ connection }) => connection?.platform === "forged"));
         await waitForText(page, "Connecting");
         await popup.close();
         await waitForText(page, "ConnectError closed without an attempt");

@@ -17,8 +17,8 @@ export function connectPlaces(fixture) {
     return framed(page, src);
   }
   /** A window repeats that it is waiting until it gets a reply. */
-  const heard = async (page) => [
-    ...new Set(await page.evaluate(() => window.heard.map(({ origin, status }) => `${origin} ${status}`))),
+  const messages = async (page) => [
+    ...new Set(await page.evaluate(() => window.messages.map(({ origin, status }) => `${origin} ${status}`))),
   ];
 
   describe("consent at the platform", () => {
@@ -62,7 +62,7 @@ export function connectPlaces(fixture) {
         if (!popup.isClosed()) await popup.waitForEvent("close");
         const [origin] = [fixture.connect.baseUrl];
         assert.deepEqual(
-          await heard(page),
+          await messages(page),
           ["waiting", "ready", "pending", "succeeded"].map((status) => `${origin} ${status}`),
         );
       });
@@ -110,7 +110,7 @@ export function connectPlaces(fixture) {
         await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
         await refuse(popup);
         await heading(frame, "You did not allow access").waitFor();
-        assert.deepEqual((await heard(page)).at(-1), `${fixture.connect.baseUrl} failed`);
+        assert.deepEqual((await messages(page)).at(-1), `${fixture.connect.baseUrl} failed`);
         const again = await opened(page, () => button(frame, "Try again").click());
         await Promise.race([again.getByLabel("Account").waitFor(), question(again, "Login").click()]);
         await agree(again);
@@ -133,9 +133,9 @@ export function connectPlaces(fixture) {
         await button(popup, "Connect").click();
         await heading(popup, "Keyed is connected").waitFor();
         assert.deepEqual(
-          await heard(page),
+          await messages(page),
           [`${fixture.connect.baseUrl} waiting`],
-          "it hears that a window waits, no more",
+          "it only learns that a window waits",
         );
       });
     });

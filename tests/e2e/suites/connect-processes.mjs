@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { App, Visitor, comeBack, connectingKey, takeCode } from "../support/connecting.mjs";
+import { App, Visitor, openCallback, connectingKey, obtainCallback } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
@@ -23,7 +23,7 @@ export function connectProcesses(fixture) {
     const visitor = new Visitor();
     const { id, link } = await one.begin({ platform: "plain", identity });
     const code = fixture.stub.on(`code of ${identity} in two processes`, (it) => reply(it, tokens));
-    await comeBack(visitor, await takeCode(visitor, link, code));
+    await openCallback(visitor, await obtainCallback(visitor, link, code));
     return (await one.connected(id)).id;
   };
 
@@ -52,8 +52,8 @@ export function connectProcesses(fixture) {
         const isExpired = round % 2 === 1;
         const [issued, left] = [Date.now() - 3_600_000, isExpired ? -1 : 5000];
         await change(id, `issued_at = ${issued}, expires_at = ${Date.now() + left}`);
-        const asked = Array.from({ length: AT_ONCE }, (_, n) => [one, two][n % 2].askCredentials(id));
-        const responses = await Promise.all(asked);
+        const reads = Array.from({ length: AT_ONCE }, (_, n) => [one, two][n % 2].askCredentials(id));
+        const responses = await Promise.all(reads);
         assert.deepEqual(
           responses.map(({ status }) => status),
           responses.map(() => 200),
@@ -63,7 +63,7 @@ export function connectProcesses(fixture) {
         assert.ok(given.has(next.access_token));
         given.delete(next.access_token);
         assert.deepEqual([...given], isExpired || given.size === 0 ? [] : [tokens.access_token]);
-        assert.equal(fixture.stub.asked(spent), 1, "a refresh token is used once");
+        assert.equal(fixture.stub.requestCount(spent), 1, "a refresh token is used once");
         tokens = next;
       }
     });

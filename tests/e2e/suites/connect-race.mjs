@@ -2,7 +2,7 @@
 // the grant if a refresh token is used twice; also with a slow server and with a killed process.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { App, Visitor, agree, comeBack, connectingKey, isCallback } from "../support/connecting.mjs";
+import { App, Visitor, agree, openCallback, connectingKey, isCallback } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
 import { Server } from "../support/server.mjs";
@@ -27,13 +27,13 @@ export function connectRace(fixture) {
     const visitor = new Visitor();
     const { id, link } = await first.begin({ platform: PLATFORM, identity });
     const back = await fixture.idp.visit(visitor, await agree(visitor, link), { login: identity }, isCallback);
-    await comeBack(visitor, back);
+    await openCallback(visitor, back);
     return (await first.connected(id)).id;
   };
 
   const change = (id, sql) =>
     fixture.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
-  /** Makes an access token look as if this much of its hour were left; the platform accepts it for longer. */
+  /** Sets the remaining lifetime of an access token in storage; the platform accepts the token for longer. */
   const leave = (id, milliseconds) =>
     change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
 
@@ -65,7 +65,7 @@ export function connectRace(fixture) {
   }
 
   /** The platform's requests since `sent`. */
-  const asked = (sent) => fixture.idp.requests.slice(sent);
+  const requestsSince = (sent) => fixture.idp.requests.slice(sent);
   const ONCE = [{ grant: "refresh_token" }];
 
   const until = async (holds) => {
@@ -92,13 +92,13 @@ export function connectRace(fixture) {
       ["has expired", -1, test],
       ["is about to expire", 60_000, proof],
     ])
-      run(`of a token that ${what}: one request, and the grant lives`, async () => {
+      run(`reading a token that ${what}: one refresh, and the grant stays valid`, async () => {
         const identity = `racer ${left}`;
         const id = await connected(identity);
         await leave(id, left);
         const sent = fixture.idp.requests.length;
         const tokens = await expectValid(await read(id), identity);
-        assert.deepEqual(asked(sent), ONCE);
+        assert.deepEqual(requestsSince(sent), ONCE);
         const refreshed = (await first.credentials(id)).accessToken;
         assert.ok(tokens.includes(refreshed));
         // After the old token has expired, every read returns the new one.
@@ -106,7 +106,7 @@ export function connectRace(fixture) {
         await expectAlive(id, identity);
       });
 
-    proof("while the platform takes half the deadline, or three times the deadline", async () => {
+    proof("with a platform that takes half the deadline, or three times the deadline", async () => {
       const [slow, late] = ["slow", "late"].map((word) => `${word} racer`);
       const ids = {};
       for (const identity of [slow, late]) ids[identity] = await connected(identity);
@@ -126,7 +126,7 @@ export function connectRace(fixture) {
       await expectValid(await reads[slow].answers, slow);
       // The response comes too late for every reader, but the old token that they get is still valid.
       assert.equal((await expectValid(await reads[late].answers, late)).length, 1);
-      assert.deepEqual(asked(sent), [...ONCE, ...ONCE]);
+      assert.deepEqual(requestsSince(sent), [...ONCE, ...ONCE]);
 
       fixture.idp.late = 0;
       await expectAlive(ids[slow], slow);
@@ -139,10 +139,10 @@ export function connectRace(fixture) {
       assert.ok(Date.parse(status.nextAttemptAt) > Date.now());
       const before = fixture.idp.requests.length;
       await expectValid(await read(ids[late]), late);
-      assert.deepEqual(asked(before), []);
+      assert.deepEqual(requestsSince(before), []);
     });
 
-    proof("killed after the platform answered and before the row was written", async () => {
+    proof("killed after the platform's response and before the row is written", async () => {
       const identity = "killed racer";
       const id = await connected(identity);
       const old = await first.credentials(id);
@@ -159,31 +159,31 @@ export function connectRace(fixture) {
           "CREATE TRIGGER nothing_is_written BEFORE UPDATE OF sealed ON credentials BEGIN SELECT RAISE(ABORT, 'not now'); END",
         )
         .run();
-      const [sent, spent] = [fixture.idp.requests.length, fixture.stub.asked(plain)];
+      const [sent, spent] = [fixture.idp.requests.length, fixture.stub.requestCount(plain)];
       try {
         const lost = [id, other].map((one) => readers[0].askCredentials(one, "?refresh=true").catch((error) => error));
-        await until(() => fixture.idp.requests.length > sent && fixture.stub.asked(plain) > spent);
+        await until(() => fixture.idp.requests.length > sent && fixture.stub.requestCount(plain) > spent);
         servers[0].kill("SIGKILL");
         await servers[0].ended;
         await Promise.all(lost);
       } finally {
         await fixture.database.prepare("DROP TRIGGER nothing_is_written").run();
       }
-      assert.deepEqual(asked(sent), ONCE);
+      assert.deepEqual(requestsSince(sent), ONCE);
 
       // Until the lease of the killed process ends, the old token is returned and the platform is not called.
       const responses = await Promise.all(Array.from({ length: READERS }, () => readers[1].askCredentials(id)));
       assert.deepEqual(await expectValid(responses, identity), [old.accessToken]);
       const busy = await readers[1].askCredentials(other);
       assert.deepEqual([busy.status, busy.json.code, busy.header("retry-after")], [503, "unavailable", "5"]);
-      assert.deepEqual([asked(sent), fixture.stub.asked(plain)], [ONCE, spent + 1]);
+      assert.deepEqual([requestsSince(sent), fixture.stub.requestCount(plain)], [ONCE, spent + 1]);
 
       for (const one of [id, other]) await change(one, `lease_until = lease_until - ${LEASE_MS}`);
-      // A platform that accepts the refresh token once more: one more refresh, and the connection works.
+      // A platform that accepts the used refresh token again: after one more refresh, the connection works.
       assert.equal((await readers[1].credentials(other)).accessToken, tokens.access_token);
-      assert.equal(fixture.stub.asked(plain), spent + 2);
+      assert.equal(fixture.stub.requestCount(plain), spent + 2);
       assert.equal((await first.status(other)).state, "operational");
-      // A platform that has ended the grant: the connection could not be saved, and reports this.
+      // A platform that has revoked the grant: the connection is lost, and its status says so.
       const refused = await readers[1].askCredentials(id, "?refresh=true");
       assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
       const status = await first.status(id);

@@ -73,7 +73,7 @@ export function connectSchedule(fixture) {
       assert.ok(events.every(({ data }) => data.connection.state === "operational"));
       assert.equal(fixture.stub.requests.length - before, CONNECTIONS);
       await minute();
-      assert.equal(fixture.stub.requests.length - before, CONNECTIONS, "nothing is due any more");
+      assert.equal(fixture.stub.requests.length - before, CONNECTIONS, "no connection is due");
     });
 
     test("a platform that is down degrades connections, and they recover", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { SECOND_CLIENT } from "../support/authlib.mjs";
-import { App, Visitor, agree, comeBack, connectingKey, handedOut, isCallback } from "../support/connecting.mjs";
+import { App, Visitor, agree, openCallback, connectingKey, issuedSecrets, isCallback } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
 
 /** The maximum number of characters of a token, and of bytes of a body. */
@@ -18,7 +18,7 @@ export function connectSecond(fixture) {
     const url = new URL(await agree(visitor, link));
     for (const [name, value] of Object.entries(how)) url.searchParams.set(name, value);
     const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
-    return { id, page: await comeBack(visitor, back) };
+    return { id, page: await openCallback(visitor, back) };
   }
 
   /** Refreshes a connection's credentials three times, and returns the last ones. */
@@ -68,7 +68,7 @@ export function connectSecond(fixture) {
       });
     }
 
-    test("credentials as large as a request may be are held whole, larger ones are refused", async () => {
+    test("credentials up to the size limit of a request are stored, larger ones are rejected", async () => {
       const input = { platform: "second-post", identity: "large", identityType: "user" };
       const { id } = await app.expect(201, "POST", "/v1/vault/connections", input);
       const path = `/v1/vault/connections/${id}/credentials`;
@@ -80,7 +80,7 @@ export function connectSecond(fixture) {
         return fixture.server.send(path, { method: "PUT", secret: made.secret, headers, body });
       };
       const large = tokens(MAX_TOKEN);
-      for (const secret of Object.values(large)) handedOut.add(secret);
+      for (const secret of Object.values(large)) issuedSecrets.add(secret);
       assert.equal((await put(large, MAX_BODY)).status, 204);
       assert.equal((await app.credentials(id)).accessToken, large.accessToken);
       const longer = await put(large, MAX_BODY + 1);

@@ -2,7 +2,7 @@
 // tests the documentation.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { App, Visitor, comeBack, connectingKey, takeCode } from "../support/connecting.mjs";
+import { App, Visitor, openCallback, connectingKey, obtainCallback } from "../support/connecting.mjs";
 import { page } from "../support/docs.mjs";
 import { store } from "../support/keys.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
@@ -75,7 +75,7 @@ export function connectStates(fixture) {
       }
       const visitor = new Visitor();
       const { id: attempt, link } = await this.app.begin(input);
-      await comeBack(visitor, await takeCode(visitor, link, secret));
+      await openCallback(visitor, await obtainCallback(visitor, link, secret));
       ({ id: this.id } = await this.app.connected(attempt));
     }
 
@@ -104,7 +104,7 @@ export function connectStates(fixture) {
       await this.check();
     }
 
-    /** Brings the connection into a state. */
+    /** Changes the connection's state to this one. */
     async become(state) {
       if (state === "unknown" && this.platform === "plain") return this.import();
       await this.connect();

@@ -33,7 +33,7 @@ export function connectTabs(fixture) {
   }
 
   /** Presses the button that opens the platform's page, and waits for that page. */
-  async function away(page, press) {
+  async function openPlatform(page, press) {
     const popup = await opened(page, press);
     await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
     await popup.getByLabel("Account").waitFor();
@@ -41,7 +41,7 @@ export function connectTabs(fixture) {
   }
 
   /** Confirms the link, if the window does not continue and close by itself. */
-  async function answered(popup) {
+  async function confirmIfAsked(popup) {
     try {
       await question(popup, "Login").click();
     } catch (error) {
@@ -71,7 +71,7 @@ export function connectTabs(fixture) {
         await fixture.connect.appUrl(identity),
         async (page) => {
           const frame = await framedFor(page, identity);
-          const popup = await away(page, () => button(frame, "Continue to Login").click());
+          const popup = await openPlatform(page, () => button(frame, "Continue to Login").click());
           const other = await tab(page, identity, "login");
           await button(other, "Continue to Login").click();
           await agree(other);
@@ -83,7 +83,7 @@ export function connectTabs(fixture) {
           await button(frame, "Try again").click();
           await button(frame, "Reconnect it").click();
           const again = await opened(page, () => button(frame, "Continue to Login").click());
-          await answered(again);
+          await confirmIfAsked(again);
           await heading(frame, "Login is connected").waitFor();
           assert.deepEqual(
             (await fixture.connect.connectionsOf(identity)).map(({ id }) => id),
@@ -113,7 +113,7 @@ export function connectTabs(fixture) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    proof("back from the platform shows what to do, and forward still works", async () => {
+    proof("back from the platform explains what to do, and forward still works", async () => {
       const identity = "there-and-back@example.com";
       await visit(await fixture.connect.path(identity, { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
@@ -128,7 +128,7 @@ export function connectTabs(fixture) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    proof("back and forward after the end show the same end, and connect nothing twice", async () => {
+    proof("back and forward after the end show the same result, and connect nothing twice", async () => {
       const identity = "end-and-back@example.com";
       await visit(
         await fixture.connect.path(identity, { platform: "login" }),
@@ -202,7 +202,7 @@ export function connectTabs(fixture) {
         assert.deepEqual(await connections(identity), ["shops operational"]);
       });
 
-      proof("back after the end shows how it ended", async () => {
+      proof("back after the end shows the result", async () => {
         const identity = "kept-to-the-end@example.com";
         await keep(identity, "login", async (page) => {
           await button(page, "Continue to Login").click();
@@ -265,7 +265,7 @@ export function connectTabs(fixture) {
       await visit(await fixture.connect.appUrl(identity), async (page) => {
         const frame = await framedFor(page, identity, { connection: before.id });
         await heading(frame, "Reconnect Login").waitFor();
-        await agree(await away(page, () => button(frame, "Continue to Login").click()), "bob");
+        await agree(await openPlatform(page, () => button(frame, "Continue to Login").click()), "bob");
         await heading(frame, "This is a different account").waitFor();
         await frame.getByText("Sign out there, then try again with the right one.").waitFor();
       });
@@ -281,7 +281,7 @@ export function connectTabs(fixture) {
           // The window closes the popup once the attempt has expired, which it learns after the popup has shown it.
           const shown = Promise.withResolvers();
           await page.route("**/v1/vault/connect/*", (route) => shown.promise.then(() => route.continue()));
-          const popup = await away(page, () => button(frame, "Continue to Login").click());
+          const popup = await openPlatform(page, () => button(frame, "Continue to Login").click());
           const sql = "UPDATE connect_attempts SET expires_at = ? WHERE identity = ?";
           await fixture.connect.database
             .prepare(sql)
@@ -293,7 +293,7 @@ export function connectTabs(fixture) {
           await heading(frame, "The sign-in took too long").waitFor();
           assert.deepEqual(await connections(identity), []);
           const again = await opened(page, () => button(frame, "Try again").click());
-          await answered(again);
+          await confirmIfAsked(again);
           await heading(frame, "Login is connected").waitFor();
         },
         { expects: [410] },

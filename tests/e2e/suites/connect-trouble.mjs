@@ -104,7 +104,7 @@ export function connectTrouble(fixture) {
           await page.getByRole("alert").getByText("Keyed does not accept this.").waitFor();
           await expectFocus(page.getByRole("alert"));
           assert.equal(await page.getByLabel("API key", { exact: true }).inputValue(), "wrong");
-          await expectAccessible(page, "what was not accepted");
+          await expectAccessible(page, "credentials that were rejected");
           await page.unroute("**/v1/vault/connect");
           await button(page, "Connect").click();
           await heading(page, "Keyed is connected").waitFor();

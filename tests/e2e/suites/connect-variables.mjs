@@ -56,8 +56,8 @@ export function connectVariables(fixture) {
           await page.getByRole("status").getByText("To continue to Shops, fill this in:").waitFor();
           assert.equal(await page.getByText("This is required.").count(), 0);
           assert.equal(await page.getByLabel("Region (optional)").inputValue(), "us");
-          await expectAccessible(page, "what is asked for later");
-          await expectFits(page, "what is asked for later");
+          await expectAccessible(page, "a variable that is requested later");
+          await expectFits(page, "a variable that is requested later");
           await button(page, "Continue to Shops").click();
           await page.getByText("This is required.").waitFor();
           await expectFocus(shop);

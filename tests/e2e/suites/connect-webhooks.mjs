@@ -8,7 +8,7 @@ import { ConnectorVault, verifyWebhook } from "connector-vault";
 import { Webhook } from "standardwebhooks";
 import { App, SCOPES, connectingKey } from "../support/connecting.mjs";
 import { store } from "../support/keys.mjs";
-import { verifiedInPython } from "../support/python.mjs";
+import { verifyInPython } from "../support/python.mjs";
 import { Server } from "../support/server.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -86,7 +86,7 @@ export function connectWebhooks(fixture) {
       assert.equal(event.type, "connection.created");
       assert.deepEqual(event.data.connection, created);
       assert.deepEqual(new Webhook(webhook.secret).verify(request.body, request.headers), event);
-      assert.deepEqual(await verifiedInPython(request, webhook.secret), event);
+      assert.deepEqual(await verifyInPython(request, webhook.secret), event);
       const asFetch = new Request(receiver.url, { method: "POST", headers: request.headers, body: request.body });
       assert.deepEqual(await verifyWebhook(asFetch, ["whsec_b3RoZXI=", webhook.secret]), event);
       for await (const listed of vault.events.list()) assert.deepEqual(listed, event);
@@ -99,13 +99,13 @@ export function connectWebhooks(fixture) {
         await assert.rejects(verifyWebhook(wrong, webhook.secret), { code: "invalid_signature" });
       }
       await assert.rejects(verifyWebhook(request, "whsec_b3RoZXI="), { code: "invalid_signature" });
-      await assert.rejects(verifiedInPython(forged, webhook.secret), /WebhookVerificationError/);
+      await assert.rejects(verifyInPython(forged, webhook.secret), /WebhookVerificationError/);
       await assert.rejects(verifyWebhook({ ...request, body: JSON.parse(request.body) }, webhook.secret), {
         code: "invalid_argument",
       });
     });
 
-    test("what fails is sent again after five seconds, with both secrets while one replaces the other", async () => {
+    test("a failed delivery is retried after five seconds, signed with both secrets during a rotation", async () => {
       const [webhook] = await vault.webhooks.list();
       const { secret } = await vault.webhooks.rotate(webhook.id);
       receiver.answer = (_, response) => response.writeHead(503).end();
@@ -177,7 +177,7 @@ export function connectWebhooks(fixture) {
       assert.deepEqual(receiver.got, []);
     });
 
-    proof("killed between the write of an event and its delivery: it arrives", async () => {
+    proof("an event is delivered even if the service is killed before the delivery", async () => {
       receiver.answer = (_, response) => response.writeHead(204).end();
       const { id, secret } = await vault.webhooks.create({ url: receiver.url });
       // A delivery is claimed before it is sent.
@@ -203,7 +203,7 @@ export function connectWebhooks(fixture) {
       await vault.webhooks.delete(id);
     });
 
-    test("an address of the service itself is refused", async () => {
+    test("a URL of the service itself is rejected", async () => {
       await assert.rejects(vault.webhooks.create({ url: `${origin()}/v1/events` }), { code: "invalid_body" });
       assert.deepEqual(
         vault.webhooks.validateCreate({ url: "https://app.example/", types: ["connection.broken"] }).length,

@@ -178,9 +178,9 @@ export function connections(fixture) {
         `${CONNECTIONS}?limit=0`,
       ]) {
         const [get, head] = [await own.send("GET", path), await own.send("HEAD", path)];
-        const told = (response) =>
+        const comparable = (response) =>
           response.headers.filter(([name]) => name !== "x-request-id" && name !== "date").sort();
-        assert.deepEqual([head.status, told(head), head.body.length], [get.status, told(get), 0]);
+        assert.deepEqual([head.status, comparable(head), head.body.length], [get.status, comparable(get), 0]);
         assert.equal(head.header("content-length"), String(get.body.length));
       }
     });

@@ -77,7 +77,7 @@ export function consoleAction(fixture) {
         const facts = page.getByRole("region", { name: "Create a task" });
         await facts.getByText("OAuth 2.0").waitFor();
         const text = await facts.innerText();
-        for (const told of [
+        for (const expected of [
           "POST",
           "/boards/{board}/tasks",
           "https://api.planner.example/v1",
@@ -88,7 +88,7 @@ export function consoleAction(fixture) {
           "tasks:write",
           "API key",
         ]) {
-          assert.ok(text.includes(told), `${told} in ${text}`);
+          assert.ok(text.includes(expected), `${expected} in ${text}`);
         }
         await page.getByText("Deprecated", { exact: true }).waitFor();
         const link = facts.getByRole("link", { name: "docs.planner.example" });

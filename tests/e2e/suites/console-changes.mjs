@@ -1,12 +1,12 @@
 // Editing tags in the console, also concurrently, and deleting connections.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATH, asked, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";
+import { PATH, addressParams, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus } from "../support/console.mjs";
 import { expectConnection } from "../support/vault.mjs";
 import { proof } from "../support/proof.mjs";
 
-export function changedInConsole(fixture) {
+export function consoleChanges(fixture) {
   const visit = (...given) => fixture.console.visit(...given);
   const caller = () => fixture.console.caller();
   const patch = async (id, tags) => expectConnection(await caller().patch(id, { tags }));
@@ -30,12 +30,12 @@ export function changedInConsole(fixture) {
 
   describe("tags", () => {
     test("are added, removed and pasted, and saved as displayed", () =>
-      edit(async (page, { panel, field, save, expectChips, said }, { id }) => {
+      edit(async (page, { panel, field, save, expectChips, expectStatus }, { id }) => {
         assert.equal(await save.getAttribute("aria-disabled"), "true");
         await save.focus();
         assert.ok(
           await save.evaluate((button) => button === document.activeElement),
-          "it can have the focus all the same",
+          "a disabled button can have the focus",
         );
         await page.keyboard.press("Enter");
         await panel.getByRole("button", { name: "Remove one" }).click();
@@ -52,7 +52,7 @@ export function changedInConsole(fixture) {
         await field.fill("last");
         assert.deepEqual(await tagsOf(caller(), id), ["one", "two"], "nothing is saved yet");
         await save.click();
-        await said("Saved.");
+        await expectStatus("Saved.");
         const expected = ["two", "größer als", "a", "b", "last"];
         await expectChips(expected);
         assert.deepEqual(await tagsOf(caller(), id), expected);
@@ -67,10 +67,10 @@ export function changedInConsole(fixture) {
       }));
 
     proof("can be reset", () =>
-      edit(async (page, { panel, field, expectChips, closed, said }, { id }) => {
+      edit(async (page, { panel, field, expectChips, closed, expectStatus }, { id }) => {
         await field.fill("new,");
         await panel.getByRole("button", { name: "Discard changes" }).click();
-        await said("Your changes are discarded.");
+        await expectStatus("Your changes are discarded.");
         await expectChips(["one", "two"]);
         await page.keyboard.press("Escape");
         await closed();
@@ -88,7 +88,7 @@ export function changedInConsole(fixture) {
         assert.ok(await isOff());
         await field.press("Enter");
         assert.equal(await panel.locator("li[data-invalid]").count(), 1);
-        assert.equal(await field.getAttribute("aria-invalid"), "false", "it is the chip that is wrong");
+        assert.equal(await field.getAttribute("aria-invalid"), "false", "the tag is invalid, not the field");
         await save.dispatchEvent("click");
         await panel.getByRole("button", { name: `Remove ${"x".repeat(129)}` }).click();
         await rule.waitFor({ state: "detached" });
@@ -118,7 +118,7 @@ export function changedInConsole(fixture) {
           await question.getByRole("button", { name: "Keep editing" }).click();
           await question.waitFor({ state: "detached" });
           assert.equal(await field.inputValue(), "draft");
-          assert.equal(asked(page).connection, id);
+          assert.equal(addressParams(page).connection, id);
         }
         // The draft survives navigation.
         await panel.getByRole("link").first().click();
@@ -137,7 +137,7 @@ export function changedInConsole(fixture) {
 
     test("are kept when saving fails", () =>
       edit(
-        async (page, { panel, field, save, said }, { id }) => {
+        async (page, { panel, field, save, expectStatus }, { id }) => {
           await field.fill("kept");
           await page.route("**/v1/vault/connections/*", (route) => route.abort());
           await save.click();
@@ -148,7 +148,7 @@ export function changedInConsole(fixture) {
           assert.equal(await field.inputValue(), "kept");
           await page.unroute("**/v1/vault/connections/*");
           await save.click();
-          await said("Saved.");
+          await expectStatus("Saved.");
           assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "kept"]);
         },
         { expects: ["ERR_FAILED"] },
@@ -182,9 +182,9 @@ export function changedInConsole(fixture) {
       ["Save merged", ["two", "theirs", "mine"], "Saved."],
     ]) {
       (button === "Save merged" ? test : proof)(`show both versions, and save the choice: ${button}`, () =>
-        conflict(async (page, { expectChips, said, closed }, { id }) => {
+        conflict(async (page, { expectChips, expectStatus, closed }, { id }) => {
           await page.getByRole("button", { name: button }).click();
-          await said(message);
+          await expectStatus(message);
           await expectChips(tags);
           assert.deepEqual(await tagsOf(caller(), id), tags);
           await page.keyboard.press("Escape");
@@ -194,13 +194,13 @@ export function changedInConsole(fixture) {
     }
 
     proof("are accessible, and show the newest version after a third edit", () =>
-      conflict(async (page, { said }, { id }) => {
+      conflict(async (page, { expectStatus }, { id }) => {
         await expectAccessibleEverywhere(page, "both versions", { others: [390] });
         await patch(id, ["third"]);
         await page.getByRole("button", { name: "Save merged" }).click();
         await page.getByRole("region", { name: "Theirs, saved" }).getByText("third").waitFor();
         await page.getByRole("button", { name: "Save merged" }).click();
-        await said("Saved.");
+        await expectStatus("Saved.");
         // The previous merge is now mine. They removed everything except what I added.
         assert.deepEqual(await tagsOf(caller(), id), ["third", "mine"]);
       }),
@@ -208,11 +208,11 @@ export function changedInConsole(fixture) {
 
     proof("are merged silently when both made the same change", () =>
       edit(
-        async (_page, { field, save, said }, { id }) => {
+        async (_page, { field, save, expectStatus }, { id }) => {
           await patch(id, ["one", "two", "same"]);
           await field.fill("same");
           await save.click();
-          await said("Saved.");
+          await expectStatus("Saved.");
           assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "same"]);
         },
         { expects: [412] },
@@ -265,7 +265,7 @@ export function changedInConsole(fixture) {
           .filter({ hasText: `The connection of ${identity} to GitHub was deleted.` })
           .waitFor();
         await page.getByText("No connections match").waitFor();
-        assert.equal(asked(page).connection, undefined);
+        assert.equal(addressParams(page).connection, undefined);
         await expectFocus(page.locator("h1"));
       });
       assert.equal((await caller().read(connection.id)).status, 404);

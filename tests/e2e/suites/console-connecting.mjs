@@ -33,7 +33,7 @@ export function consoleConnecting(fixture) {
         await submit("Connect");
         await expectFocus(field("Identity"));
         assert.equal(await dialog.getByText("This is required.").count(), 2);
-        await expectAccessible(page, "what is missing");
+        await expectAccessible(page, "missing values");
         await field("Identity").fill(` ${identity} `);
         await field("Identity type").selectOption("team");
         await field("Label (optional)").fill("work");
@@ -188,7 +188,7 @@ export function consoleConnecting(fixture) {
         const attempt = failed.filter({ hasText: `${identity} (user) at Login` });
         for (const text of ["denied", "The user must try again."])
           await attempt.getByText(text, { exact: true }).waitFor();
-        await expectAccessible(page, "attempts that failed");
+        await expectAccessible(page, "failed attempts");
       }));
 
     proof("names the missing scope", async () => {

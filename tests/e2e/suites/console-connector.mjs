@@ -24,7 +24,7 @@ export function consoleConnector(fixture) {
         const facts = page.getByRole("region", { name: /^GitHub v\d+$/ });
         await facts.waitFor();
         const text = await facts.innerText();
-        for (const told of [
+        for (const expected of [
           row.platform,
           row.key,
           String(row.id),
@@ -36,7 +36,7 @@ export function consoleConnector(fixture) {
           "Generally available",
           ...row.tags,
         ]) {
-          assert.ok(text.includes(told), `${told} in ${text}`);
+          assert.ok(text.includes(expected), `${expected} in ${text}`);
         }
         await page.getByText("The catalog has no auth method for GitHub.").waitFor();
         await facts.getByRole("button", { name: "Copy the key" }).click();
@@ -100,7 +100,7 @@ export function consoleConnector(fixture) {
       }),
     );
 
-    proof("shows API requests that return what it displays", () =>
+    proof("shows API requests that return the displayed rows", () =>
       visit("/connectors/github?method=PUT&q=it's", async (page) => {
         const expected = await actions({ method: "PUT", q: "it's", page: 1 });
         const code = page.getByRole("region", { name: "Actions" });
@@ -139,7 +139,7 @@ export function consoleConnector(fixture) {
           const before = await page.getByRole("region", { name: "How users connect" }).boundingBox();
           const heading = await page.getByRole("heading", { name: "Connections" }).boundingBox();
           const gap = heading.y - (before.y + before.height);
-          assert.ok(gap >= 0 && gap < 48, `${width}: ${gap} px of nothing`);
+          assert.ok(gap >= 0 && gap < 48, `${width}: a gap of ${gap} px`);
         }
         await section.getByRole("link", { name: `All ${total} connections` }).click();
         await page.waitForURL("**/connections?platform=github");

@@ -2,11 +2,18 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { PATH, asked, choosePlatform, expectRows, newConnection, panelOf } from "../support/console-connections.mjs";
+import {
+  PATH,
+  addressParams,
+  choosePlatform,
+  expectRows,
+  newConnection,
+  panelOf,
+} from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-export function createdInConsole(fixture) {
+export function consoleCreation(fixture) {
   const visit = (...given) => fixture.console.visit(...given);
   const caller = () => fixture.console.caller();
 
@@ -68,10 +75,10 @@ export function createdInConsole(fixture) {
             active: false,
           },
         );
-        assert.equal(asked(page).connection, row.id);
+        assert.equal(addressParams(page).connection, row.id);
         await page.goBack();
         await closed();
-        assert.deepEqual(asked(page), { identity });
+        assert.deepEqual(addressParams(page), { identity });
         // The next form starts empty.
         await open();
         assert.equal(await field("Identity").inputValue(), "");
@@ -102,7 +109,7 @@ export function createdInConsole(fixture) {
         await form.waitFor();
         assert.ok(
           await field("Platform").evaluate((input) => input === document.activeElement),
-          "one can type at once",
+          "the field has the focus",
         );
         assert.equal(await form.locator(".field-error").count(), 0, "no errors before the first input");
         await fill({ Identity: "a,b" });
@@ -194,7 +201,7 @@ export function createdInConsole(fixture) {
           await form.getByRole("link", { name: "Open that connection" }).click();
           await panelOf(page).opened();
           await page.getByRole("dialog", { name: identity }).waitFor();
-          assert.deepEqual(asked(page), { connection: id });
+          assert.deepEqual(addressParams(page), { connection: id });
         },
         { expects: [409] },
       );
@@ -210,7 +217,7 @@ export function createdInConsole(fixture) {
           await fill({ Platform: "github", Identity: identity });
           await page.keyboard.press("Escape");
           await form.waitFor({ state: "detached" });
-          assert.deepEqual(asked(page), {});
+          assert.deepEqual(addressParams(page), {});
           assert.equal(await page.evaluate(() => document.activeElement.textContent), "Add a record");
           await open();
           assert.equal(await field("Identity").inputValue(), identity);

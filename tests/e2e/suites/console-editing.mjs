@@ -5,7 +5,7 @@ import { PATH, at, newConnection, panelOf } from "../support/console-connections
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-export function editedInConsole(fixture) {
+export function consoleEditing(fixture) {
   const visit = (...given) => fixture.console.visit(...given);
   const caller = () => fixture.console.caller();
   const stored = async (id) => (await caller().read(id)).json;
@@ -38,13 +38,13 @@ export function editedInConsole(fixture) {
 
   describe("the name and the state", () => {
     test("are shown with a button to change them, also by keyboard", () =>
-      change("name", async (page, { field, save, said, button, panel }, { id }) => {
+      change("name", async (page, { field, save, expectStatus, button, panel }, { id }) => {
         await page.waitForFunction(() => document.activeElement?.tagName === "INPUT");
         assert.equal(await save.getAttribute("aria-disabled"), "true", "nothing is changed yet");
         await page.keyboard.press("End");
         await page.keyboard.type(" and more");
         await page.keyboard.press("Enter");
-        await said("Saved.");
+        await expectStatus("Saved.");
         const { name } = await stored(id);
         assert.match(name, /^edited .* and more$/);
         await panel.getByText(name, { exact: true }).waitFor();
@@ -69,7 +69,7 @@ export function editedInConsole(fixture) {
     );
 
     test("make a failed connection inactive, and active again once it works", () =>
-      change("state", async (page, { panel, form, field, save, said, button }, { id }) => {
+      change("state", async (page, { panel, form, field, save, expectStatus, button }, { id }) => {
         await field("State").selectOption("failed");
         assert.equal(await field("Active").isChecked(), false);
         await expectAccessibleEverywhere(page, "a state that is changed", { parts: [panel], others: [390] });
@@ -81,8 +81,8 @@ export function editedInConsole(fixture) {
           active: false,
           reason: "Revoked by the user",
         });
-        assert.ok((await sent).headers()["if-match"], "only over what was seen");
-        await said("Saved.");
+        assert.ok((await sent).headers()["if-match"], "the request names the version that the user saw");
+        await expectStatus("Saved.");
         await panel.getByText("Inactive", { exact: true }).waitFor();
         assert.deepEqual([(await stored(id)).state, (await stored(id)).active], ["failed", false]);
         await button.click();
@@ -117,14 +117,14 @@ export function editedInConsole(fixture) {
     proof("are kept when saving fails", () =>
       change(
         "name",
-        async (page, { form, field, save, said }, { id }) => {
+        async (page, { form, field, save, expectStatus }, { id }) => {
           await field("Name").fill("kept");
           await page.route("**/v1/vault/connections/*/name", (route) => route.abort());
           await save.click();
           await form.getByRole("alert").filter({ hasText: "still here, but not saved yet" }).waitFor();
           await page.unroute("**/v1/vault/connections/*/name");
           await save.click();
-          await said("Saved.");
+          await expectStatus("Saved.");
           assert.equal((await stored(id)).name, "kept");
         },
         { expects: ["ERR_FAILED"] },
@@ -136,12 +136,12 @@ export function editedInConsole(fixture) {
     test("are merged silently when they changed different properties", () =>
       change(
         "name",
-        async (_page, { field, save, said }, { id }) => {
+        async (_page, { field, save, expectStatus }, { id }) => {
           await caller().setState(id, { state: "degraded" });
           await caller().patch(id, { tags: ["theirs"] });
           await field("Name").fill("mine");
           await save.click();
-          await said("Saved.");
+          await expectStatus("Saved.");
           const { name, state, tags } = await stored(id);
           assert.deepEqual({ name, state, tags }, { name: "mine", state: "degraded", tags: ["theirs"] });
         },
@@ -151,11 +151,11 @@ export function editedInConsole(fixture) {
     proof("are merged silently when they changed different fields of the state", () =>
       change(
         "state",
-        async (_page, { field, save, said }, { id }) => {
+        async (_page, { field, save, expectStatus }, { id }) => {
           await caller().setState(id, { state: "operational", active: false });
           await field("State").selectOption("degraded");
           await save.click();
-          await said("Saved.");
+          await expectStatus("Saved.");
           const { state, active } = await stored(id);
           assert.deepEqual({ state, active }, { state: "degraded", active: false });
         },
@@ -168,11 +168,11 @@ export function editedInConsole(fixture) {
       await visit(
         at(id),
         async (page) => {
-          const { field, save, said } = panelOf(page);
+          const { field, save, expectStatus } = panelOf(page);
           await field.fill("three");
           await caller().setName(id, { name: "theirs" });
           await save.click();
-          await said("Saved.");
+          await expectStatus("Saved.");
           const { name, tags } = await stored(id);
           assert.deepEqual({ name, tags }, { name: "theirs", tags: ["one", "two", "three"] });
         },
@@ -187,7 +187,7 @@ export function editedInConsole(fixture) {
       (button === "Save mine" ? test : proof)(`ask the user when both changed the same value: ${button}`, () =>
         change(
           "name",
-          async (page, { panel, field, save, said, closed }, { id, name: before }) => {
+          async (page, { panel, field, save, expectStatus, closed }, { id, name: before }) => {
             await caller().setName(id, { name: "theirs" });
             await field("Name").fill("mine");
             await save.click();
@@ -197,7 +197,7 @@ export function editedInConsole(fixture) {
             await expectAccessible(page, "the question");
             assert.equal((await stored(id)).name, "theirs");
             await question.getByRole("button", { name: button }).click();
-            await said(name === "mine" ? "Saved." : "Your change is discarded.");
+            await expectStatus(name === "mine" ? "Saved." : "Your change is discarded.");
             assert.equal((await stored(id)).name, name);
             await page.keyboard.press("Escape");
             await closed();
@@ -222,7 +222,7 @@ export function editedInConsole(fixture) {
           await question
             .getByText("It was not deleted, because someone else has changed it. Its name is now: wanted after all.")
             .waitFor();
-          await expectAccessible(page, "changed meanwhile");
+          await expectAccessible(page, "changed in the meantime");
           assert.equal((await caller().read(id)).status, 200);
           await question.getByRole("button", { name: "Delete connection" }).click();
           await closed();

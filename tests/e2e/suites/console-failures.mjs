@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   PATH,
-  answered,
-  asked,
+  fetchExpected,
+  addressParams,
   at,
   choosePlatform,
   expectRows,
@@ -30,7 +30,7 @@ export function consoleFailures(fixture) {
       await visit(
         `${PATH}/${connection.id}?platform=github`,
         async (page) => {
-          const { field, save, opened, expectChips, said } = panelOf(page);
+          const { field, save, opened, expectChips, expectStatus } = panelOf(page);
           await opened();
           const address = page.url();
           await field.fill("typed,");
@@ -45,7 +45,7 @@ export function consoleFailures(fixture) {
           assert.equal(page.url(), address);
           await expectChips(["one", "two", "typed"]);
           await save.click();
-          await said("Saved.");
+          await expectStatus("Saved.");
           assert.deepEqual(await tagsOf(caller(), connection.id), ["one", "two", "typed"]);
         },
         { as: doomed, expects: [401] },
@@ -78,7 +78,7 @@ export function consoleFailures(fixture) {
 
     proof("an expired key leads to sign-in, and then back to the page of the list", async () => {
       const doomed = await fixture.console.newKey({});
-      const [first, second] = [await answered(caller()), await answered(caller(), { page: 2 })];
+      const [first, second] = [await fetchExpected(caller()), await fetchExpected(caller(), { page: 2 })];
       await visit(
         PATH,
         async (page) => {
@@ -89,14 +89,14 @@ export function consoleFailures(fixture) {
           await signIn(page, fixture.console.keys.full);
           // The cursor belonged to the other key, but the page number still works.
           await expectRows(page, second.ids);
-          assert.equal(asked(page).page, "2");
+          assert.equal(addressParams(page).page, "2");
         },
         { as: doomed, expects: [401, 400] },
       );
     });
 
     test("a list that can't be loaded shows why, and can be retried", async () => {
-      const { ids } = await answered(caller(), { platform: "github" });
+      const { ids } = await fetchExpected(caller(), { platform: "github" });
       await visit(
         PATH,
         async (page) => {
@@ -104,7 +104,7 @@ export function consoleFailures(fixture) {
           await page.route(VAULT, (route) => route.abort());
           await choosePlatform(page, "github");
           await page.getByText("The service can't be reached").waitFor();
-          assert.equal(await page.locator("tbody tr").count(), 0, "what is not known to be true is not shown");
+          assert.equal(await page.locator("tbody tr").count(), 0, "no stale rows are shown");
           await expectAccessible(page, "a failure");
           await page.unroute(VAULT);
           await page.getByRole("button", { name: "Try again" }).click();
@@ -166,7 +166,7 @@ export function consoleFailures(fixture) {
     proof("a view that can't be rendered shows what to do, inside the frame", async () => {
       const {
         rows: [row],
-      } = await answered(caller());
+      } = await fetchExpected(caller());
       await visit("/connectors", async (page) => {
         await page.getByRole("list", { name: "Connectors" }).waitFor();
         await page.route(VAULT, (route) =>
@@ -203,7 +203,7 @@ export function consoleFailures(fixture) {
     );
 
     proof("a search that is too broad is explained, also next to its fields", async () => {
-      const { ids } = await answered(caller());
+      const { ids } = await fetchExpected(caller());
       await visit(
         PATH,
         async (page) => {
@@ -234,7 +234,7 @@ export function consoleFailures(fixture) {
           await alert.getByText("This list would read 377,808 rows; at most 100,000 are read.").waitFor();
           await alert.getByText("a longer text matches fewer").waitFor();
           assert.equal(await page.getByLabel("Search", { exact: true }).getAttribute("aria-invalid"), "true");
-          assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0, "to ask again would not help");
+          assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0, "a retry would not help");
           await expectAccessible(page, "too broad");
           await page.unroute(VAULT);
           await page.getByRole("link", { name: "Clear filters" }).click();
@@ -245,7 +245,7 @@ export function consoleFailures(fixture) {
     });
 
     proof("a page number that is too far links to the first page", async () => {
-      const { ids } = await answered(caller());
+      const { ids } = await fetchExpected(caller());
       await visit(
         `${PATH}?page=4000`,
         async (page) => {
@@ -273,12 +273,12 @@ export function consoleFailures(fixture) {
     });
 
     test("offline mode is announced, keeps the data, and recovers", async () => {
-      const { ids } = await answered(caller(), { platform: "github" });
+      const { ids } = await fetchExpected(caller(), { platform: "github" });
       const connection = await newConnection(caller());
       await visit(
         at(connection.id),
         async (page) => {
-          const { panel, field, save, opened, closed, said } = panelOf(page);
+          const { panel, field, save, opened, closed, expectStatus } = panelOf(page);
           await opened();
           await page.context().setOffline(true);
           await page.getByText("You are offline.").first().waitFor();
@@ -288,7 +288,7 @@ export function consoleFailures(fixture) {
           assert.equal(await field.inputValue(), "later");
           await page.context().setOffline(false);
           await save.click();
-          await said("Saved.");
+          await expectStatus("Saved.");
           assert.deepEqual(await tagsOf(caller(), connection.id), ["one", "two", "later"]);
           await page.keyboard.press("Escape");
           await closed();
@@ -346,7 +346,7 @@ export function consoleFailures(fixture) {
     });
 
     proof("loading is announced", async () => {
-      const { ids } = await answered(caller());
+      const { ids } = await fetchExpected(caller());
       await visit("/", async (page) => {
         await page.locator("h1").waitFor();
         const { promise, resolve } = Promise.withResolvers();

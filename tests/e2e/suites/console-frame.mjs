@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
-import { acting, AWAY, away, chart, drawn } from "../support/console-overview.mjs";
+import { whoMustAct, UNREACHABLE, makeUnreachable, chart, waitForOverview } from "../support/console-overview.mjs";
 import { signIn } from "../support/console-session.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -21,9 +21,9 @@ export function consoleFrame(fixture) {
       visit(
         "/",
         async (page) => {
-          await drawn(page);
+          await waitForOverview(page);
           const first = chart(page, "state").getByRole("link").first();
-          const above = acting(page).getByRole("link", { name: /^List/ });
+          const above = whoMustAct(page).getByRole("link", { name: /^List/ });
           await above.nth(1).focus();
           await first.evaluate((link) => scrollBy(0, link.getBoundingClientRect().top - 10));
           await tabTo(page, first, 1);
@@ -31,7 +31,7 @@ export function consoleFrame(fixture) {
             document.querySelector("header").getBoundingClientRect().bottom,
             document.activeElement.getBoundingClientRect().top,
           ]);
-          assert.ok(focused >= header, `it is at ${focused}, and the header ends at ${header}`);
+          assert.ok(focused >= header, `the element is at ${focused}, under the header, which ends at ${header}`);
         },
         { width: 390, height: 640 },
       ),
@@ -60,7 +60,7 @@ export function consoleFrame(fixture) {
 
     test("the theme button changes the theme, and stores it", () =>
       visit("/", async (page) => {
-        await drawn(page);
+        await waitForOverview(page);
         const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
         const light = await background();
         await page.getByRole("button", { name: "Use the dark theme" }).click();
@@ -110,7 +110,7 @@ export function consoleFrame(fixture) {
           await page.getByRole("button", { name: "Show the first 50" }).click();
           await page.getByText("API request").click();
           await fits("the overview");
-          await away(page, "**/v1/vault/summary");
+          await makeUnreachable(page, "**/v1/vault/summary");
           await page.reload();
           await page.getByRole("alert").getByText("The service can't be reached").waitFor();
           await fits("a failure");
@@ -122,9 +122,9 @@ export function consoleFrame(fixture) {
           await page.getByRole("button", { name: "Sign out" }).click();
           await signIn(page, fixture.console.keys.catalogOnly);
           await page.getByText("Your key can't read connections").waitFor();
-          await fits("a key that may not count");
+          await fits("a key that cannot read connections");
         },
-        { as: null, expects: [AWAY] },
+        { as: null, expects: [UNREACHABLE] },
       ));
   });
 }

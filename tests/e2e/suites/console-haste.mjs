@@ -26,7 +26,7 @@ async function hold(page, method, instead = (route) => route.continue(), before 
   return held;
 }
 
-export function hastyInConsole(fixture) {
+export function consoleHaste(fixture) {
   const visit = (...given) => fixture.console.visit(...given);
   const caller = () => fixture.console.caller();
   /** Releases a held request, and returns the response's status once the page has rendered it. */
@@ -52,7 +52,7 @@ export function hastyInConsole(fixture) {
     proof("keep changes that they make during a save", async () => {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
-        const { panel, field, save, expectChips, said } = panelOf(page);
+        const { panel, field, save, expectChips, expectStatus } = panelOf(page);
         const saving = await hold(page, "PATCH");
         await field.fill("three,");
         await save.dblclick();
@@ -62,7 +62,7 @@ export function hastyInConsole(fixture) {
         await field.fill("four,");
         await field.fill("fi");
         saving.go();
-        await said("Saved.");
+        await expectStatus("Saved.");
         assert.equal(saving.sent, 1);
         assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "three"]);
         await expectChips(["one", "two", "three", "four"]);
@@ -73,10 +73,10 @@ export function hastyInConsole(fixture) {
       });
     });
 
-    proof("see what was saved, not an older response that arrives later", async () => {
+    proof("see the saved values, not an older response that arrives later", async () => {
       const { id } = await newConnection(caller());
       await visit(PATH, async (page) => {
-        const { field, save, expectChips, said, opened } = panelOf(page);
+        const { field, save, expectChips, expectStatus, opened } = panelOf(page);
         const row = page.locator(`a[data-connection="${id}"]`);
         await row.waitFor();
         // Stores the current responses, to send them later.
@@ -91,7 +91,7 @@ export function hastyInConsole(fixture) {
         await reading.arrived();
         await field.fill("three,");
         await save.click();
-        await said("Saved.");
+        await expectStatus("Saved.");
         reading.go();
         await page.evaluate(() => fetch("/health").then((response) => response.text()));
         await expectChips(["one", "two", "three"]);

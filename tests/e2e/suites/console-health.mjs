@@ -22,8 +22,8 @@ export function consoleHealth(fixture) {
     return (await fixture.connect.caller().sendJson("POST", "/v1/vault/connect", start)).json;
   }
 
-  /** Sets the state in storage that failed refreshes would leave. */
-  async function ail({ id }, state, credentials) {
+  /** Sets a state in storage, as failed refreshes would. */
+  async function storeState({ id }, state, credentials) {
     const { database } = fixture.connect;
     const names = Object.keys(credentials);
     await database.batch([
@@ -56,7 +56,7 @@ export function consoleHealth(fixture) {
           assert.equal(await state.getByRole("button", { name: "Change the state" }).count(), 0);
           await check(state, page);
         });
-      await ail(connection, "degraded", {
+      await storeState(connection, "degraded", {
         reason_code: "client_rejected",
         reason_detail: "The platform rejects the client.",
         reason_status: 401,
@@ -83,7 +83,7 @@ export function consoleHealth(fixture) {
         await state.getByRole("link", { name: "the OAuth client" }).click();
         await page.waitForURL("**/integrations?set=keyed");
       });
-      await ail(connection, "degraded", {
+      await storeState(connection, "degraded", {
         reason_code: "platform_unavailable",
         reason_detail: null,
         reason_status: null,
@@ -95,7 +95,7 @@ export function consoleHealth(fixture) {
           /^No action needed: the service retries in (1 hour|\d+ minutes)\.$/,
         );
       });
-      await ail(connection, "failed", { reason_code: "grant_ended", next_attempt_at: null });
+      await storeState(connection, "failed", { reason_code: "grant_ended", next_attempt_at: null });
       await open(async (state) => {
         assert.equal(await fact(state, "Who must act").innerText(), "The user must reconnect.");
         assert.ok(await button(state, "Reconnect").evaluate((element) => element.classList.contains("primary")));
@@ -112,7 +112,7 @@ export function consoleHealth(fixture) {
           const check = button(state, "Check now");
           await check.click();
           await state.getByText("This connection can't be checked:").waitFor();
-          await expectAccessible(page, "what can't be checked");
+          await expectAccessible(page, "a connection that cannot be checked");
           let [status, document, headers] = [200, { ...connection, state: "operational", version: "2" }, {}];
           await page.route("**/check", (route) => route.fulfill({ status, json: document, headers }));
           await check.click();

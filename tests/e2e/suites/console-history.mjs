@@ -31,7 +31,7 @@ export function consoleHistory(fixture) {
          SELECT account, environment, ?, ?, connection_id, connection, ?, ? FROM connection_events WHERE connection_id = ?`,
       )
       .bind(type, Date.now() - 120_000, reason && JSON.stringify(reason), call && JSON.stringify(call), id);
-  const happened = (...of) => event(...of).run();
+  const writeEvent = (...of) => event(...of).run();
 
   describe("the history of a connection", () => {
     before(async () => {
@@ -42,10 +42,10 @@ export function consoleHistory(fixture) {
 
     test("shows what happened, when and why, latest first", async () => {
       const connection = await newConnection(caller(), { name: "history" });
-      await happened(connection, "connection.degraded", { reason: REASON });
-      await happened(connection, "connection.called", { call: CALL });
+      await writeEvent(connection, "connection.degraded", { reason: REASON });
+      await writeEvent(connection, "connection.called", { call: CALL });
       const { action: _, ...passed } = { ...CALL, method: "OPTIONS", path: "/a/path", status: null };
-      await happened(connection, "connection.called", { call: { ...passed, error: "platform_timeout" } });
+      await writeEvent(connection, "connection.called", { call: { ...passed, error: "platform_timeout" } });
       await visit(
         at(connection.id),
         async (page) => {

@@ -251,7 +251,7 @@ export function consoleIntegrations(fixture) {
         async (page) => {
           await page.getByText("Your key can't read OAuth clients").waitFor();
           await page.getByText("clients:read", { exact: true }).waitFor();
-          await expectAccessible(page, "a key that may not read clients");
+          await expectAccessible(page, "a key that cannot read clients");
         },
         { as: await fixture.connect.newKey({ scopes: READS }) },
       );

@@ -1,8 +1,15 @@
 // The list of connections in the console: filters, pages and accessibility.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATH, ROWS, answered, asked, choosePlatform, expectRows } from "../support/console-connections.mjs";
-import { answeredAll, expectAccessibleEverywhere, withEach } from "../support/console.mjs";
+import {
+  PATH,
+  ROWS,
+  fetchExpected,
+  addressParams,
+  choosePlatform,
+  expectRows,
+} from "../support/console-connections.mjs";
+import { waitForRequests, expectAccessibleEverywhere, withEach } from "../support/console.mjs";
 import { proof, sampled } from "../support/proof.mjs";
 
 const fill = (label, text) => (page) => page.getByLabel(label, { exact: true }).fill(text);
@@ -46,7 +53,7 @@ const INVALID = [
 
 export function consoleList(fixture) {
   const visit = (...given) => fixture.console.visit(...given);
-  const list = (filter) => answered(fixture.console.caller(), filter);
+  const list = (filter) => fetchExpected(fixture.console.caller(), filter);
   const counted = (page, total) =>
     page.getByText(`${total} ${total === 1 ? "connection" : "connections"}`, { exact: true }).waitFor();
 
@@ -90,15 +97,15 @@ export function consoleList(fixture) {
           await act(page);
           await expectRows(page, found.ids);
           await counted(page, found.total);
-          assert.deepEqual(asked(page), query);
+          assert.deepEqual(addressParams(page), query);
           await page.getByRole("link", { name: "Clear filters" }).click();
           await expectRows(page, all.ids);
-          assert.deepEqual(asked(page), {});
+          assert.deepEqual(addressParams(page), {});
           assert.equal(await page.getByRole("link", { name: "Clear filters" }).count(), 0);
           // The address determines the view.
           await page.goBack();
           await expectRows(page, found.ids);
-          assert.deepEqual(asked(page), query);
+          assert.deepEqual(addressParams(page), query);
           await page.getByRole("link", { name: "Clear filters" }).click();
         }),
       );
@@ -113,7 +120,7 @@ export function consoleList(fixture) {
           await expectRows(page, found.ids);
           await page.reload();
           await expectRows(page, found.ids);
-          assert.deepEqual(asked(page), query);
+          assert.deepEqual(addressParams(page), query);
         });
       });
 
@@ -132,7 +139,7 @@ export function consoleList(fixture) {
         ]);
         await page.getByText("Only active connections were searched.").waitFor({ state: "detached" });
         await page.getByText("No connections match").waitFor();
-        assert.deepEqual(asked(page), { ...query, tags: "no such tag", active: "false" });
+        assert.deepEqual(addressParams(page), { ...query, tags: "no such tag", active: "false" });
       });
     });
 
@@ -186,7 +193,7 @@ export function consoleList(fixture) {
         const cut = await page
           .locator(".cell-state")
           .evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length);
-        assert.equal(cut, 0, "and all of it can be read");
+        assert.equal(cut, 0, "no label is cut off");
         await choose("Active", "Active")(page);
         await expectRows(page, (await list()).ids);
         assert.equal(await page.locator("tbody").getByText("Inactive", { exact: true }).count(), 0);
@@ -199,14 +206,14 @@ export function consoleList(fixture) {
       await visit("/", async (page) => {
         await page.getByRole("rowheader", { name: "failed" }).getByRole("link").click();
         await expectRows(page, active.ids);
-        assert.deepEqual(asked(page), { state: "failed", active: "all" });
+        assert.deepEqual(addressParams(page), { state: "failed", active: "all" });
         await page.getByText(`${active.total + inactive.total} connections`, { exact: true }).waitFor();
         await page.getByLabel("Active", { exact: true }).selectOption({ label: "Active" });
         await expectRows(page, active.ids);
-        assert.deepEqual(asked(page), { state: "failed" });
+        assert.deepEqual(addressParams(page), { state: "failed" });
         await page.getByRole("link", { name: /^Show .* inactive connections? in this state$/ }).click();
         await expectRows(page, inactive.ids);
-        assert.deepEqual(asked(page), { state: "failed", active: "false" });
+        assert.deepEqual(addressParams(page), { state: "failed", active: "false" });
       });
     });
 
@@ -217,7 +224,7 @@ export function consoleList(fixture) {
         page.on("request", (request) => request.url().includes("/v1/vault") && requests.push(request.url()));
         await withEach(INVALID, async (label, act, fault, right) => {
           await expectRows(page, ids);
-          await answeredAll(page);
+          await waitForRequests(page);
           requests = [];
           await act(page);
           await page.getByText(fault).waitFor();
@@ -257,7 +264,7 @@ export function consoleList(fixture) {
 
     test("go forward and back by cursor, by button and by history", async () => {
       const [first, second, third] = [await list(), await list({ page: 2 }), await list({ page: 3 })];
-      assert.ok(first.pages >= 4, "there are pages enough");
+      assert.ok(first.pages >= 4, "there are enough pages");
       await visit(PATH, async (page) => {
         const requests = [];
         page.on(
@@ -272,12 +279,12 @@ export function consoleList(fixture) {
         await expectRows(page, first.ids);
         assert.equal(await here(page).getByRole("link", { name: "Previous" }).count(), 0);
         await step("Next", second, 2);
-        const { after } = asked(page);
+        const { after } = addressParams(page);
         await step("Next", third, 3);
-        assert.ok(asked(page).after, "the cursor is in the address");
+        assert.ok(addressParams(page).after, "the cursor is in the address");
         assert.ok(
           requests.every((query) => !query.has("page") || query.get("page") === "1"),
-          "no page is asked for by its number",
+          "no page is requested by its number",
         );
         await page.reload();
         await expectRows(page, third.ids);
@@ -285,9 +292,9 @@ export function consoleList(fixture) {
         await expectRows(page, second.ids);
         await step("Next", third, 3);
         await step("Previous", second, 2);
-        assert.equal(asked(page).after, after, "Back returns to the previous page");
+        assert.equal(addressParams(page).after, after, "Back returns to the previous page");
         await step("Previous", first, 1);
-        assert.deepEqual(asked(page), {});
+        assert.deepEqual(addressParams(page), {});
       });
     });
 
@@ -297,7 +304,7 @@ export function consoleList(fixture) {
         await expectRows(page, third.ids);
         await here(page).getByRole("link", { name: "Previous" }).click();
         await expectRows(page, second.ids);
-        assert.deepEqual(asked(page), { page: "2" });
+        assert.deepEqual(addressParams(page), { page: "2" });
       });
     });
 
@@ -306,7 +313,7 @@ export function consoleList(fixture) {
       await visit(`${PATH}?page=2`, async (page) => {
         await platform("github")(page);
         await expectRows(page, ids);
-        assert.deepEqual(asked(page), { platform: "github" });
+        assert.deepEqual(addressParams(page), { platform: "github" });
       });
     });
 
@@ -318,12 +325,12 @@ export function consoleList(fixture) {
           await page.getByText("This page does not exist").waitFor();
           await page.getByRole("link", { name: "Go to the first page" }).click();
           await expectRows(page, ids);
-          assert.deepEqual(asked(page), {});
+          assert.deepEqual(addressParams(page), {});
           await page.goto(`${fixture.console.baseUrl}${PATH}?after=tampered`);
           await page.getByText("This page is no longer available").waitFor();
           await page.getByRole("link", { name: "Go to the first page" }).click();
           await expectRows(page, ids);
-          assert.deepEqual(asked(page), {});
+          assert.deepEqual(addressParams(page), {});
         },
         { expects: [400] },
       );
@@ -342,7 +349,7 @@ export function consoleList(fixture) {
       await visit(PATH, async (page) => {
         await expectRows(page, ids);
         const expectTable = async () =>
-          assert.equal(await page.getByRole("row").count(), ROWS + 1, "rows are rows, as cards too");
+          assert.equal(await page.getByRole("row").count(), ROWS + 1, "cards have the role of rows");
         await expectTable();
         await expectAccessibleEverywhere(page, "the list", { widths: [390, 1920], others: [390, 1920] });
         await page.setViewportSize({ width: 390, height: 844 });

@@ -1,7 +1,7 @@
 // Logos of well-known brands come from the service itself, so that no third party learns which ones are viewed.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { answeredAll } from "../support/console.mjs";
+import { waitForRequests } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
@@ -18,7 +18,7 @@ export function consoleLogos(fixture) {
         });
         await page.reload();
         await use(page);
-        await answeredAll(page);
+        await waitForRequests(page);
         assert.deepEqual(strangers, []);
       });
     const shown = async (page, slug) => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessible, expectFocus, tabTo } from "../support/console.mjs";
-import { AWAY, acting, away, chart, drawn } from "../support/console-overview.mjs";
+import { UNREACHABLE, whoMustAct, makeUnreachable, chart, waitForOverview } from "../support/console-overview.mjs";
 import { heading } from "../support/console-session.mjs";
 import { connectionNumber } from "../support/seed.mjs";
 import { expectConnections } from "../support/vault.mjs";
@@ -25,7 +25,7 @@ export function consoleOverview(fixture) {
   const summaryOf = async (of) => (await fixture.console.caller(of).summary()).json;
 
   /** The rows of a chart as { [label]: count }. Also asserts the shares. */
-  async function told(page, of, total) {
+  async function chartRows(page, of, total) {
     const table = chart(page, of);
     const labels = await table.getByRole("rowheader").allInnerTexts();
     const cells = await table.getByRole("cell").allTextContents();
@@ -45,7 +45,7 @@ export function consoleOverview(fixture) {
   describe("overview", () => {
     test("shows the summary's numbers, with proportional bars", () =>
       visit("/", async (page) => {
-        await drawn(page);
+        await waitForOverview(page);
         const summary = await summaryOf();
         assert.ok(summary.active.false > 0 && summary.otherPlatforms > 0 && summary.platforms.length === 50);
         assert.equal(await page.title(), "Overview · connector-vault");
@@ -63,11 +63,11 @@ export function consoleOverview(fixture) {
         ]);
         const { total, state, platforms } = summary;
         assert.deepEqual(
-          await told(page, "state", total),
+          await chartRows(page, "state", total),
           Object.fromEntries(STATES.map((state) => [state, summary.state[state]])),
         );
         assert.deepEqual(
-          await told(page, "identity type", total),
+          await chartRows(page, "identity type", total),
           Object.fromEntries(Object.entries(TYPES).map(([word, type]) => [word, summary.identityType[type]])),
         );
 
@@ -80,7 +80,7 @@ export function consoleOverview(fixture) {
               ),
             );
         const close = (found, expected, what) =>
-          assert.ok(Math.abs(found - expected) < 0.02, `${what} is ${found} of its line, and not ${expected}`);
+          assert.ok(Math.abs(found - expected) < 0.02, `${what}: the bar takes ${found} of its row, not ${expected}`);
         (await widths("state")).forEach((width, index) => close(width, state[STATES[index]] / total, STATES[index]));
         (await widths("platform"))
           .slice(0, FIRST)
@@ -107,14 +107,14 @@ export function consoleOverview(fixture) {
         const of = (rows) => Object.fromEntries(rows.map((row) => [row.platform, row.total]));
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         const first = platforms.slice(0, FIRST);
-        assert.deepEqual(await told(page, "platform", total), {
+        assert.deepEqual(await chartRows(page, "platform", total), {
           ...of(first),
           "All other platforms": total - sum(first.map((row) => row.total)),
         });
         const more = page.getByRole("button", { name: "Show the first 50" });
         assert.equal(await more.getAttribute("aria-expanded"), "false");
         await more.click();
-        const all = await told(page, "platform", total);
+        const all = await chartRows(page, "platform", total);
         assert.deepEqual(all, { ...of(platforms), "All other platforms": otherPlatforms });
         assert.equal(sum(Object.values(all)), total);
         const fewer = page.getByRole("button", { name: `Show the first ${FIRST} only` });
@@ -132,7 +132,7 @@ export function consoleOverview(fixture) {
 
     test("shows who must act, and links to the connections counted", () =>
       visit("/", async (page) => {
-        await drawn(page);
+        await waitForOverview(page);
         const count = (holds) => COUNTED.filter(holds).length;
         const figures = page.getByRole("list", { name: "All connections" });
         const expected = [
@@ -165,8 +165,8 @@ export function consoleOverview(fixture) {
           );
           assert.equal(sum(totals), count(holds), search);
         }
-        const items = acting(page).getByRole("listitem");
-        await acting(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
+        const items = whoMustAct(page).getByRole("listitem");
+        await whoMustAct(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
         const found = COUNTED;
         const ofState = (state) => found.filter((row) => row.state === state).length;
         assert.deepEqual(
@@ -200,10 +200,10 @@ export function consoleOverview(fixture) {
       visit(
         "/",
         async (page) => {
-          await drawn(page);
-          assert.equal((await told(page, "platform", 13))["1 more platform"], 1);
+          await waitForOverview(page);
+          assert.equal((await chartRows(page, "platform", 13))["1 more platform"], 1);
           await page.getByRole("button", { name: "Show all 13" }).click();
-          assert.deepEqual(Object.values(await told(page, "platform", 13)), Array(13).fill(1));
+          assert.deepEqual(Object.values(await chartRows(page, "platform", 13)), Array(13).fill(1));
         },
         { as: fixture.console.keys.thirteen },
       ),
@@ -213,7 +213,7 @@ export function consoleOverview(fixture) {
       visit(
         "/",
         async (page) => {
-          const items = acting(page).getByRole("listitem");
+          const items = whoMustAct(page).getByRole("listitem");
           await items.nth(3).waitFor();
           assert.deepEqual(
             (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ")),
@@ -248,7 +248,7 @@ export function consoleOverview(fixture) {
       visit(
         "/",
         async (page) => {
-          await acting(page).getByText("No action needed: no connection is failed or degraded.").waitFor();
+          await whoMustAct(page).getByText("No action needed: no connection is failed or degraded.").waitFor();
         },
         { as: fixture.console.keys.quiet },
       ),
@@ -259,17 +259,17 @@ export function consoleOverview(fixture) {
         "/connectors?q=github",
         async (page) => {
           await page.getByRole("list", { name: "Connectors" }).waitFor();
-          await away(page, "**/v1/oauth-clients**");
+          await makeUnreachable(page, "**/v1/oauth-clients**");
           await page.getByRole("link", { name: "Overview", exact: true }).click();
-          const alert = acting(page).getByRole("alert");
+          const alert = whoMustAct(page).getByRole("alert");
           await alert.getByText("This list may be incomplete. The service can't be reached.").waitFor();
-          await acting(page).getByText("1 failed connection").waitFor();
+          await whoMustAct(page).getByText("1 failed connection").waitFor();
           await page.unroute("**/v1/oauth-clients**");
           await alert.getByRole("button", { name: "Try again" }).click();
-          await acting(page).getByText("rejected your OAuth client").waitFor();
+          await whoMustAct(page).getByText("rejected your OAuth client").waitFor();
           assert.equal(await alert.count(), 0);
         },
-        { as: fixture.console.keys.acting, expects: [AWAY] },
+        { as: fixture.console.keys.acting, expects: [UNREACHABLE] },
       ),
     );
 
@@ -297,7 +297,7 @@ export function consoleOverview(fixture) {
         release();
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         assert.equal(await page.getByText("Loading the numbers…").count(), 0);
-        await acting(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
+        await whoMustAct(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
         assert.deepEqual(requested, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
       }));
 
@@ -351,7 +351,7 @@ export function consoleOverview(fixture) {
       visit(
         "/",
         async (page) => {
-          await drawn(page);
+          await waitForOverview(page);
           await chart(page, "platform").getByRole("link", { name: "github", exact: true }).waitFor();
         },
         { as: fixture.console.keys.vaultOnly },
@@ -386,7 +386,7 @@ export function consoleOverview(fixture) {
           assert.equal(await help.getAttribute("href"), "/problems/internal");
           await page.unroute("**/v1/vault/summary");
           await alert.getByRole("button", { name: "Try again" }).click();
-          await drawn(page);
+          await waitForOverview(page);
           assert.equal(await alert.count(), 0);
         },
         { expects: [500] },
@@ -398,22 +398,22 @@ export function consoleOverview(fixture) {
         async (page) => {
           await page.clock.install();
           await page.reload();
-          await drawn(page);
+          await waitForOverview(page);
           await page.getByRole("link", { name: "Connectors" }).click();
           await page.getByRole("list", { name: "Connectors" }).waitFor();
-          await away(page);
+          await makeUnreachable(page);
           // Fresh numbers would not be refetched.
           await page.clock.fastForward("01:00");
           await page.getByRole("link", { name: "Overview", exact: true }).click();
           const note = page.getByRole("alert").getByText("This may be out of date. The service can't be reached.");
           await note.waitFor();
           const { total, state } = await summaryOf();
-          assert.equal((await told(page, "state", total)).operational, state.operational);
+          assert.equal((await chartRows(page, "state", total)).operational, state.operational);
           await page.unroute("**/v1/**");
           await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
           await note.waitFor({ state: "detached" });
         },
-        { expects: [AWAY] },
+        { expects: [UNREACHABLE] },
       ),
     );
 
@@ -421,7 +421,7 @@ export function consoleOverview(fixture) {
       visit(
         "/",
         async (page) => {
-          await drawn(page);
+          await waitForOverview(page);
           const banner = page.getByRole("status").getByText("You are offline.");
           assert.equal(await banner.count(), 0);
           await page.context().setOffline(true);
@@ -437,7 +437,7 @@ export function consoleOverview(fixture) {
 
     proof("can be used by keyboard alone", () =>
       visit("/", async (page) => {
-        await drawn(page);
+        await waitForOverview(page);
         const skip = page.getByRole("link", { name: "Skip to content" });
         await tabTo(page, skip, 1);
         await page.keyboard.press("Enter");

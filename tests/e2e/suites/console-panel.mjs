@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   PATH,
-  answered,
-  asked,
+  fetchExpected,
+  addressParams,
   at,
   expectRows,
   newConnection,
@@ -27,7 +27,7 @@ export function consolePanel(fixture) {
         await page.locator(`a[data-connection="${connection.id}"]`).click();
         const { panel, expectChips, opened } = panelOf(page);
         await opened();
-        assert.deepEqual(asked(page), { platform: "github", connection: connection.id });
+        assert.deepEqual(addressParams(page), { platform: "github", connection: connection.id });
         await page.getByRole("dialog", { name: connection.identity }).waitFor();
         const details = Object.fromEntries(
           await panel
@@ -82,14 +82,14 @@ export function consolePanel(fixture) {
     });
 
     proof("opens and closes by mouse: row, close button, outside click, Back", async () => {
-      const { ids } = await answered(caller());
+      const { ids } = await fetchExpected(caller());
       await visit(PATH, async (page) => {
         const { panel, opened, closed } = panelOf(page);
         await expectRows(page, ids);
         const open = async () => {
           await page.locator("tbody tr").nth(1).locator(".cell-state").click();
           await opened();
-          assert.deepEqual(asked(page), { connection: ids[1] });
+          assert.deepEqual(addressParams(page), { connection: ids[1] });
         };
         for (const leave of [
           () => panel.getByRole("button", { name: "Close" }).click(),
@@ -99,7 +99,7 @@ export function consolePanel(fixture) {
           await open();
           await leave();
           await closed();
-          assert.deepEqual(asked(page), {});
+          assert.deepEqual(addressParams(page), {});
         }
         await page.goForward();
         await opened();
@@ -113,18 +113,18 @@ export function consolePanel(fixture) {
     test("opens, works and closes by keyboard alone", async () => {
       const connection = await newConnection(caller(), { name: "keyboard" });
       await visit(`${PATH}?name=keyboard`, async (page) => {
-        const { opened, closed, said, expectChips } = panelOf(page);
+        const { opened, closed, expectStatus, expectChips } = panelOf(page);
         await expectRows(page, [connection.id]);
         const tabTo = async (holds, key = "Tab") => {
           for (let steps = 0; steps < 60; steps += 1) {
             if (await page.evaluate(holds)) return;
             await page.keyboard.press(key);
           }
-          assert.fail(`nothing fits ${holds}`);
+          assert.fail(`no element matches ${holds}`);
         };
         await tabTo(() => document.activeElement?.dataset.connection !== undefined);
         const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
-        assert.equal(outline, "solid", "the focus is seen");
+        assert.equal(outline, "solid", "the focus is visible");
         await page.keyboard.press("Enter");
         await opened();
         assert.equal(await focused(page), "H2");
@@ -139,11 +139,11 @@ export function consolePanel(fixture) {
         assert.equal(
           await page.evaluate(() => document.activeElement.getAttribute("aria-label")),
           "Remove two",
-          "the focus continues",
+          "the focus moves to the next tag",
         );
         await tabTo(() => document.activeElement?.textContent === "Save tags");
         await page.keyboard.press("Enter");
-        await said("Saved.");
+        await expectStatus("Saved.");
         assert.deepEqual(await tagsOf(caller(), connection.id), ["two", "three"]);
         // The focus stays in the dialog or the browser's own controls.
         for (let steps = 0; steps < 30; steps += 1) {
@@ -156,15 +156,15 @@ export function consolePanel(fixture) {
         }
         await page.keyboard.press("Escape");
         await closed();
-        assert.equal(await focused(page), connection.id, "the focus is where it came from");
+        assert.equal(await focused(page), connection.id, "the focus returns to the row");
       });
     });
 
     test("opens from a link, also for inactive connections, and returns the focus to the list", async () => {
-      const { ids } = await answered(caller(), { active: "false" });
+      const { ids } = await fetchExpected(caller(), { active: "false" });
       const {
         ids: [active],
-      } = await answered(caller());
+      } = await fetchExpected(caller());
       for (const id of [ids[0], active]) {
         await visit(at(id), async (page) => {
           const { panel, opened, closed } = panelOf(page);
@@ -176,7 +176,7 @@ export function consolePanel(fixture) {
           );
           await page.keyboard.press("Escape");
           await closed();
-          assert.deepEqual(asked(page), {});
+          assert.deepEqual(addressParams(page), {});
           assert.equal(await focused(page), id === active ? id : "H1");
         });
       }
@@ -191,7 +191,7 @@ export function consolePanel(fixture) {
             await page.getByText("Connection not found").waitFor();
             await page.getByRole("button", { name: "Back to the list" }).click();
             await panelOf(page).closed();
-            assert.deepEqual(asked(page), {});
+            assert.deepEqual(addressParams(page), {});
             // An invalid id can be reported before the list is loaded.
             await page.locator("tbody a[data-connection]").first().waitFor();
           }
@@ -201,7 +201,7 @@ export function consolePanel(fixture) {
     });
 
     proof("is read-only without the scope, and explains why", async () => {
-      const { ids } = await answered(caller());
+      const { ids } = await fetchExpected(caller());
       await visit(
         PATH,
         async (page) => {
@@ -233,7 +233,7 @@ export function consolePanel(fixture) {
     });
 
     test("is accessible on a phone and a desktop, in both themes", async () => {
-      const { ids } = await answered(caller());
+      const { ids } = await fetchExpected(caller());
       await visit(at(ids[2]), async (page) => {
         const { panel, field, opened } = panelOf(page);
         await opened();

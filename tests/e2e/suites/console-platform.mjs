@@ -1,7 +1,7 @@
 // The platform field: a combobox that finds platforms by words of their names, and rejects unknown ones.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATH, answered, asked, expectRows } from "../support/console-connections.mjs";
+import { PATH, fetchExpected, addressParams, expectRows } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -16,7 +16,7 @@ const FOUND = [
   ["GitHub", "github"],
 ];
 
-export function platformInConsole(fixture) {
+export function consolePlatform(fixture) {
   const visit = (...given) => fixture.console.visit(...given);
   const partsOf = (page) => ({
     field: page.getByRole("combobox", { name: "Platform", exact: true }),
@@ -47,8 +47,8 @@ export function platformInConsole(fixture) {
 
     test("follows the ARIA combobox pattern, and can be used by mouse and cleared", async () => {
       const [all, { ids }] = [
-        await answered(fixture.console.caller()),
-        await answered(fixture.console.caller(), { platform: "github" }),
+        await fetchExpected(fixture.console.caller()),
+        await fetchExpected(fixture.console.caller(), { platform: "github" }),
       ];
       await visit(PATH, async (page) => {
         const { field, options, active } = partsOf(page);
@@ -59,7 +59,7 @@ export function platformInConsole(fixture) {
         assert.equal(await field.getAttribute("aria-expanded"), "true");
         const first = await active();
         await page.keyboard.press("ArrowUp");
-        assert.notEqual(await active(), first, "it goes round");
+        assert.notEqual(await active(), first, "the selection wraps around");
         await page.keyboard.press("ArrowDown");
         assert.equal(await active(), first);
         await page.keyboard.press("Escape");
@@ -70,7 +70,7 @@ export function platformInConsole(fixture) {
         assert.equal(await options.first().getAttribute("aria-selected"), "true");
         await page.keyboard.press("Enter");
         await expectRows(page, ids);
-        assert.deepEqual(asked(page), { platform: "github" });
+        assert.deepEqual(addressParams(page), { platform: "github" });
         assert.equal(await field.inputValue(), "github");
         assert.equal(await field.getAttribute("aria-expanded"), "false");
         await page.goBack();
@@ -83,12 +83,12 @@ export function platformInConsole(fixture) {
         assert.ok(await field.evaluate((input) => input === document.activeElement), "the field keeps the focus");
         await page.getByRole("button", { name: "Clear Platform" }).click();
         await expectRows(page, all.ids);
-        assert.deepEqual(asked(page), {});
+        assert.deepEqual(addressParams(page), {});
       });
     });
 
     proof("rejects an unknown platform while typing, and sends no request", async () => {
-      const { ids } = await answered(fixture.console.caller());
+      const { ids } = await fetchExpected(fixture.console.caller());
       await visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
         await loaded(page);
@@ -106,7 +106,7 @@ export function platformInConsole(fixture) {
         await page.locator("h1").click();
         await page.getByText("Choose a platform from the list.").waitFor();
         assert.deepEqual(requests, []);
-        assert.deepEqual(asked(page), {});
+        assert.deepEqual(addressParams(page), {});
         await expectRows(page, ids);
       });
     });
@@ -118,7 +118,7 @@ export function platformInConsole(fixture) {
           const heights = await options.evaluateAll((all) =>
             all.map((option) => option.getBoundingClientRect().height),
           );
-          assert.ok(Math.min(...heights) >= 44, `${where}: high enough for a finger`);
+          assert.ok(Math.min(...heights) >= 44, `${where}: high enough for touch`);
         };
         await loaded(page);
         await field.fill("google");

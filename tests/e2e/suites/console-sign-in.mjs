@@ -1,8 +1,8 @@
 // Signing in to the console. The key stays in the tab.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { answeredAll, expectFocus } from "../support/console.mjs";
-import { AWAY, away, drawn } from "../support/console-overview.mjs";
+import { waitForRequests, expectFocus } from "../support/console.mjs";
+import { UNREACHABLE, makeUnreachable, waitForOverview } from "../support/console-overview.mjs";
 import { heading, signIn } from "../support/console-session.mjs";
 import { secret } from "../support/keys.mjs";
 import { proof } from "../support/proof.mjs";
@@ -30,7 +30,7 @@ export function consoleSignIn(fixture) {
           const [last] = fixture.console.keys.full.secret.slice(-1);
           await signIn(page, { secret: fixture.console.keys.full.secret.slice(0, -1) + (last === "a" ? "b" : "a") });
           await problem(page, "This key is not valid").waitFor();
-          assert.deepEqual(requested, [], "a mistyped key is sent nowhere");
+          assert.deepEqual(requested, [], "a malformed key is not sent");
           await Promise.all([
             page.waitForResponse((response) => response.status() === 401),
             signIn(page, { secret: secret() }),
@@ -50,13 +50,13 @@ export function consoleSignIn(fixture) {
         "/",
         async (page) => {
           await heading(page, "Sign in").waitFor();
-          await answeredAll(page);
+          await waitForRequests(page);
           await page.context().setOffline(true);
           await signIn(page, fixture.console.keys.full);
           await problem(page, "The service can't be reached. You are offline.").waitFor();
           await page.context().setOffline(false);
           await page.getByRole("button", { name: "Sign in", exact: true }).click();
-          await drawn(page);
+          await waitForOverview(page);
         },
         { as: null, expects: ["ERR_INTERNET_DISCONNECTED"] },
       ),
@@ -83,7 +83,7 @@ export function consoleSignIn(fixture) {
         async (page) => {
           await signIn(page, fixture.console.keys.full);
           await page.getByRole("link", { name: "Overview", exact: true }).click();
-          await drawn(page);
+          await waitForOverview(page);
           assert.equal(await page.evaluate(() => sessionStorage.length), 1);
           await page.getByRole("button", { name: "Sign out" }).click();
           await page.getByText("You are signed out in all tabs.").waitFor();
@@ -121,7 +121,7 @@ export function consoleSignIn(fixture) {
           assert.equal(await field(page).getAttribute("type"), "password");
           await expectHidden("sign-in");
           await page.keyboard.press("Enter");
-          await drawn(page);
+          await waitForOverview(page);
           await page.getByText("API request").click();
           await expectHidden("overview");
           assert.ok(urls.length > 2);
@@ -147,7 +147,7 @@ export function consoleSignIn(fixture) {
           await page.getByText("Your key has expired or was revoked.").waitFor();
           assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")), null);
           await signIn(page, fixture.console.keys.full);
-          await drawn(page);
+          await waitForOverview(page);
           assert.equal(new URL(page.url()).pathname, "/");
         },
         { as: short, expects: [401] },
@@ -165,15 +165,15 @@ export function consoleSignIn(fixture) {
       visit(
         "/",
         async (page) => {
-          await drawn(page);
-          await away(page);
+          await waitForOverview(page);
+          await makeUnreachable(page);
           await page.reload();
           await problem(page, "The service can't be reached.").waitFor();
           await page.unroute("**/v1/**");
           await page.getByRole("button", { name: "Try again with your key" }).click();
-          await drawn(page);
+          await waitForOverview(page);
         },
-        { expects: [AWAY] },
+        { expects: [UNREACHABLE] },
       ),
     );
   });

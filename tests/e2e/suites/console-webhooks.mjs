@@ -125,7 +125,7 @@ export function consoleWebhooks(fixture) {
         // Deliveries are sent right after the response that made them due.
         const until = Date.now() + 30_000;
         while ((await rows.getByText("delivered", { exact: true }).count()) < 2) {
-          assert.ok(Date.now() < until, "they arrive");
+          assert.ok(Date.now() < until, "the deliveries did not arrive in time");
           const reply = page.waitForResponse((response) => response.url().includes("/deliveries"));
           await button(page, "Refresh").click();
           await reply;
@@ -166,7 +166,7 @@ export function consoleWebhooks(fixture) {
       status = 410;
       await happen("gone");
       const until = Date.now() + 30_000;
-      while ((await listed())[0].active) assert.ok(Date.now() < until, "a 410 disables it");
+      while ((await listed())[0].active) assert.ok(Date.now() < until, "the 410 did not disable the webhook in time");
       status = 204;
       await visit(PATH, async (page) => {
         await card(page).getByText("disabled", { exact: true }).waitFor();
@@ -195,7 +195,7 @@ export function consoleWebhooks(fixture) {
         `${PATH}/${id}?state=lost`,
         async (page) => {
           await page.getByText("`state` must be one of pending, delivered, failed").waitFor();
-          await expectAccessible(page, "a state that there is not");
+          await expectAccessible(page, "an unknown state");
         },
         { expects: [400] },
       );

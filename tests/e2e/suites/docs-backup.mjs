@@ -8,7 +8,7 @@ import { root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
 import { page } from "../support/docs.mjs";
 import { key, store } from "../support/keys.mjs";
-import { seeded } from "../support/seed.mjs";
+import { insertConnections } from "../support/seed.mjs";
 import { Server } from "../support/server.mjs";
 import { Shell } from "../support/shell.mjs";
 import { expectTrueCounts, seed, stored } from "../support/vault.mjs";
@@ -75,7 +75,7 @@ export function backupAndRestore(fixture) {
       } finally {
         database.close();
       }
-      return assert.fail("they were run");
+      return assert.fail("the statements should have failed");
     }
 
     before(async () => {
@@ -85,7 +85,7 @@ export function backupAndRestore(fixture) {
       }
       await old.use(async ({ vault }) => {
         await store(vault, [caller, revoked]);
-        await seeded(vault, "many", 300);
+        await insertConnections(vault, "many", 300);
         // Values that an SQL file must escape.
         const hard = {
           platform: "github",
@@ -151,7 +151,11 @@ export function backupAndRestore(fixture) {
       const before = await look(old);
       await new Shell(copy).run(local("sh backup"));
       const files = local("sh backup").match(/\S+\.sql/g);
-      assert.deepEqual(local("sh restore").match(/\S+\.sql/g), files, "what was exported goes in, in this order");
+      assert.deepEqual(
+        local("sh restore").match(/\S+\.sql/g),
+        files,
+        "the exported files are restored, in the same order",
+      );
 
       for (const file of files) copyFileSync(join(copy, file), join(fresh, file));
       // As documented: the service is already running, and no client sees a partial vault.

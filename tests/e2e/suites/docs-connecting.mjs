@@ -27,7 +27,7 @@ const PLATFORMS = {
 };
 
 /** @param {{ server: import("../support/server.mjs").Server }} fixture @param {{ KEY: string }} env with the key */
-export function connectingForReal(fixture, env) {
+export function connectRealConnectors(fixture, env) {
   describe("connecting with real connectors", () => {
     let browser;
     before(async () => {
@@ -39,9 +39,9 @@ export function connectingForReal(fixture, env) {
       const url = `http://127.0.0.1:${fixture.server.port}${path}`;
       const headers = { "x-service-secret": env.KEY, "content-type": "application/json" };
       const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
-      const said = await response.json();
-      assert.ok(response.ok, `${response.status} ${path}: ${JSON.stringify(said)}`);
-      return said;
+      const result = await response.json();
+      assert.ok(response.ok, `${response.status} ${path}: ${JSON.stringify(result)}`);
+      return result;
     };
 
     for (const [platform, { name, fields, headers }] of Object.entries(PLATFORMS)) {

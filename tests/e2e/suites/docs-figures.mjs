@@ -12,7 +12,7 @@ import { cli } from "../support/workspace.mjs";
 import { proof } from "../support/proof.mjs";
 
 /** The number of connectors, actions and files of a catalog, from its report. */
-export function held(catalog) {
+export function catalogCounts(catalog) {
   const report = readFileSync(join(catalog, "report.txt"), "utf8");
   return report
     .match(/^(\d+) connectors and (\d+) actions from (\d+) files$/m)
@@ -25,7 +25,7 @@ export function figures(fixture) {
     const number = (text) => Number(text.replaceAll(/[$,*]/g, ""));
 
     test("the size of the sample catalog is right", () => {
-      const [connectors, actions, files] = held(fixture.catalog);
+      const [connectors, actions, files] = catalogCounts(fixture.catalog);
       const stated = `${connectors.toLocaleString("en")} connectors with ${actions.toLocaleString("en")} actions`;
       assert.ok(page("README.md").prose.includes(stated), stated);
       assert.ok(page("README.md").prose.includes(`${fixture.connections} generated connections`));
@@ -80,7 +80,7 @@ export function figures(fixture) {
         assert.equal(allowed * 1000, limit);
         assert.ok(
           Math.abs(real / weight - 1) < 0.04,
-          `${file}: the page says ${weight} KB, and it is ${real.toFixed(1)}`,
+          `${file}: the page states ${weight} KB, the actual size is ${real.toFixed(1)}`,
         );
       }
     });
@@ -120,7 +120,10 @@ export function figures(fixture) {
       const full = await look();
       const each = (full.bytes - empty.bytes) / count;
       assert.equal(full.n, count);
-      assert.ok(Math.abs(each / bytes - 1) < 0.03, `docs/scaling.md says ${bytes} bytes, and it is ${each.toFixed()}`);
+      assert.ok(
+        Math.abs(each / bytes - 1) < 0.03,
+        `docs/scaling.md states ${bytes} bytes, the actual size is ${each.toFixed()}`,
+      );
       assert.ok(
         prose.includes(`with ${full.tags.toFixed(1)} tags each and a description of ${full.text.toFixed()} characters`),
         `${full.tags} tags, ${full.text} characters`,
@@ -150,10 +153,10 @@ export function figures(fixture) {
       assert.deepEqual(codes.toSorted(), CODES.toSorted());
       const { paths, components } = (await fixture.server.send("/v1/openapi.json")).json;
       const resolve = (one) => (one.$ref ? components.parameters[one.$ref.split("/").at(-1)] : one);
-      const asked = Object.values(paths)
+      const parameters = Object.values(paths)
         .flatMap((path) => Object.values(path).flatMap(({ parameters = [] }) => parameters))
         .map(resolve);
-      const names = new Set(asked.filter((one) => one.in === "query").map((one) => one.name));
+      const names = new Set(parameters.filter((one) => one.in === "query").map((one) => one.name));
       const table = page("docs/api.md").tables.find(([[head]]) => head === "parameter");
       const stated = new Set(table.slice(1).flatMap(([cell]) => cell.match(/\w+/g)));
       assert.ok(names.size > 10);

@@ -18,7 +18,7 @@ export function links() {
           }
           const [path, anchor] = link.split("#");
           const target = path === "" ? one.path : one.resolve(path);
-          assert.ok(existsSync(target), `${link} leads to nothing`);
+          assert.ok(existsSync(target), `${link} does not exist`);
           if (anchor) assert.ok(new Page(target).anchors.includes(anchor), `${link} has no such heading`);
         }
       });
@@ -64,14 +64,14 @@ export function links() {
       );
       const { prose } = page("docs/comparison.md");
       const digits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-      const asked = new Set(
+      const numbers = new Set(
         [...prose.matchAll(/\[([⁰¹²³⁴⁵⁶⁷⁸⁹]+)\]\(#sources\)/g)].map(([, mark]) =>
           Number([...mark].map((digit) => digits.indexOf(digit)).join("")),
         ),
       );
       const given = [...prose.matchAll(/^(\d+)\. .* – https:\/\/\S+$/gm)].map(([, at]) => Number(at));
       assert.deepEqual(
-        [...asked].toSorted((a, b) => a - b),
+        [...numbers].toSorted((a, b) => a - b),
         given,
       );
     });

@@ -44,7 +44,7 @@ export function npmStart(fixture) {
       for (const { status, url, text } of responses)
         assert.ok(status === "200" || (isOwn && JSON.parse(text).code === "platform_not_found"), `${url}: ${text}`);
       // The key stays visible, and can be printed again.
-      assert.ok(key, `something comes after the key:\n${output}`);
+      assert.ok(key, `the key is not the last line:\n${output}`);
       assert.equal(lines[0], `KEY=${key}`);
       assert.equal(shownAgain, `${key}\n`);
     });

@@ -169,7 +169,7 @@ export function keys(fixture) {
       const place = ["--local", "--persist-to", fixture.states.large.path];
       const list = async () => JSON.parse(await cli("keys", "list", "--account", "rotated", "--json", ...place));
       const whoami = async ({ secret }) => expectJson(await send("/v1/whoami", { secret }), 200);
-      const asked = [
+      const options = [
         "--account",
         "rotated",
         "--environment",
@@ -179,7 +179,7 @@ export function keys(fixture) {
         "--scope",
         "connections:read",
       ];
-      const old = await npmKeys("create", ...asked, "--expires", "30d", ...place);
+      const old = await npmKeys("create", ...options, "--expires", "30d", ...place);
       const fresh = await npmKeys("rotate", old.id, "--overlap", "2h", ...place);
       assert.match(fresh.secret, /^sk_live_[0-9A-Za-z]{38}$/);
       assert.notEqual(fresh.secret, old.secret);
@@ -252,8 +252,8 @@ export function keys(fixture) {
 
     test("a key is created, used, listed and revoked while the service runs", async () => {
       const place = ["--local", "--persist-to", fixture.states.large.path];
-      const asked = ["--account", "made-by-npm", "--environment", "live", "--scope", "catalog:read"];
-      const made = await npmKeys("create", ...asked, ...place);
+      const options = ["--account", "made-by-npm", "--environment", "live", "--scope", "catalog:read"];
+      const made = await npmKeys("create", ...options, ...place);
       assert.match(made.secret, /^sk_live_[0-9A-Za-z]{38}$/);
       assert.equal(checksum(made.secret.slice(0, -6)), made.secret.slice(-6));
       const expected = { account: "made-by-npm", environment: "live", scopes: ["catalog:read"], expiresAt: null };

@@ -20,7 +20,7 @@ const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const PLATFORM = "github";
 const ACTION = "issuesCreate";
 /** Statuses of a service with a rate limit, an internal error, or unavailable or full storage. Other suites test most of them. */
-const ELSEWHERE = ["429", "500", "502", "503", "504", "507"];
+const TESTED_ELSEWHERE = ["429", "500", "502", "503", "504", "507"];
 /** The operations on one webhook. */
 const KEYS = /^(rotate|revoke)Key$/;
 const WEBHOOKS = /^(get|update|delete|rotate|test)Webhook$|^replayEvents$|^listDeliveries$/;
@@ -271,7 +271,7 @@ export function openapi(fixture) {
         ["GET, HEAD, OPTIONS", "https://a.example", "GET, HEAD, OPTIONS"],
       );
       assert.equal(preflight.status, 204);
-      assert.ok((await send("/v1/%6fpenapi.json")).body.equals(file), "segments are decoded once, as everywhere");
+      assert.ok((await send("/v1/%6fpenapi.json")).body.equals(file), "segments are decoded once, as in other paths");
     });
 
     test("is the only public resource below /v1", async () => {
@@ -300,7 +300,7 @@ export function openapi(fixture) {
         if (operation.parameters?.some(({ $ref }) => $ref?.endsWith("IfNoneMatch"))) {
           await ask({ ...request, headers: [["if-none-match", response.header("etag")]] });
         }
-        const described = Object.keys(operation.responses).filter((status) => !ELSEWHERE.includes(status));
+        const described = Object.keys(operation.responses).filter((status) => !TESTED_ELSEWHERE.includes(status));
         assert.deepEqual([...seen].sort(), described, id);
       }
     });
@@ -348,9 +348,9 @@ export function openapi(fixture) {
         );
         if (!taken) continue;
         const page = input.origins ? [["origin", input.origins[0]]] : [];
-        const told = await send("/v1/whoami", { secret: response.json.token, headers: page });
-        assert.equal(told.status, 200);
-        description.expect("whoami", told);
+        const whoami = await send("/v1/whoami", { secret: response.json.token, headers: page });
+        assert.equal(whoami.status, 200);
+        description.expect("whoami", whoami);
       }
     });
 

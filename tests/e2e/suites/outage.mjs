@@ -70,14 +70,14 @@ export function outage(fixture) {
         () => caller.create({ ...input, identity: `${PRIVATE}-3` }),
       ];
       // A renamed table keeps its triggers, so that counters stay right.
-      for (const [table, asked] of [
+      for (const [table, calls] of [
         ["connections", all],
         ["connection_counts", [list, () => caller.summary()]],
       ]) {
         const rows = await stored(fixture.database, "outage");
         await run(`ALTER TABLE ${table} RENAME TO lost`);
         try {
-          for (const ask of asked) await expectUnavailable(await ask(), `no such table: ${table}`);
+          for (const ask of calls) await expectUnavailable(await ask(), `no such table: ${table}`);
           const head = await caller.send("HEAD", CONNECTIONS);
           assert.deepEqual([head.status, head.body.length, head.header("retry-after")], [503, 0, "5"]);
           assert.equal((await fixture.server.send("/health")).status, 200);

@@ -1,7 +1,7 @@
 // Bodies that the package rejects before a request: its errors must equal the response of the service to the same request.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { each, expectUnanswered, failure } from "../support/package.mjs";
+import { each, expectNoResponse, failure } from "../support/package.mjs";
 import { ID, comparing, x } from "../support/validation.mjs";
 import { CONNECTIONS, one } from "../support/vault.mjs";
 
@@ -215,7 +215,7 @@ export function bodies(fixture) {
           [(client) => client.connections.update(ID, body), (client) => client.connections.validateUpdate(body)],
         ]) {
           const { recorder, client } = counted();
-          const error = expectUnanswered(await failure(() => call(client)), "ValidationError");
+          const error = expectNoResponse(await failure(() => call(client)), "ValidationError");
           assert.ok(["invalid_argument", "invalid_body"].includes(error.code), error.code);
           assert.ok(error.errors.length > 0);
           assert.deepEqual(validate(client), error.errors);

@@ -78,8 +78,8 @@ export function browser(fixture) {
   }
 
   /** The error of a failing call. Asserts its class, and that it contains no secret. */
-  function expectTold({ error, value: unexpected }, kind, expected = {}) {
-    assert.ok(error, `it should have failed, and gave ${JSON.stringify(unexpected)}`);
+  function expectErrorInPage({ error, value: unexpected }, kind, expected = {}) {
+    assert.ok(error, `it should have failed, but returned ${JSON.stringify(unexpected)}`);
     assert.deepEqual(
       [error.name, error.isVaultError, error.isError, error.isClass],
       [kind, true, true, true],
@@ -93,7 +93,7 @@ export function browser(fixture) {
   }
 
   function expectAnswered(outcome, kind, expected) {
-    const error = expectTold(outcome, kind, expected);
+    const error = expectErrorInPage(outcome, kind, expected);
     assert.match(error.requestId, /^[0-9a-f-]{36}$/);
     assert.equal(error.headers["x-request-id"], error.requestId);
     assert.match(error.headers["server-timing"], /^d1;/);
@@ -136,14 +136,14 @@ export function browser(fixture) {
         "const ids = []; for await (const { id } of vault.connections.list({ limit: 500 })) ids.push(id); return ids;";
       const ids = await value(walk, { key: fixture.keys.many.secret });
       assert.deepEqual([ids.length, new Set(ids).size], [expected, expected]);
-      const asked = [];
-      const listen = (request) => asked.push(request.url());
+      const requested = [];
+      const listen = (request) => requested.push(request.url());
       page.on("request", listen);
       await value("return (await vault.connections.list().toArray({ max: 250 })).length", {
         key: fixture.keys.many.secret,
       });
       page.off("request", listen);
-      const sent = asked
+      const sent = requested
         .map((url) => new URL(url).searchParams)
         .map((query) => [query.get("limit"), query.has("after"), query.has("page")]);
       assert.deepEqual(sent, [
@@ -257,8 +257,8 @@ export function browser(fixture) {
     });
 
     test("arguments are validated before a request, as in Node", async () => {
-      const asked = [];
-      const listen = (request) => asked.push(request.url());
+      const requested = [];
+      const listen = (request) => requested.push(request.url());
       page.on("request", listen);
       for (const [body, ask] of [
         [
@@ -273,7 +273,7 @@ export function browser(fixture) {
           () => assert.fail("it should have failed"),
           (reason) => reason,
         );
-        expectTold(await call(body), "ValidationError", {
+        expectErrorInPage(await call(body), "ValidationError", {
           status: error.status,
           code: error.code,
           message: error.message,
@@ -282,55 +282,61 @@ export function browser(fixture) {
         });
       }
       page.off("request", listen);
-      assert.deepEqual(asked, []);
+      assert.deepEqual(requested, []);
     });
 
     test("reports an unreachable server, a timeout, and an aborted call", async () => {
       // Chromium blocks this port, as if no server listened.
-      expectTold(
+      expectErrorInPage(
         await call(
           'return new library.ConnectorVault({ baseUrl: "http://127.0.0.1:1", secret, allowSecretInBrowser: true, maxRetries: 0 }).whoami()',
         ),
         "ConnectionError",
         { status: undefined, code: "no_response", requestId: undefined },
       );
-      expectTold(await call("return vault.whoami()", { options: { timeoutMs: 1 } }), "TimeoutError", {
+      expectErrorInPage(await call("return vault.whoami()", { options: { timeoutMs: 1 } }), "TimeoutError", {
         code: "timeout",
       });
-      expectTold(
+      expectErrorInPage(
         await call(
           "const controller = new AbortController(); const answer = vault.whoami({ signal: controller.signal }); controller.abort(); return answer;",
         ),
         "AbortError",
         { code: "aborted" },
       );
-      expectTold(await call("return vault.whoami({ signal: AbortSignal.abort() })"), "AbortError", { code: "aborted" });
+      expectErrorInPage(await call("return vault.whoami({ signal: AbortSignal.abort() })"), "AbortError", {
+        code: "aborted",
+      });
     });
 
     test("redirects and responses of other servers are rejected", async () => {
       const elsewhere =
         "return new library.ConnectorVault({ baseUrl: more[0], secret, allowSecretInBrowser: true }).whoami()";
-      expectTold(await call(elsewhere, { given: [fixture.site.origin] }), "NotFoundError", {
+      expectErrorInPage(await call(elsewhere, { given: [fixture.site.origin] }), "NotFoundError", {
         status: 404,
         code: "unexpected_response",
       });
-      const asked = [];
+      const requested = [];
       const allow = {
         "access-control-allow-origin": fixture.site.origin,
         "access-control-allow-headers": "x-service-secret",
         "access-control-allow-methods": "GET",
       };
       const server = createServer(({ method, url }, response) => {
-        asked.push(url);
+        requested.push(url);
         if (method === "OPTIONS") response.writeHead(204, allow).end();
         else response.writeHead(307, { ...allow, location: "/elsewhere" }).end();
       });
       await new Promise((done) => server.listen(0, "127.0.0.1", done));
       try {
-        expectTold(await call(elsewhere, { given: [`http://127.0.0.1:${server.address().port}`] }), "ServerError", {
-          code: "unexpected_response",
-        });
-        assert.deepEqual(asked, ["/v1/whoami", "/v1/whoami"]);
+        expectErrorInPage(
+          await call(elsewhere, { given: [`http://127.0.0.1:${server.address().port}`] }),
+          "ServerError",
+          {
+            code: "unexpected_response",
+          },
+        );
+        assert.deepEqual(requested, ["/v1/whoami", "/v1/whoami"]);
       } finally {
         server.closeAllConnections();
         await new Promise((done) => server.close(done));
@@ -345,7 +351,7 @@ export function browser(fixture) {
         "return vault.connections.delete(more[0])",
         "return vault.connectors.list().toArray()",
       ]) {
-        expectTold(await call(body, { on: stranger, given: [UNKNOWN] }), "ConnectionError", {
+        expectErrorInPage(await call(body, { on: stranger, given: [UNKNOWN] }), "ConnectionError", {
           status: undefined,
           code: "no_response",
           requestId: undefined,
@@ -367,7 +373,7 @@ export function browser(fixture) {
           { secret: secret(), allowSecretInBrowser: false },
           { secret: secret().replace("sk_test_", "sk_live_") },
         ]) {
-          const error = expectTold(await make(options), "ValidationError", {
+          const error = expectErrorInPage(await make(options), "ValidationError", {
             status: options.secret === secret() ? undefined : 401,
             requestId: undefined,
           });

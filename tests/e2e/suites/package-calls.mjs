@@ -69,7 +69,7 @@ export function calls(fixture) {
   const make = (more) => {
     const { connections } = vault(fixture.keys.full);
     const body = input(more);
-    assert.deepEqual(connections.validateCreate(body), [], "what the service takes has no faults");
+    assert.deepEqual(connections.validateCreate(body), [], "a body that the service accepts has no errors");
     return connections.create(body);
   };
 
@@ -223,10 +223,10 @@ export function calls(fixture) {
             (await client.list({ tags: [tag] })).rows.some((row) => row.id === id),
             JSON.stringify(tag),
           );
-        const asked = [...new Set(tags)].slice(0, 20);
+        const distinct = [...new Set(tags)].slice(0, 20);
         for (const tagsMatch of ["all", "any"])
-          if (asked.length > 0)
-            assert.ok((await client.list({ tags: asked, tagsMatch, limit: 500 })).rows.some((row) => row.id === id));
+          if (distinct.length > 0)
+            assert.ok((await client.list({ tags: distinct, tagsMatch, limit: 500 })).rows.some((row) => row.id === id));
         const made = await make({ tags });
         assert.deepEqual(made.tags, tags);
       }

@@ -185,7 +185,7 @@ export function errors(fixture) {
         fetch: recorder.fetch,
         maxRetries: 2,
       });
-      /** The result of a call beyond the rate limit; repeated if a new minute began meanwhile. */
+      /** The result of a call beyond the rate limit; repeated if a new minute began in the meantime. */
       async function beyondLimit(ask) {
         for (;;) {
           const minute = Math.floor(Date.now() / 60_000);
@@ -195,7 +195,7 @@ export function errors(fixture) {
               () => false,
               () => true,
             );
-          assert.ok(ended, "a key may ask as often as it likes");
+          assert.ok(ended, "the rate limit was not reached");
           recorder.calls = 0;
           const error = await Promise.resolve(ask()).then(
             () => undefined,
@@ -302,7 +302,7 @@ export function errors(fixture) {
           (error) => {
             expectNoSecret(error);
             for (const text of [inspect(error, { depth: 20, showHidden: true }), JSON.stringify(error), error.stack])
-              assert.ok(!text.includes(secret), "nor what was meant to be one");
+              assert.ok(!text.includes(secret), "the error shows the invalid secret");
             return true;
           },
         );

@@ -2,7 +2,7 @@
 // of common mistakes, and random filters.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { each, expectUnanswered, factsOf, failure } from "../support/package.mjs";
+import { each, expectNoResponse, factsOf, failure } from "../support/package.mjs";
 import { ACTIONS, CONNECTORS, ID, comparing, pairs, x } from "../support/validation.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
@@ -198,7 +198,7 @@ export function filters(fixture) {
         ["connections", { tags: { 0: "a" } }, "tags"],
       ]) {
         const { recorder, client } = counted();
-        const error = expectUnanswered(await failure(() => client[list].list(filter)), "ValidationError", {
+        const error = expectNoResponse(await failure(() => client[list].list(filter)), "ValidationError", {
           status: 400,
           code: "invalid_parameter",
         });

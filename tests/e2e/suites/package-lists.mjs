@@ -1,7 +1,7 @@
 // The package's lists against the service: every filter and every page must equal plain HTTP.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { ACTIONS, CONNECTORS, all, asQuery, envelope, recorded, rowsOf } from "../support/lists.mjs";
+import { ACTIONS, CONNECTORS, all, asQuery, envelope, recordingClient, rowsOf } from "../support/lists.mjs";
 import { ConnectorVault, Recorder, each, failure } from "../support/package.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
@@ -153,7 +153,7 @@ export function lists(fixture) {
       test(`${what}: each filter equals plain HTTP`, async () => {
         const made = fixture.keys[key];
         await each(filters, async (filter) => {
-          assert.deepEqual(validate(vault(made), filter), [], "what the service takes has no faults");
+          assert.deepEqual(validate(vault(made), filter), [], "a filter that the service accepts has no errors");
           const page = await list(vault(made), filter);
           const {
             totalIsMinimum = false,
@@ -221,7 +221,7 @@ export function lists(fixture) {
     });
 
     test("a list is requested once, when it is awaited", async () => {
-      const { recorder, client } = recorded(fixture, fixture.keys.full);
+      const { recorder, client } = recordingClient(fixture, fixture.keys.full);
       const list = client.connectors.list({ limit: 2 });
       await new Promise(setImmediate);
       await new Promise(setImmediate);
@@ -255,7 +255,7 @@ export function lists(fixture) {
     });
 
     test("a list that is not awaited sends nothing, and throws nothing", async () => {
-      const { recorder, client } = recorded(fixture, fixture.keys.full);
+      const { recorder, client } = recordingClient(fixture, fixture.keys.full);
       for (const list of [
         client.connectors.list({ limit: 0 }),
         client.actions.list("nothing"),
@@ -280,7 +280,7 @@ export function lists(fixture) {
         [many, CONNECTIONS, { tags: ["third"], limit: 300 }, (client, given) => client.connections.list(given)],
         [many, CONNECTIONS, { active: false, limit: 90, page: 3 }, (client, given) => client.connections.list(given)],
       ]) {
-        const { recorder, client } = recorded(fixture, key);
+        const { recorder, client } = recordingClient(fixture, key);
         const numbers = [];
         for (let page = await list(client, filter); page; page = await page.next()) {
           numbers.push(page.page);
@@ -311,7 +311,11 @@ export function lists(fixture) {
       for (const filters of [{ limit: 500 }, { limit: 90, active: false }, { limit: 300, tags: ["third"] }]) {
         const link = (await fixture.plain(many, `${CONNECTIONS}?${asQuery(filters)}`)).header("link");
         let page = await vault(many).connections.list(filters);
-        assert.equal(page.after, new URLSearchParams(/\?([^>]*)/.exec(link)[1]).get("after"), "the service's own");
+        assert.equal(
+          page.after,
+          new URLSearchParams(/\?([^>]*)/.exec(link)[1]).get("after"),
+          "the cursor is that of the service",
+        );
         for (const { pages } = page; page.page < pages; ) {
           const following = await page.next();
           assert.deepEqual(vault(many).connections.validateList({ ...filters, after: page.after }), []);

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
 import { secrets } from "../support/http.mjs";
 import { token } from "../support/keys.mjs";
-import { Recorder, dist, expectAnswered, expectError, expectUnanswered, failure } from "../support/package.mjs";
+import { Recorder, dist, expectAnswered, expectError, expectNoResponse, failure } from "../support/package.mjs";
 import { connectionNumber } from "../support/seed.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { CONNECTIONS, one, seed } from "../support/vault.mjs";
@@ -143,12 +143,12 @@ export function sessions(fixture) {
           forged({ o: "https://app.example" }),
         ]) {
           secrets.add(bad);
-          const asked = [];
-          const secret = async () => (asked.push(1) === 1 ? bad : good);
+          const calls = [];
+          const secret = async () => (calls.push(1) === 1 ? bad : good);
           const recorder = new Recorder();
           const client = vault({ secret }, { fetch: recorder.fetch });
           assert.equal((await client.connections.list({ limit: 1 })).total, ANNS.length);
-          assert.deepEqual([asked.length, recorder.requests.length], [2, 2]);
+          assert.deepEqual([calls.length, recorder.requests.length], [2, 2]);
           const stuck = await failure(vault({ secret: () => bad }).connections.get(ANNS[0].id));
           expectAnswered(stuck, "AuthenticationError", await fixture.plain({ secret: bad }, one(ANNS[0].id)), {
             status: 401,
@@ -160,7 +160,7 @@ export function sessions(fixture) {
       test("a malformed token has the error of the service", async () => {
         for (const secret of ["st_test_a b", `st_test_${"x".repeat(8200)}`]) {
           const { status, code, detail } = (await fixture.server.send("/v1/whoami", { secret })).json;
-          expectUnanswered(await failure(() => vault({ secret })), "ValidationError", {
+          expectNoResponse(await failure(() => vault({ secret })), "ValidationError", {
             status,
             code,
             message: detail,
@@ -230,8 +230,8 @@ export function sessions(fixture) {
           ],
         );
         page.off("response", listen);
-        const told = JSON.stringify(outcome);
-        for (const text of secrets) assert.ok(!told.includes(text), "a page reveals a secret");
+        const content = JSON.stringify(outcome);
+        for (const text of secrets) assert.ok(!content.includes(text), "a page reveals a secret");
         return { ...outcome, answers: responses, given };
       }
       const real = async (more) => {
@@ -279,7 +279,7 @@ export function sessions(fixture) {
         assert.deepEqual([...value.walked].sort(), ids(ANNS));
         assert.deepEqual((await fixture.plain(maker(), one(value.walked[0]))).json, value.tagged);
         assert.deepEqual(value.tagged.tags, ["seen"]);
-        assert.equal(times, 2, "one token, and the one that took its place");
+        assert.equal(times, 2, "the first token and its replacement");
         const walk = responses.filter(({ path, query }) => path === CONNECTIONS && query.get("limit") === "100");
         assert.equal(walk.filter(({ status }) => status === 200).length, 3);
         for (const { status } of responses) assert.ok([200, 401].includes(status));

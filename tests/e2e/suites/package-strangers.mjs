@@ -5,7 +5,7 @@ import { createServer as createTcpServer } from "node:net";
 import { afterEach, describe, test } from "node:test";
 import { inspect } from "node:util";
 import { EVERY } from "../support/calls.mjs";
-import { ConnectorVault, Recorder, expectError, expectUnanswered, failure } from "../support/package.mjs";
+import { ConnectorVault, Recorder, expectError, expectNoResponse, failure } from "../support/package.mjs";
 import { SUMMARY } from "../support/vault.mjs";
 
 const ONCE = { maxRetries: 0 };
@@ -52,7 +52,7 @@ export function strangers(fixture) {
     test("no server: ConnectionError with fetch's own reason", async () => {
       const port = await deadPort();
       for (const [what, [ask]] of Object.entries(EVERY)) {
-        const error = expectUnanswered(await failure(ask(client(port))), "ConnectionError", {
+        const error = expectNoResponse(await failure(ask(client(port))), "ConnectionError", {
           status: undefined,
           code: "no_response",
           errors: [],
@@ -99,7 +99,7 @@ export function strangers(fixture) {
         });
         const port = await listening(server);
         const began = performance.now();
-        expectUnanswered(await failure(client(port, { timeoutMs: 150, maxRetries: 2 }).whoami()), "TimeoutError", {
+        expectNoResponse(await failure(client(port, { timeoutMs: 150, maxRetries: 2 }).whoami()), "TimeoutError", {
           status: undefined,
           code: "timeout",
           errors: [],
@@ -113,20 +113,20 @@ export function strangers(fixture) {
 
     test("a signal aborts a hanging call immediately, with its reason", async () => {
       for (const reason of [new Error("mine"), "a text", undefined, null, 0]) {
-        const asked = Promise.withResolvers();
+        const requested = Promise.withResolvers();
         let closed;
         const port = await listening(
           createTcpServer((socket) => {
             closed = new Promise((done) => socket.on("close", done));
-            socket.on("error", () => {}).on("data", asked.resolve);
+            socket.on("error", () => {}).on("data", requested.resolve);
           }),
         );
         const controller = new AbortController();
         const call = failure(client(port).whoami({ signal: controller.signal }));
-        await asked.promise;
+        await requested.promise;
         const began = performance.now();
         controller.abort(reason);
-        const error = expectUnanswered(await call, "AbortError", { status: undefined, code: "aborted", errors: [] });
+        const error = expectNoResponse(await call, "AbortError", { status: undefined, code: "aborted", errors: [] });
         assert.ok(performance.now() - began < SOON_MS);
         assert.equal(error.cause, controller.signal.reason);
         await closed;

@@ -6,7 +6,7 @@ import {
   ConnectorVault,
   each,
   expectInvalid,
-  expectUnanswered,
+  expectNoResponse,
   factsOf,
   failure,
   library,
@@ -106,7 +106,7 @@ export function validation(fixture) {
       for (const key of [...NO_SEGMENTS, "a\u0000b"]) {
         const { recorder, client } = counted();
         const error = await failure(() => client.actions.get("github", key));
-        expectUnanswered(error, "ValidationError", {
+        expectNoResponse(error, "ValidationError", {
           status: 404,
           code: "action_not_found",
           message: `The platform \`github\` has no action \`${key}\`.`,
@@ -143,12 +143,12 @@ export function validation(fixture) {
         const response = await fixture.server.send("/v1/whoami", { secret });
         for (const options of [{}, { maxRetries: 1 }]) {
           const error = await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret, ...options }));
-          expectUnanswered(error, "ValidationError", { ...factsOf(response.json), status: 401, code: "invalid_key" });
+          expectNoResponse(error, "ValidationError", { ...factsOf(response.json), status: 401, code: "invalid_key" });
         }
       }
       const missing = await fixture.server.send("/v1/whoami");
       const empty = await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: "" }));
-      expectUnanswered(empty, "ValidationError", { ...factsOf(missing.json), status: 401, code: "missing_key" });
+      expectNoResponse(empty, "ValidationError", { ...factsOf(missing.json), status: 401, code: "missing_key" });
       for (const secret of [good, wellFormed("live"), `st_test_${x(40)}`, `st_live_${x(40)}`])
         assert.ok(new ConnectorVault({ baseUrl: fixture.baseUrl, secret }));
       for (const secret of [undefined, 5, null, {}, [good], true])
@@ -307,7 +307,7 @@ export function validation(fixture) {
           assert.throws(
             () => parse(key),
             (error) => {
-              expectUnanswered(error, "ValidationError");
+              expectNoResponse(error, "ValidationError");
               assert.ok(error.errors.length > 0);
               return true;
             },

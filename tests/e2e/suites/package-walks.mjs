@@ -1,7 +1,7 @@
 // Iterating over the package's lists returns each row once, with the minimum of requests.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { ACTIONS, CONNECTORS, all, asQuery, recorded, rowsOf } from "../support/lists.mjs";
+import { ACTIONS, CONNECTORS, all, asQuery, recordingClient, rowsOf } from "../support/lists.mjs";
 import { expectError, failure } from "../support/package.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
@@ -35,7 +35,7 @@ export function walks(fixture) {
           (client) => client.connections.list({ active: true, limit: undefined, page: undefined, after: undefined }),
         ],
       ]) {
-        const { recorder, client } = recorded(fixture, key);
+        const { recorder, client } = recordingClient(fixture, key);
         assert.deepEqual(await rowsOf(list(client)), expected);
         assert.equal(recorder.calls, Math.ceil(expected.length / 100));
         assert.ok(recorder.requests.every(({ query: sent }) => sent.limit === "100"));
@@ -77,7 +77,7 @@ export function walks(fixture) {
         const { limit = 100, ...rest } = filter;
         const expected = await all(fixture, key, path, rest);
         assert.ok(expected.length > 5);
-        const { recorder, client } = recorded(fixture, key);
+        const { recorder, client } = recordingClient(fixture, key);
         assert.deepEqual(await rowsOf(list(client, filter)), expected, JSON.stringify(filter));
         assert.equal(recorder.calls, Math.ceil(expected.length / limit));
         for (const { query: sent } of recorder.requests) {
@@ -89,7 +89,7 @@ export function walks(fixture) {
 
     test("an iteration starts at the given page or cursor", async () => {
       const { full, many } = fixture.keys;
-      const { recorder, client } = recorded(fixture, many);
+      const { recorder, client } = recordingClient(fixture, many);
       assert.deepEqual(await rowsOf(client.connections.list({ limit: 500, page: 3 })), connections.slice(1000));
       assert.deepEqual(
         await rowsOf(client.connections.list({ page: 120 })),
@@ -107,7 +107,7 @@ export function walks(fixture) {
     });
 
     test("iterating over a page continues after it, without requesting it again", async () => {
-      const { recorder, client } = recorded(fixture, fixture.keys.many);
+      const { recorder, client } = recordingClient(fixture, fixture.keys.many);
       const page = await client.connections.list({ limit: 500 });
       assert.deepEqual(await rowsOf(page), connections);
       assert.equal(recorder.calls, Math.ceil(connections.length / 500));
@@ -134,7 +134,7 @@ export function walks(fixture) {
         (list) => list.toArray({ max: 1 }),
         (list) => list[Symbol.asyncIterator]().next(),
       ]) {
-        const { recorder, client } = recorded(fixture, fixture.keys.many);
+        const { recorder, client } = recordingClient(fixture, fixture.keys.many);
         const list = client.connections.list({ tags: ["third"] });
         await before(list);
         recorder.requests.length = 0;
@@ -145,7 +145,7 @@ export function walks(fixture) {
     });
 
     test("stopping early sends no further requests", async () => {
-      const { recorder, client } = recorded(fixture, fixture.keys.many);
+      const { recorder, client } = recordingClient(fixture, fixture.keys.many);
       for (const [stop, requests] of [
         [1, 1],
         [100, 1],
@@ -176,7 +176,7 @@ export function walks(fixture) {
     });
 
     test("a returned or failed iterator is done", async () => {
-      const { recorder, client } = recorded(fixture, fixture.keys.many);
+      const { recorder, client } = recordingClient(fixture, fixture.keys.many);
       const iterator = client.connections.list()[Symbol.asyncIterator]();
       assert.deepEqual(await iterator.next(), { done: false, value: connections[0] });
       await iterator.return();
@@ -188,7 +188,7 @@ export function walks(fixture) {
     });
 
     test("a filter without rows takes one request", async () => {
-      const { recorder, client } = recorded(fixture, fixture.keys.many);
+      const { recorder, client } = recordingClient(fixture, fixture.keys.many);
       assert.deepEqual(await rowsOf(client.connections.list({ identity: "nobody" })), []);
       assert.equal(recorder.calls, 1);
       assert.deepEqual(await client.connections.list({ tags: ["nothing"] }).toArray(), []);
@@ -198,7 +198,7 @@ export function walks(fixture) {
     });
 
     test("a signal aborts an iteration", async () => {
-      const { recorder, client } = recorded(fixture, fixture.keys.many);
+      const { recorder, client } = recordingClient(fixture, fixture.keys.many);
       const controller = new AbortController();
       const reason = new Error("enough");
       let met = 0;
@@ -214,7 +214,7 @@ export function walks(fixture) {
       const page = await client.connections.list({ limit: 5 });
       other.abort();
       expectError(await failure(page.next({ signal: other.signal })), "AbortError");
-      assert.equal((await page.next()).page, 2, "another call is not ended");
+      assert.equal((await page.next()).page, 2, "another call is not aborted");
     });
 
     test("the cursor of another key is rejected", async () => {

@@ -86,7 +86,7 @@ export function referenceInBrowser(fixture) {
     }
 
     /** Runs before the page's own scripts: a violation of its policy becomes an error in the console. */
-    const tellViolations = () =>
+    const logViolations = () =>
       document.addEventListener("securitypolicyviolation", (event) =>
         console.error("policy", event.violatedDirective, event.blockedURI),
       );
@@ -101,7 +101,7 @@ export function referenceInBrowser(fixture) {
     /** Checks some of `all` on each page: Swagger UI rerenders everything that is open on each click. */
     async function lookAtEach(all, use) {
       for (let index = 0; index < all.length; index += TOGETHER)
-        await look("/docs", (page) => use(page, all.slice(index, index + TOGETHER), index), tellViolations);
+        await look("/docs", (page) => use(page, all.slice(index, index + TOGETHER), index), logViolations);
     }
 
     test("/docs lists every operation, accessibly in both themes", () =>
@@ -115,7 +115,7 @@ export function referenceInBrowser(fixture) {
           }
           await expectFit(page, "the list");
         },
-        tellViolations,
+        logViolations,
       ));
 
     proof("/docs shows an operation as the document describes it, accessibly in both themes", () => {
@@ -205,21 +205,21 @@ export function referenceInBrowser(fixture) {
             Object.entries(properties),
           );
           assert.ok(members.length > 0, name);
-          const expected = members.flatMap(([member, { description: said }]) =>
-            said ? [member, said.replaceAll("`", "")] : [member],
+          const expected = members.flatMap(([member, { description }]) =>
+            description ? [member, description.replaceAll("`", "")] : [member],
           );
           // A referenced schema has its own button, which appears when its parent is rendered.
           const toggle = shown.getByRole("button", { name: /^(Expand|Collapse) all$/ }).first();
           await toggle.waitFor();
           const seen = await shown.elementHandle();
           const missing = await page.waitForFunction(
-            ({ seen, told, since }) => {
-              const missing = told.filter((text) => !seen.innerText.includes(text));
+            ({ seen, texts, since }) => {
+              const missing = texts.filter((text) => !seen.innerText.includes(text));
               const expand = [...seen.querySelectorAll("button")].find((one) => one.textContent === "Expand all");
               if (missing.length > 0) expand?.click();
               return (missing.length === 0 || performance.now() - since > 20_000) && { missing };
             },
-            { seen, told: expected, since: await page.evaluate(() => performance.now()) },
+            { seen, texts: expected, since: await page.evaluate(() => performance.now()) },
           );
           assert.deepEqual((await missing.jsonValue()).missing, [], name);
         }
@@ -246,7 +246,7 @@ export function referenceInBrowser(fixture) {
             assert.match(await tried("createConnection"), /"key": "test::github::default::ann@example.com"/);
             assert.match(await tried("listConnections"), /"total": 1/);
           }
-          await expectFit(page, "what was tried out");
+          await expectFit(page, "a request that was tried out");
           const kept = () =>
             page.evaluate(() =>
               [
@@ -262,7 +262,7 @@ export function referenceInBrowser(fixture) {
           await page.getByLabel("API key", { exact: true }).waitFor();
           assert.equal(await page.getByLabel("API key", { exact: true }).inputValue(), "");
         },
-        tellViolations,
+        logViolations,
       ));
 
     proof("/docs has the console's frame, and uses the session's key for requests", () =>
@@ -327,12 +327,12 @@ export function referenceInBrowser(fixture) {
           assert.equal(await page.evaluate(() => sessionStorage.length), 0);
           await expectFit(page, "the frame without a session");
         },
-        tellViolations,
+        logViolations,
       ),
     );
 
     test("an unknown path shows a page with a link back", async () => {
-      const { page, faults, close } = await open(browser, `${fixture.reference.address}/nothere`, tellViolations);
+      const { page, faults, close } = await open(browser, `${fixture.reference.address}/nothere`, logViolations);
       try {
         await page.getByRole("heading", { level: 1, name: "This page does not exist" }).waitFor();
         await expectFit(page, "the page");
@@ -372,7 +372,7 @@ export function referenceInBrowser(fixture) {
           await page.reload();
           await block(page, "listActions").locator(".responses-table").waitFor();
         },
-        tellViolations,
+        logViolations,
       ),
     );
 
@@ -391,7 +391,7 @@ export function referenceInBrowser(fixture) {
             await page.locator(`html[data-theme=${choice}]`).waitFor();
             assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), background);
           },
-          tellViolations,
+          logViolations,
         ),
       );
     }
@@ -421,7 +421,7 @@ export function referenceInBrowser(fixture) {
           await page.reload();
           assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), THEMES.dark);
         },
-        tellViolations,
+        logViolations,
       ));
   });
 }

@@ -55,11 +55,11 @@ export function problemExamples(fixture) {
           }
         }
         if (code === "connection_exists") await fixture.reference.connection(caller, { identity: "eve@example.com" });
-        const refused = await fixture.reference.answered(request, env);
+        const refused = await fixture.reference.responseTo(request, env);
         assert.equal(refused.header("content-type"), "application/problem+json");
         assert.ok(shows(JSON.parse(response), refused.json), `${response}\n${refused.text}`);
         assert.equal(refused.json.code, code);
-        const taken = await fixture.reference.answered(right, env);
+        const taken = await fixture.reference.responseTo(right, env);
         assert.ok(taken.status < 300, taken.text);
       });
     }

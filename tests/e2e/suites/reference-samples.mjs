@@ -63,7 +63,7 @@ export function referenceSamples(fixture) {
         if (CALLS.test(id)) continue;
         const [sample] = operation["x-codeSamples"].filter(({ label }) => label === "curl");
         const env = { VAULT_KEY: keys.samples.secret, ...(await fixture.reference.environment(id, keys.samples)) };
-        const response = await fixture.reference.answered(withRequest(sample.source, env), env);
+        const response = await fixture.reference.responseTo(withRequest(sample.source, env), env);
         assert.ok(response.status < 300, `${id}: ${response.text}`);
         fixture.reference.description.expect(id, response);
         // Requests are counted up to 20 seconds later.
@@ -138,7 +138,7 @@ export function referenceSamples(fixture) {
       for (const [, language, source] of blocks) {
         assert.equal(language, "sh");
         assert.equal(
-          (await fixture.reference.answered(source, { VAULT_KEY: keys.samples.secret })).status,
+          (await fixture.reference.responseTo(source, { VAULT_KEY: keys.samples.secret })).status,
           200,
           source,
         );

@@ -2,7 +2,7 @@
 // tests/api: access.rs, requests.rs, pages.rs, parameters.rs and update.rs.
 import assert from "node:assert/strict";
 import { afterEach, before, beforeEach, describe, test } from "node:test";
-import { OF_AUDIT, costOf, expectProblem } from "../support/expect.mjs";
+import { AUDIT_ROWS, costOf, expectProblem } from "../support/expect.mjs";
 import { key, store } from "../support/keys.mjs";
 import { Caller, expectConnection, one, stored } from "../support/vault.mjs";
 
@@ -97,7 +97,7 @@ export function refusals(fixture) {
         )) {
           if (method === "HEAD") assert.equal(response.status, 404);
           else {
-            const written = /^(PATCH|DELETE)$/.test(method) && body !== "{}" ? OF_AUDIT : 0;
+            const written = /^(PATCH|DELETE)$/.test(method) && body !== "{}" ? AUDIT_ROWS : 0;
             expectRefusal(
               response,
               "connection_not_found",
@@ -106,9 +106,9 @@ export function refusals(fixture) {
               written,
             );
           }
-          const told = response.headers.filter(([name]) => name !== "x-request-id" && name !== "date");
+          const headers = response.headers.filter(([name]) => name !== "x-request-id" && name !== "date");
           responses.add(
-            JSON.stringify([response.status, told, response.text.replace(response.header("x-request-id"), "")]),
+            JSON.stringify([response.status, headers, response.text.replace(response.header("x-request-id"), "")]),
           );
         }
         assert.equal(responses.size, 1, `${method}: ${[...responses].join("\n")}`);

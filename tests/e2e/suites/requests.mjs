@@ -66,9 +66,9 @@ export function requests(fixture) {
         await send(path, { secret: full() });
         const get = await send(path, { secret: full() });
         const head = await send(path, { secret: full(), method: "HEAD" });
-        const told = (response) =>
+        const comparable = (response) =>
           response.headers.filter(([name]) => name !== "x-request-id" && name !== "date").sort();
-        assert.deepEqual([head.status, told(head)], [get.status, told(get)]);
+        assert.deepEqual([head.status, comparable(head)], [get.status, comparable(get)]);
         assert.deepEqual([head.body.length, head.header("content-length")], [0, String(get.body.length)]);
         assert.ok(get.body.length > 0);
       });
@@ -177,7 +177,7 @@ export function requests(fixture) {
         const response = await send(`/v1/available-actions/${platform}`, { secret: full() });
         const problem = expectProblem(response, "platform_not_found");
         assert.ok(problem.detail.startsWith(`The catalog has no platform \`${shown}\``), problem.detail);
-        assert.deepEqual(problem.suggestions, suggestions, "what resembles it, and nothing else");
+        assert.deepEqual(problem.suggestions, suggestions, "only similar platforms are suggested");
         for (const nearest of suggestions ?? []) assert.ok(problem.detail.includes(`\`${nearest}\``));
       });
     }

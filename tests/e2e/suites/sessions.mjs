@@ -1,7 +1,7 @@
 // Short-lived tokens on the real Worker: creation, use in every call, and invalidation by expiry, key and signing secret.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { OF_AUDIT, costOf, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
+import { AUDIT_ROWS, costOf, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
 import { secrets } from "../support/http.mjs";
 import { key, signedToken, store } from "../support/keys.mjs";
 import { SESSION_SECRET, Server } from "../support/server.mjs";
@@ -71,7 +71,7 @@ export function sessions(fixture) {
     });
 
     test("are created by keys with the scope", async () => {
-      const asked = {
+      const requested = {
         identity: "ann",
         identityType: "user",
         scopes: ["connections:read"],
@@ -80,8 +80,8 @@ export function sessions(fixture) {
         ttlSeconds: 60,
       };
       const before = Date.now();
-      const { token: text, expiresAt, ...rest } = expectJson(await ask(asked), 201);
-      const { ttlSeconds, ...expected } = asked;
+      const { token: text, expiresAt, ...rest } = expectJson(await ask(requested), 201);
+      const { ttlSeconds, ...expected } = requested;
       const unset = { actions: null, connections: null, client: null, fields: null, fixedFields: null, lang: null };
       assert.deepEqual(rest, { environment: "test", access: "write", ...unset, ...expected });
       assert.ok(Math.abs(Date.parse(expiresAt) - before - ttlSeconds * 1000) < 5000, expiresAt);
@@ -126,8 +126,8 @@ export function sessions(fixture) {
       ]) {
         for (const [response, rowsWritten] of [
           [await ann.read(id), 0],
-          [await ann.patch(id, { tags: ["mine"] }), OF_AUDIT],
-          [await ann.remove(id), OF_AUDIT],
+          [await ann.patch(id, { tags: ["mine"] }), AUDIT_ROWS],
+          [await ann.remove(id), AUDIT_ROWS],
         ]) {
           expectProblem(response, "connection_not_found");
           assert.deepEqual(costOf(response), { calls: 1, rowsRead: 0, rowsWritten, reads: 0 });
@@ -178,7 +178,7 @@ export function sessions(fixture) {
         await some.send("GET", `/v1/available-actions/${OTHER}`),
         "platform_not_found",
       );
-      assert.equal(suggestions, undefined, "nothing resembles it");
+      assert.equal(suggestions, undefined, "no platform is similar");
     });
 
     test("need no query for the catalog", async () => {

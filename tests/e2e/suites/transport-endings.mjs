@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";
-import { ConnectorVault, expectError, expectUnanswered, failure } from "../support/package.mjs";
+import { ConnectorVault, expectError, expectNoResponse, failure } from "../support/package.mjs";
 import {
   ALL,
   BASE,
   OWN,
-  PASSING,
+  TRANSIENT,
   REPEATABLE,
   TICK_MS,
   WHOAMI,
@@ -25,7 +25,7 @@ export function endings() {
     for (const [name, [call]] of Object.entries(ALL)) {
       test(`${name}: a fetch that ignores its signal does not keep the call`, async () => {
         const { error, took, requests } = await timed(forever, call);
-        expectUnanswered(error, "TimeoutError", { status: undefined, code: "timeout", errors: [] });
+        expectNoResponse(error, "TimeoutError", { status: undefined, code: "timeout", errors: [] });
         assert.equal(requests.length, 1);
         near(took, 30_000);
         assert.ok(requests[0].request.signal.aborted, "fetch is aborted");
@@ -37,7 +37,7 @@ export function endings() {
           () => (setTimeout(() => controller.abort("mine"), 40), forever()),
           (vault) => call(vault, { signal: controller.signal }),
         );
-        expectUnanswered(ended.error, "AbortError", { cause: "mine", status: undefined, code: "aborted", errors: [] });
+        expectNoResponse(ended.error, "AbortError", { cause: "mine", status: undefined, code: "aborted", errors: [] });
         near(ended.took, 40);
         assert.ok(ended.requests[0].request.signal.aborted);
       });
@@ -48,7 +48,7 @@ export function endings() {
       const { error, took, requests } = await timed(slow, REPEATABLE.whoami[0], { timeoutMs: 2000, maxRetries: 10 });
       assert.ok(["TimeoutError", "ConnectionError"].includes(error.name), error.name);
       assert.ok(took <= 2000 + 2 * TICK_MS && requests.length === 2, `${took} ms, ${requests.length} requests`);
-      const hung = await timed(inSequence(PASSING[503][0], forever), REPEATABLE.whoami[0], { timeoutMs: 5000 });
+      const hung = await timed(inSequence(TRANSIENT[503][0], forever), REPEATABLE.whoami[0], { timeoutMs: 5000 });
       expectError(hung.error, "TimeoutError");
       near(hung.took, 5000);
     });
@@ -66,7 +66,7 @@ export function endings() {
         for (const [call] of Object.values(ALL)) {
           const signal = AbortSignal.abort(reason);
           const { error, requests } = await timed(forever, (vault) => call(vault, { signal }));
-          expectUnanswered(error, "AbortError", { code: "aborted", cause: signal.reason });
+          expectNoResponse(error, "AbortError", { code: "aborted", cause: signal.reason });
           assert.equal(requests.length, 0);
         }
       }
@@ -77,7 +77,7 @@ export function endings() {
     });
 
     test("a signal aborts the wait before a retry immediately", async () => {
-      for (const [fail] of Object.values(PASSING)) {
+      for (const [fail] of Object.values(TRANSIENT)) {
         const controller = new AbortController();
         const { error, took, requests } = await timed(
           (...given) => {
@@ -86,7 +86,7 @@ export function endings() {
           },
           (vault) => vault.whoami({ signal: controller.signal }),
         );
-        assert.equal(expectUnanswered(error, "AbortError", { status: undefined }).cause.message, "mine");
+        assert.equal(expectNoResponse(error, "AbortError", { status: undefined }).cause.message, "mine");
         near(took, 30);
         assert.equal(requests.length, 1);
       }
@@ -138,7 +138,7 @@ export function endings() {
           overloaded,
           forever,
           inSequence(overloaded, good),
-          inSequence(PASSING["a lost connection"][0], good),
+          inSequence(TRANSIENT["a lost connection"][0], good),
         ])
           assert.equal((await timed(send, call)).timers, 0);
       }

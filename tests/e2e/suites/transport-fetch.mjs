@@ -6,7 +6,7 @@ import {
   Recorder,
   VaultError,
   expectNoSecret,
-  expectUnanswered,
+  expectNoResponse,
   failure,
 } from "../support/package.mjs";
 import { ALL, BASE, CONNECTION, ID, OWN, WHOAMI, json } from "../support/transport.mjs";
@@ -50,7 +50,7 @@ export function fetches() {
           () => ({ then: (_, reject) => reject(reason) }),
         ]) {
           for (const [call] of Object.values(ALL)) {
-            const error = expectUnanswered(await failure(call(vault(fails))), "ConnectionError", {
+            const error = expectNoResponse(await failure(call(vault(fails))), "ConnectionError", {
               status: undefined,
               code: "no_response",
               errors: [],

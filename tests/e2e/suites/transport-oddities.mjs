@@ -142,7 +142,7 @@ export function oddities() {
         [false, false, false, true],
       );
       const before = memory.buffer.byteLength;
-      // Synchronously, so that the garbage collector frees nothing meanwhile.
+      // Synchronously, so that the garbage collector does not run in between.
       for (let i = 0; i < 500; i += 1) validate();
       assert.ok(memory.buffer.byteLength < before + 2 ** 20, `${before} → ${memory.buffer.byteLength} bytes`);
     });

@@ -123,20 +123,20 @@ export function options() {
     });
 
     test("replicas are requested with the newest bookmark of any response", async () => {
-      const asked = [];
+      const bookmarksSent = [];
       const bookmarks = ["02-a", null, "01-b", "03-c", "01.01-d", "01.00-e"];
       const fetch = async ({ headers }) => {
-        asked.push(headers.get("x-vault-bookmark"));
-        const bookmark = bookmarks[asked.length - 1];
+        bookmarksSent.push(headers.get("x-vault-bookmark"));
+        const bookmark = bookmarks[bookmarksSent.length - 1];
         return json(WHOAMI, 200, bookmark ? { "x-vault-bookmark": bookmark } : {});
       };
       const near = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch, nearReads: true });
       for (let call = 0; call < 7; call += 1) await near.whoami();
-      assert.deepEqual(asked, ["first-unconstrained", "02-a", "02-a", "02-a", "03-c", "01.01-d", "01.01-d"]);
-      asked.length = 0;
+      assert.deepEqual(bookmarksSent, ["first-unconstrained", "02-a", "02-a", "02-a", "03-c", "01.01-d", "01.01-d"]);
+      bookmarksSent.length = 0;
       for (const nearReads of [false, undefined])
         await new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch, nearReads }).whoami();
-      assert.deepEqual(asked, [null, null]);
+      assert.deepEqual(bookmarksSent, [null, null]);
     });
 
     test("headers are sent with every request, and cannot contain the secret", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConnectorVault, expectError, failure } from "../support/package.mjs";
-import { Supplier, expiring, numberOf, refused, refusing, supplied, whoami } from "../support/supplier.mjs";
+import { Supplier, expiring, numberOf, refused, refusing, runWithSupplier, whoami } from "../support/supplier.mjs";
 import {
   ALL,
   BASE,
@@ -39,13 +39,13 @@ export function renewal() {
         async (text) => Object.create(null, { token: { value: text } }),
       ]) {
         const supplier = new Supplier(give);
-        const { value, supplies, requests, tokens } = await supplied(
+        const { value, supplies, requests, tokens } = await runWithSupplier(
           supplier,
           () => json(WHOAMI),
           async (vault) => {
-            assert.equal(supplier.asked.length, 0, "a client alone needs no token");
+            assert.equal(supplier.calls.length, 0, "creating a client requests no token");
             await failure(() => vault.connections.list({ limit: 0 }));
-            assert.deepEqual([vault.connections.validateUpdate({ tags: [] }), supplier.asked.length], [[], 0]);
+            assert.deepEqual([vault.connections.validateUpdate({ tags: [] }), supplier.calls.length], [[], 0]);
             const many = await Promise.all(Array.from({ length: 50 }, () => vault.whoami()));
             for (let i = 0; i < 5; i += 1) many.push(await vault.whoami());
             return many;
@@ -53,7 +53,7 @@ export function renewal() {
         );
         assert.deepEqual(value, Array(55).fill(WHOAMI));
         assert.deepEqual([supplies, requests.length, new Set(tokens).size], [1, 55, 1]);
-        assert.deepEqual(supplier.asked[0].given, [undefined], "called as a function, without arguments");
+        assert.deepEqual(supplier.calls[0].given, [undefined], "called as a function, without arguments");
       }
     });
 
@@ -62,7 +62,7 @@ export function renewal() {
       const fetching = async () => json(WHOAMI);
       for (let i = 0; i < 3; i += 1)
         await new ConnectorVault({ baseUrl: BASE, secret: supplier.supply, fetch: fetching }).whoami();
-      assert.equal(supplier.asked.length, 3);
+      assert.equal(supplier.calls.length, 3);
     });
 
     test("is replaced before it expires, at the next call", async () => {
@@ -74,7 +74,7 @@ export function renewal() {
         [60, 54],
         [30, 27],
       ]) {
-        const { tokens, supplies, timers } = await supplied(
+        const { tokens, supplies, timers } = await runWithSupplier(
           new Supplier(expiring(life)),
           () => json(WHOAMI),
           async (vault) => {
@@ -94,14 +94,14 @@ export function renewal() {
           [[1, 1, 2], 1, 53, 2],
           `${life} s`,
         );
-        assert.equal(timers, 0, "nothing waits meanwhile");
+        assert.equal(timers, 0, "no timer is pending");
       }
     });
 
     test("without a valid expiry, it is used until it is rejected", async () => {
       for (const expiresAt of [undefined, null, "", "soon", Number.NaN, {}, "9999999-01-01"]) {
         const supplier = new Supplier((token) => ({ token, expiresAt }));
-        const { supplies, tokens } = await supplied(
+        const { supplies, tokens } = await runWithSupplier(
           supplier,
           (request, n) => (n > 3 ? refusing(2)(request) : json(WHOAMI)),
           async (vault) => {
@@ -140,7 +140,7 @@ export function renewal() {
             return { token, expiresAt: new Date(now() + life).toISOString() };
           });
           let calls = 0;
-          const { error, supplies, requests } = await supplied(
+          const { error, supplies, requests } = await runWithSupplier(
             supplier,
             (request) => (now() < ends.get(request.headers.get("x-service-secret")) ? json(WHOAMI) : refused()),
             async (vault) => {
@@ -152,7 +152,7 @@ export function renewal() {
             {},
             5000,
           );
-          const what = `${life} ms, ${skew} ms ahead: ${supplies} renewals, ${requests.length} requests`;
+          const what = `${life} ms, ${skew} ms ahead: ${supplies} refreshes, ${requests.length} requests`;
           assert.equal(error, undefined, `${what}: ${error}`);
           // With a clock that is ahead by almost the whole lifetime, half a minute seems to be left.
           assert.ok(supplies <= WALK_MS / 25_000 + 1, what);
@@ -167,7 +167,7 @@ export function renewal() {
     for (const [name, [call, good]] of Object.entries(ALL)) {
       test(`${name}: a rejected secret is refreshed and the call sent once more`, async () => {
         for (const options of [{}, { maxRetries: 0 }]) {
-          const { error, requests, tokens, supplies, took } = await supplied(
+          const { error, requests, tokens, supplies, took } = await runWithSupplier(
             new Supplier(),
             refusing(2, good),
             call,
@@ -183,7 +183,7 @@ export function renewal() {
             type: headers.get("content-type"),
           }));
           assert.deepEqual(second, first);
-          const again = await supplied(new Supplier(), refused, call, options);
+          const again = await runWithSupplier(new Supplier(), refused, call, options);
           expectError(again.error, "AuthenticationError", { status: 401, code: "invalid_key", requestId: "r" });
           assert.deepEqual([again.tokens, again.supplies, again.took], [[1, 2], 2, 0]);
         }
@@ -191,7 +191,7 @@ export function renewal() {
     }
 
     test("after a second rejection, the next call requests another one", async () => {
-      const { value, tokens } = await supplied(new Supplier(), refusing(4), async (vault) => {
+      const { value, tokens } = await runWithSupplier(new Supplier(), refusing(4), async (vault) => {
         expectError(await failure(vault.whoami()), "AuthenticationError");
         return [await vault.whoami(), await vault.whoami()];
       });
@@ -206,7 +206,7 @@ export function renewal() {
 
     test("concurrent rejections cause one refresh, even if some arrive late", async () => {
       const supplier = new Supplier((text, n) => (n === 1 ? text : pause(500).then(() => text)));
-      const { value, supplies, tokens } = await supplied(
+      const { value, supplies, tokens } = await runWithSupplier(
         supplier,
         async (request, n) => {
           // Some during the refresh, some long after.
@@ -220,7 +220,7 @@ export function renewal() {
     });
 
     test("a refresh does not count as a retry, and vice versa", async () => {
-      const { value, tokens } = await supplied(
+      const { value, tokens } = await runWithSupplier(
         new Supplier(),
         inSequence(
           () => overloaded(),
@@ -231,7 +231,7 @@ export function renewal() {
         whoami,
       );
       assert.deepEqual([value, tokens], [WHOAMI, [1, 1, 2, 2]]);
-      const { error, requests } = await supplied(
+      const { error, requests } = await runWithSupplier(
         new Supplier(),
         inSequence(refused, () => overloaded()),
         whoami,
@@ -249,7 +249,7 @@ export function renewal() {
         [500, "internal"],
         [503, "unavailable"],
       ]) {
-        const { error, supplies } = await supplied(new Supplier(), () => problem(status, code), whoami);
+        const { error, supplies } = await runWithSupplier(new Supplier(), () => problem(status, code), whoami);
         assert.deepEqual([error.status, supplies], [status, 1]);
       }
     });

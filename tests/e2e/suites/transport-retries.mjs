@@ -4,9 +4,9 @@ import { describe, test } from "node:test";
 import { expectError } from "../support/package.mjs";
 import {
   ALL,
-  ONCE_ONLY,
+  NOT_REPEATABLE,
   OWN,
-  PASSING,
+  TRANSIENT,
   REPEATABLE,
   TICK_MS,
   WHOAMI,
@@ -21,7 +21,7 @@ import {
 
 export function retries() {
   describe("retries", () => {
-    for (const [what, [fail, kind]] of Object.entries(PASSING)) {
+    for (const [what, [fail, kind]] of Object.entries(TRANSIENT)) {
       for (const [name, [call, good]] of Object.entries(REPEATABLE)) {
         test(`${name} is retried after ${what}`, async () => {
           for (const [options, sent] of [
@@ -42,7 +42,7 @@ export function retries() {
           assert.equal(name.startsWith("delete"), value === undefined);
         });
       }
-      for (const [name, [call]] of Object.entries(ONCE_ONLY)) {
+      for (const [name, [call]] of Object.entries(NOT_REPEATABLE)) {
         test(`${name} is never retried after ${what}`, async () => {
           const { error, requests, took } = await timed(fail, call, { maxRetries: 5 });
           expectError(error, kind);
@@ -86,7 +86,7 @@ export function retries() {
 
     test("delays start at 0.5 s, double up to 8 s, and have jitter", async () => {
       const firsts = new Set();
-      for (const [fail] of Object.values(PASSING)) {
+      for (const [fail] of Object.values(TRANSIENT)) {
         for (let i = 0; i < 6; i += 1) {
           const { waits } = await timed(fail, REPEATABLE.whoami[0], { maxRetries: 7, timeoutMs: 600_000 });
           assert.equal(waits.length, 7);
@@ -166,10 +166,10 @@ export function retries() {
     test("a retried deletion after a lost response succeeds if the resource is gone", async () => {
       const gone = () => problem(404, "connection_not_found");
       const [call] = REPEATABLE.delete;
-      const lost = await timed(inSequence(PASSING["a lost connection"][0], gone), call);
+      const lost = await timed(inSequence(TRANSIENT["a lost connection"][0], gone), call);
       assert.ok("value" in lost && lost.value === undefined);
       const twice = await timed(
-        inSequence(PASSING["a lost connection"][0], () => limited(), gone),
+        inSequence(TRANSIENT["a lost connection"][0], () => limited(), gone),
         call,
       );
       assert.ok("value" in twice && twice.value === undefined);
@@ -188,7 +188,7 @@ export function retries() {
       expectError(
         (
           await timed(
-            inSequence(PASSING["a lost connection"][0], () => new Response("<html>", { status: 404 })),
+            inSequence(TRANSIENT["a lost connection"][0], () => new Response("<html>", { status: 404 })),
             call,
           )
         ).error,
@@ -196,7 +196,7 @@ export function retries() {
         { code: "unexpected_response" },
       );
       expectError(
-        (await timed(inSequence(PASSING["a lost connection"][0], gone), REPEATABLE.get[0])).error,
+        (await timed(inSequence(TRANSIENT["a lost connection"][0], gone), REPEATABLE.get[0])).error,
         "NotFoundError",
       );
     });
@@ -204,7 +204,7 @@ export function retries() {
     test("the last failure is reported, with its own response", async () => {
       const { error } = await timed(
         inSequence(
-          PASSING["a lost connection"][0],
+          TRANSIENT["a lost connection"][0],
           () => limited({ "x-request-id": "second" }),
           () => overloaded({ "x-request-id": "third", "retry-after": "9" }),
         ),
@@ -226,7 +226,7 @@ export function retries() {
         REPEATABLE.whoami[0],
       );
       assert.deepEqual([value, requests.length], [WHOAMI, 2]);
-      const { error } = await timed(broken, ONCE_ONLY.create[0]);
+      const { error } = await timed(broken, NOT_REPEATABLE.create[0]);
       assert.equal(expectError(error, "ConnectionError", { code: "no_response" }).cause.message, "terminated");
     });
   });

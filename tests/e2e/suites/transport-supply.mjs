@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { secrets } from "../support/http.mjs";
-import { ConnectorVault, expectError, expectUnanswered, failure } from "../support/package.mjs";
-import { Supplier, expiring, numberOf, refused, refusing, supplied, whoami } from "../support/supplier.mjs";
+import { ConnectorVault, expectError, expectNoResponse, failure } from "../support/package.mjs";
+import { Supplier, expiring, numberOf, refused, refusing, runWithSupplier, whoami } from "../support/supplier.mjs";
 import { BASE, CURSOR_DIGITS, ID, OWN, WHOAMI, INPUT, idle, json, near, pause } from "../support/transport.mjs";
 
 export function supply() {
@@ -28,7 +28,7 @@ export function supply() {
           }),
         ]) {
           const supplier = new Supplier((text, n) => (n === 1 ? fails() : text));
-          const { value, requests, supplies } = await supplied(
+          const { value, requests, supplies } = await runWithSupplier(
             supplier,
             () => json(WHOAMI),
             async (vault) => {
@@ -39,11 +39,11 @@ export function supply() {
               ]);
               for (const { reason: error } of outcomes)
                 assert.equal(
-                  expectUnanswered(error, "VaultError", { status: undefined, code: "secret_unavailable", errors: [] })
+                  expectNoResponse(error, "VaultError", { status: undefined, code: "secret_unavailable", errors: [] })
                     .cause,
                   reason,
                 );
-              assert.equal(supplier.asked.length, 1);
+              assert.equal(supplier.calls.length, 1);
               return vault.whoami();
             },
           );
@@ -61,15 +61,15 @@ export function supply() {
         [0, [1, 3]],
         [55_000, [3]],
       ]) {
-        supplier.asked = [];
-        const { tokens } = await supplied(
+        supplier.calls = [];
+        const { tokens } = await runWithSupplier(
           supplier,
           refusing(wait === 0 ? 2 : 1),
           async (vault) => {
             if (wait > 0) assert.deepEqual(await vault.whoami(), WHOAMI);
             await pause(wait);
             assert.equal(
-              expectUnanswered(await failure(vault.whoami()), "VaultError", { code: "secret_unavailable" }).cause
+              expectNoResponse(await failure(vault.whoami()), "VaultError", { code: "secret_unavailable" }).cause
                 .message,
               "signed out",
             );
@@ -97,8 +97,8 @@ export function supply() {
         new Response("st_test_x"),
         () => "st_test_x",
       ]) {
-        const { error, requests } = await supplied(new Supplier(() => junk), () => json(WHOAMI), whoami);
-        expectUnanswered(error, "VaultError", { status: undefined, code: "secret_unavailable", cause: undefined });
+        const { error, requests } = await runWithSupplier(new Supplier(() => junk), () => json(WHOAMI), whoami);
+        expectNoResponse(error, "VaultError", { status: undefined, code: "secret_unavailable", cause: undefined });
         assert.equal(requests.length, 0);
       }
       // As in the constructor.
@@ -115,12 +115,12 @@ export function supply() {
       ]) {
         const expected = await failure(() => new ConnectorVault({ baseUrl: BASE, secret: text }));
         for (const given of [text, { token: text }]) {
-          const { error, requests } = await supplied(new Supplier(() => given), () => json(WHOAMI), whoami);
-          expectUnanswered(error, "ValidationError", { status: 401, code: expected.code, message: expected.message });
+          const { error, requests } = await runWithSupplier(new Supplier(() => given), () => json(WHOAMI), whoami);
+          expectNoResponse(error, "ValidationError", { status: 401, code: expected.code, message: expected.message });
           assert.equal(requests.length, 0);
         }
       }
-      const { value, requests } = await supplied(new Supplier(() => OWN), () => json(WHOAMI), whoami);
+      const { value, requests } = await runWithSupplier(new Supplier(() => OWN), () => json(WHOAMI), whoami);
       assert.deepEqual(
         [value, requests[0].headers.get("x-service-secret")],
         [WHOAMI, OWN],
@@ -131,7 +131,7 @@ export function supply() {
     test("if one call stops waiting for it, the others still get it", async () => {
       const controller = new AbortController();
       const supplier = new Supplier((text) => pause(1000).then(() => text));
-      const { value, supplies, requests, took, timers } = await supplied(
+      const { value, supplies, requests, took, timers } = await runWithSupplier(
         supplier,
         () => json(WHOAMI),
         async (vault) => {
@@ -145,24 +145,24 @@ export function supply() {
           const ended = await failure(calls[0]);
           near(Date.now() - began, 300);
           for (const error of [ended, await failure(calls[2])])
-            expectUnanswered(error, "AbortError", { code: "aborted", cause: "mine" });
+            expectNoResponse(error, "AbortError", { code: "aborted", cause: "mine" });
           return calls[1];
         },
       );
       assert.deepEqual([value, supplies, requests.length, timers], [WHOAMI, 1, 1, 0]);
       near(took, 1000);
-      const { error, supplies: none } = await supplied(
+      const { error, supplies: none } = await runWithSupplier(
         new Supplier(),
         () => json(WHOAMI),
         (vault) => vault.whoami({ signal: AbortSignal.abort() }),
       );
-      expectUnanswered(error, "AbortError");
+      expectNoResponse(error, "AbortError");
       assert.equal(none, 0, "a call that has ended before needs no token");
     });
 
     test("a refresh continues after the timeout of a call", async () => {
       const supplier = new Supplier((text) => pause(1500).then(() => text));
-      const { value, supplies, requests } = await supplied(
+      const { value, supplies, requests } = await runWithSupplier(
         supplier,
         () => json(WHOAMI),
         async (vault) => {
@@ -170,7 +170,7 @@ export function supply() {
           const slow = failure(vault.whoami());
           await pause(800);
           const later = vault.whoami();
-          expectUnanswered(await slow, "TimeoutError", { code: "timeout" });
+          expectNoResponse(await slow, "TimeoutError", { code: "timeout" });
           near(Date.now() - began, 1000);
           return later;
         },
@@ -182,11 +182,11 @@ export function supply() {
     test("a function that never returns is called again, and the new result is used", async () => {
       let late;
       const supplier = new Supplier((text, n) => (n === 1 ? new Promise((done) => (late = () => done(text))) : text));
-      const { value, tokens, supplies } = await supplied(
+      const { value, tokens, supplies } = await runWithSupplier(
         supplier,
         () => json(WHOAMI),
         async (vault) => {
-          expectUnanswered(await failure(vault.whoami()), "TimeoutError", { code: "timeout" });
+          expectNoResponse(await failure(vault.whoami()), "TimeoutError", { code: "timeout" });
           const first = await vault.whoami();
           late();
           await idle();
@@ -227,7 +227,7 @@ export function supply() {
           })(),
         ],
       ]) {
-        const { value, tokens, requests } = await supplied(
+        const { value, tokens, requests } = await runWithSupplier(
           new Supplier(give),
           send,
           async (vault) => {
@@ -251,7 +251,7 @@ export function supply() {
 
     test("is in no printed object or error", async () => {
       const supplier = new Supplier((text) => ({ token: text, expiresAt: null, note: "of the backend" }));
-      const { error, value } = await supplied(
+      const { error, value } = await runWithSupplier(
         supplier,
         (request) => {
           const text = request.headers.get("x-service-secret");
@@ -282,7 +282,7 @@ export function supply() {
         for (const text of secrets) assert.ok(!shown.includes(text), shown);
       }
       const broken = new Supplier((text) => ({ token: `${text} ` }));
-      expectUnanswered((await supplied(broken, () => json(WHOAMI), whoami)).error, "ValidationError", {
+      expectNoResponse((await runWithSupplier(broken, () => json(WHOAMI), whoami)).error, "ValidationError", {
         code: "invalid_key",
       });
     });

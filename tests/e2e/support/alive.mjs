@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { verifyWebhook } from "connector-vault";
-import { App, Visitor, agree, comeBack, isCallback } from "./connecting.mjs";
+import { App, Visitor, agree, openCallback, isCallback } from "./connecting.mjs";
 import { Console } from "./console.mjs";
 import { listen } from "./listening.mjs";
 import { CLIENTS, IDP_SCOPES } from "./oidc.mjs";
@@ -21,7 +21,6 @@ const IDLE_MS = [20_000, 70_000, 150_000];
 const [READ_INTERVAL_MS, STATUS_INTERVAL_MS] = [3_000, 5_000];
 /** The timeout of a state change: the first retries follow after 1 and 5 minutes, plus up to a fifth. */
 const STATE_TIMEOUT_MS = 10 * 60_000;
-/** The timeout of a webhook delivery, and the polling interval. */
 const [DELIVERY_TIMEOUT_MS, POLL_INTERVAL_MS] = [30_000, 100];
 
 /** A webhook receiver: records verified events, and responds to others with 400. */
@@ -62,8 +61,8 @@ export class ConnectionLifecycle {
 
   /** Runs all phases. Throws at the first deviation. */
   async run() {
-    const lifetime = this.idp.life;
-    this.idp.life = TOKEN_LIFETIME_MS / 1000;
+    const lifetime = this.idp.lifetime;
+    this.idp.lifetime = TOKEN_LIFETIME_MS / 1000;
     try {
       await this.#connect();
       await this.#use();
@@ -72,7 +71,7 @@ export class ConnectionLifecycle {
       await this.#reconnect();
       await this.app.expect(204, "DELETE", `/v1/webhooks/${this.#webhook.id}`);
     } finally {
-      this.idp.life = lifetime;
+      this.idp.lifetime = lifetime;
       this.#receiver.closeAllConnections();
       this.#receiver.close();
     }
@@ -85,7 +84,7 @@ export class ConnectionLifecycle {
     this.#webhook = await this.app.expect(201, "POST", "/v1/webhooks", { url });
     const visitor = new Visitor();
     const begun = await this.app.begin({ platform: PLATFORM, identity: USER });
-    await comeBack(
+    await openCallback(
       visitor,
       await this.idp.visit(visitor, await agree(visitor, begun.link), { login: USER }, isCallback),
     );
@@ -96,7 +95,7 @@ export class ConnectionLifecycle {
 
   /** Alternates use and idle periods shorter and longer than a token's lifetime. Every response and token must be valid. */
   async #use() {
-    const asked = this.idp.requests.length;
+    const before = this.idp.requests.length;
     const tokens = new Set();
     let [responses, passed] = [0, 0];
     const pass = (ms) => {
@@ -116,9 +115,9 @@ export class ConnectionLifecycle {
       this.log(`${responses} responses, ${tokens.size} tokens, none rejected; idle for ${idle / 1000} s`);
       await pass(idle);
     }
-    assert.ok(tokens.size > 1, "tokens have expired meanwhile");
+    assert.ok(tokens.size > 1, "no token has expired in the meantime");
     const refreshes = Array.from({ length: tokens.size - 1 }, () => ({ grant: "refresh_token" }));
-    assert.deepEqual(this.idp.requests.slice(asked), refreshes, "one refresh per token");
+    assert.deepEqual(this.idp.requests.slice(before), refreshes, "one refresh per token");
     assert.equal((await this.app.status(this.id)).state, "operational");
     assert.deepEqual(
       this.#events.map(({ type }) => type).filter((type) => /degraded|failed/.test(type)),
@@ -145,9 +144,9 @@ export class ConnectionLifecycle {
       this.log(`the console: “${why}”, “${who}”`);
     });
     await this.idp.restart();
-    const asked = this.idp.requests.length;
+    const before = this.idp.requests.length;
     await this.#stateBecomes("operational");
-    assert.deepEqual(this.idp.requests.slice(asked), [{ grant: "refresh_token" }]);
+    assert.deepEqual(this.idp.requests.slice(before), [{ grant: "refresh_token" }]);
     await this.#eventOf("connection.recovered");
     this.log("server restarted: operational without any request");
   }

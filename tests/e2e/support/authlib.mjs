@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { pythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
-import { handedOut } from "./connecting.mjs";
+import { issuedSecrets } from "./connecting.mjs";
 import { secrets } from "./http.mjs";
 
 const FOLDER = join("tests", "python");
@@ -54,8 +54,8 @@ export class SecondServer {
    * output.
    */
   async revoked() {
-    const { issued, revoked } = await (await fetch(`${this.origin}/told`)).json();
-    for (const secret of issued) handedOut.add(secret);
+    const { issued, revoked } = await (await fetch(`${this.origin}/tokens`)).json();
+    for (const secret of issued) issuedSecrets.add(secret);
     return revoked;
   }
 

@@ -31,7 +31,7 @@ export class CloudflareApi {
   uploads = [];
   schedules = [];
   /** The method and path of each request. */
-  asked = [];
+  requests = [];
   /** Requests whose "METHOD path" matches are rejected. */
   broken = undefined;
   /** Unknown requests. */
@@ -65,7 +65,7 @@ export class CloudflareApi {
     const url = new URL(request.url, "http://localhost");
     const path = url.pathname.replace("/client/v4", "").replace(`/accounts/${ACCOUNT}`, "");
     const name = `${request.method} ${path}`;
-    this.asked.push(name);
+    this.requests.push(name);
     const send = (status, value, headers = {}) => {
       response.writeHead(status, { "content-type": "application/json", ...headers });
       response.end(JSON.stringify(value));
@@ -105,7 +105,7 @@ export class CloudflareApi {
 
   /** Sends a request with a form or a JSON value, as wrangler would. It is recorded like any other. */
   async send(name, value, query = {}) {
-    this.asked.push(name);
+    this.requests.push(name);
     const url = new URL(`http://localhost?${new URLSearchParams(query)}`);
     const sent = new Response(value instanceof FormData ? value : JSON.stringify(value));
     const request = { headers: Object.fromEntries(sent.headers) };

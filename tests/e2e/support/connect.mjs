@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import Provider from "oidc-provider";
 import { openapiDirectory } from "../../../scripts/lib/paths.mjs";
 import { launch } from "./browser.mjs";
-import { handedOut } from "./connecting.mjs";
+import { issuedSecrets } from "./connecting.mjs";
 import { Console } from "./console.mjs";
 import { secrets } from "./http.mjs";
 import { key, store } from "./keys.mjs";
@@ -39,9 +39,9 @@ const PAGE = `<!doctype html>
   history.replaceState(null, "", location.pathname + location.search);
   // Without one, the user returns from the window.
   const vault = base && new ConnectorVault({ baseUrl: base, secret: async () => token });
-  window.heard = [];
+  window.messages = [];
   addEventListener("message", ({ source, origin, data }) => {
-    window.heard.push({ origin, ...data });
+    window.messages.push({ origin, ...data });
     // The package vouches for windows that it opens; for a frame, the page does.
     const isFrame = source === document.querySelector("iframe").contentWindow;
     const connectUrl = document.querySelector("iframe").dataset.opened;
@@ -165,7 +165,7 @@ async function startProvider(port, redirectUri) {
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
   });
   for (const kind of ["access_token", "refresh_token", "authorization_code"])
-    provider.on(`${kind}.saved`, (token) => handedOut.add(token.jti));
+    provider.on(`${kind}.saved`, (token) => issuedSecrets.add(token.jti));
   const interact = async (request, response) => {
     const { prompt, params, session } = await provider.interactionDetails(request, response);
     const isLogin = prompt.name === "login";

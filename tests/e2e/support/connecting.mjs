@@ -17,9 +17,9 @@ export const VARIABLES = { APP_NAME: "Sample <b>App</b>", ALLOWED_ORIGINS: "http
 export const connectingKey = (row = {}) => key({ scopes: SCOPES, ...row });
 
 /** Secrets that some responses must contain: tokens, codes, states, links, cookies. */
-export const handedOut = new Set();
+export const issuedSecrets = new Set();
 /** All responses that must not contain them. */
-export const heard = [];
+export const recordedResponses = [];
 
 /** A client with one key. */
 export class App {
@@ -34,7 +34,7 @@ export class App {
     const typed = body === undefined ? headers : [["content-type", "application/json"], ...headers];
     const response = await this.server().send(path, { method, secret: this.secret, headers: typed, body });
     const shows = /\/credentials\b|^\/v1\/sessions$/.test(path) || response.status === 202;
-    if (!shows) heard.push(`${method} ${path}\n${response.text}`);
+    if (!shows) recordedResponses.push(`${method} ${path}\n${response.text}`);
     return response;
   }
 
@@ -59,7 +59,7 @@ export class App {
     assert.equal(begun.status, "pending");
     const link = begun.authorizationUrl;
     assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/connect\/go\/[\w-]{43}$/);
-    handedOut.add(link.split("/").at(-1));
+    issuedSecrets.add(link.split("/").at(-1));
     return { id: begun.id, link };
   }
 
@@ -71,7 +71,7 @@ export class App {
   async credentials(id, query) {
     const response = await this.askCredentials(id, query);
     assert.equal(response.status, 200, response.text.slice(0, 500));
-    if (response.json.accessToken) handedOut.add(response.json.accessToken);
+    if (response.json.accessToken) issuedSecrets.add(response.json.accessToken);
     return response.json;
   }
 
@@ -98,23 +98,23 @@ export class App {
 export async function agree(visitor, link) {
   const question = readPage(await visitor.get(link));
   assert.deepEqual([question.status, question.paragraphs[1]?.startsWith("Did you start this in ")], [200, true]);
-  return leadOn(visitor, link);
+  return confirmLink(visitor, link);
 }
 
-/** Confirms a link without having viewed it. */
-export async function leadOn(visitor, link) {
+/** Confirms a link without viewing its page first. */
+export async function confirmLink(visitor, link) {
   const response = await visitor.submit(link);
   assert.equal(response.status, 303, response.text);
   const { port } = new URL(link);
   // The secret whose hash is the state.
-  handedOut.add(visitor.cookie(port, "__Host-connect").split(".")[0]);
+  issuedSecrets.add(visitor.cookie(port, "__Host-connect").split(".")[0]);
   const address = response.header("location");
-  handedOut.add(new URL(address).searchParams.get("state"));
+  issuedSecrets.add(new URL(address).searchParams.get("state"));
   return address;
 }
 
 /** Confirms a link, and lets the stub send a code. Returns the callback address with it. */
-export async function takeCode(visitor, link, code) {
+export async function obtainCallback(visitor, link, code) {
   const address = new URL(await agree(visitor, link));
   address.searchParams.set("pick", new URLSearchParams({ code }).toString());
   const { url } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
@@ -128,10 +128,10 @@ export function atPort(port, visitor, url) {
   return url.replace(origin, `http://127.0.0.1:${port}`);
 }
 
-/** Opens a callback address. Returns the page's text. */
-export async function comeBack(visitor, url) {
+/** Opens a callback address. Returns the content of the page. */
+export async function openCallback(visitor, url) {
   const response = await visitor.get(url);
-  heard.push(response.text);
+  recordedResponses.push(response.text);
   return readPage(response);
 }
 

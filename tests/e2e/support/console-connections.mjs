@@ -33,7 +33,7 @@ async function expectChips(page, tags) {
 }
 
 /** The API's response to a filter, as the table should show it. */
-export async function answered(caller, filter = {}) {
+export async function fetchExpected(caller, filter = {}) {
   const { rows, ...page } = expectConnections(await caller.list({ limit: ROWS, ...filter }));
   return { ...page, rows, ids: rows.map(({ id }) => id) };
 }
@@ -69,14 +69,14 @@ export function panelOf(page) {
     field: panel.getByLabel("Add a tag"),
     save: panel.getByRole("button", { name: "Save tags" }),
     expectChips: (tags) => expectChips(page, tags),
-    said: (text) => panel.getByRole("status").filter({ hasText: text }).first().waitFor(),
+    expectStatus: (text) => panel.getByRole("status").filter({ hasText: text }).first().waitFor(),
     closed: () => panel.waitFor({ state: "detached" }),
     opened: () => panel.getByLabel("Add a tag").waitFor(),
   };
 }
 
 /** The parameters in the address, and the id of the open connection. */
-export function asked(page) {
+export function addressParams(page) {
   const { pathname, searchParams } = new URL(page.url());
   const connection = pathname.slice(at("").length);
   return { ...Object.fromEntries(searchParams), ...(connection && { connection }) };

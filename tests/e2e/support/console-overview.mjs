@@ -1,16 +1,17 @@
 // Helpers for tests of the overview, the sign-in and the frame.
 
-export const AWAY = "ERR_CONNECTION_REFUSED";
+export const UNREACHABLE = "ERR_CONNECTION_REFUSED";
 
 /** A chart of the overview: by "platform", "state" or "identity type". */
 export const chart = (page, of) => page.getByRole("table", { name: `Connections by ${of}`, exact: true });
 /** Waits until the overview has all its responses: pending requests are cancelled by a click on a link. */
-export async function drawn(page) {
+export async function waitForOverview(page) {
   await chart(page, "platform").waitFor();
-  await acting(page).getByRole("status").waitFor({ state: "detached" });
+  await whoMustAct(page).getByRole("status").waitFor({ state: "detached" });
 }
 
 /** Makes the service unreachable. */
-export const away = (page, path = "**/v1/**") => page.route(path, (route) => route.abort("connectionrefused"));
-/** The failed connections, grouped by who must act. */
-export const acting = (page) => page.getByRole("region", { name: "Who must act" });
+export const makeUnreachable = (page, path = "**/v1/**") =>
+  page.route(path, (route) => route.abort("connectionrefused"));
+/** The region that lists problems by who must act. */
+export const whoMustAct = (page) => page.getByRole("region", { name: "Who must act" });

@@ -37,7 +37,7 @@ const OF_SIZES = ["target-size"];
 /** The page's background in the light and the dark theme: of the console, and of the connect window. */
 const GROUNDS = { "rgb(255, 255, 255)": "rgb(17, 19, 26)", "rgb(246, 247, 250)": "rgb(25, 28, 38)" };
 const PHONE = 390;
-/** The address of the page that stays open in a context: there is none. */
+/** The path of the page that stays open in a reused context. It does not exist, so it loads nothing. */
 export const NO_PAGE = "/logos/none";
 const TIMEOUT_MS = 15_000;
 
@@ -68,11 +68,11 @@ function watchRequests(page) {
 }
 
 /** Waits until all requests of a page have ended, and rendering the responses caused no new ones. */
-export async function answeredAll(page) {
+export async function waitForRequests(page) {
   const requests = underWay.get(page);
   const until = Date.now() + TIMEOUT_MS;
   for (let quiet = 0; quiet < 3; quiet = requests.size > 0 ? 0 : quiet + 1) {
-    assert.ok(Date.now() < until, `no end of ${[...requests].map((request) => request.url())}`);
+    assert.ok(Date.now() < until, `requests are still pending: ${[...requests].map((request) => request.url())}`);
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
   }
 }
@@ -155,7 +155,7 @@ export class Console {
    * and end the session before the test starts.
    */
   async expire(of, page) {
-    await answeredAll(page);
+    await waitForRequests(page);
     await this.database
       .prepare("UPDATE api_keys SET expires_at = ? WHERE id = ?")
       .bind(Date.now() - 1, of.row.id)
@@ -185,11 +185,11 @@ export class Console {
     const context = await this.#context(options);
     const faults = [];
     const isExpected = (text) => expects.some((what) => text.includes(String(what)));
-    // Only watched: a route would switch off the browser's cache, and send each request through this process.
+    // An event listener, because a route would disable the browser's cache and send each request through this process.
     const watch = (request) => {
       const { protocol, origin } = new URL(request.url());
       if (protocol.startsWith("http") && !this.origins.includes(origin))
-        faults.push(`asks another host: ${request.method()} ${request.url()}`);
+        faults.push(`request to another host: ${request.method()} ${request.url()}`);
     };
     context.on("request", watch);
     const page = await context.newPage();
@@ -256,7 +256,7 @@ export class Console {
       this.visited?.push(`${request.url().split("#")[0]} from ${request.headers().referer}`),
     );
     if (isShared) {
-      // The process that renders the site stays while one of its pages is open.
+      // The renderer process stays alive while one of its pages is open.
       const keeper = await context.newPage();
       await keeper.goto(new URL(NO_PAGE, this.baseUrl).href);
       shared.set(context, { kind, keeper });
@@ -264,7 +264,7 @@ export class Console {
     return context;
   }
 
-  /** Closes a context, or removes everything that a test left in it and keeps it for the next test. */
+  /** Closes a context, or clears what a test left in it and keeps it for the next test. */
   async #release(context, keeps) {
     const { kind, keeper } = shared.get(context) ?? {};
     if (!keeps || !kind) return context.close();
@@ -279,7 +279,7 @@ export class Console {
   }
 }
 
-/** The contexts that are used again, each with its kind, and a page that stays open. */
+/** The contexts that are reused, each with its kind and a page that stays open. */
 const shared = new WeakMap();
 
 /** A window that has closed itself has no pending requests. */
@@ -316,7 +316,7 @@ async function expectColours(page, colorScheme, background, what) {
   assert.equal(
     await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor),
     background,
-    `${what}: the page is not drawn in the theme`,
+    `${what}: the page does not have the background of the theme`,
   );
   const checked = await expectRules(page, { type: "rule", values: OF_COLOURS }, what);
   assert.ok(checked.includes("color-contrast"), `${what}: no contrast was measured`);
@@ -351,7 +351,7 @@ export async function expectAccessibleEverywhere(page, what, { widths = [PHONE],
   const toTop = () => page.evaluate(() => scrollTo(0, 0));
   const light = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const dark = GROUNDS[light];
-  assert.ok(dark, `${what}: the light theme comes first, and its ground is ${light}`);
+  assert.ok(dark, `${what}: the page must start in the light theme, but its background is ${light}`);
   await toTop();
   await expectAccessible(page, `${what}, light`);
   await expectPartsFit(what);
@@ -378,7 +378,7 @@ export async function expectFits(page, what) {
     document.documentElement.scrollWidth,
     document.documentElement.clientWidth,
   ]);
-  assert.ok(inner <= outer, `${what}: it is ${inner} px wide, the window ${outer} px`);
+  assert.ok(inner <= outer, `${what}: the content is ${inner} px wide, the window ${outer} px`);
 }
 
 /** Waits until an element has the focus. Many elements get it only after painting. */

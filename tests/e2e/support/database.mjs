@@ -34,7 +34,6 @@ class Statement {
     return new Statement(this.#database, this.#sql, values.map(bound));
   }
 
-  /** The rows. */
   rows() {
     const statement = this.#database.prepare(this.#sql);
     // Only named parameters can occur twice.

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLIENT, SCOPES } from "../../../scripts/demo-notes/oauth.mjs";
 import { DemoNotes } from "../../../scripts/demo-notes/server.mjs";
-import { Visitor, agree, comeBack } from "./connecting.mjs";
+import { Visitor, agree, openCallback } from "./connecting.mjs";
 import { cli } from "./workspace.mjs";
 
 /** The path of its catalog in a storage. */
@@ -36,6 +36,6 @@ export async function connectAsAda(link) {
   const headers = { origin: new URL(address).origin };
   const response = await fetch(address, { method: "POST", headers, body, redirect: "manual" });
   assert.equal(response.status, 303, await response.text());
-  const page = await comeBack(visitor, response.headers.get("location"));
+  const page = await openCallback(visitor, response.headers.get("location"));
   assert.equal(page.status, 200);
 }

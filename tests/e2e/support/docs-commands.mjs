@@ -12,7 +12,6 @@ import { operatorCommands, releaseVersion } from "../../../scripts/release/serve
 import { passedOn } from "../../../scripts/start/options.mjs";
 
 const TIMEOUT_MS = 300_000;
-/** The scripts of package.json. */
 export const SCRIPTS = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
 
 /** The words of a command line, without quotes and comments. */
@@ -38,15 +37,15 @@ function expectWrangler(args) {
   let node = registry;
   let depth = 0;
   for (; node.subtree.has(plain[depth]); depth += 1) node = node.subtree.get(plain[depth]);
-  assert.equal(node.definition?.type, "command", `${line} is not known`);
+  assert.equal(node.definition?.type, "command", `${line} is unknown`);
   const { args: known = {}, positionalArgs = [] } = node.definition;
   const takes = positionalArgs.some((name) => known[name].array) ? Number.POSITIVE_INFINITY : positionalArgs.length;
-  assert.ok(plain.length - depth <= takes, `${line}: too many words`);
+  assert.ok(plain.length - depth <= takes, `${line}: too many arguments`);
   const options = { ...globalFlags, ...known };
   for (const option of args.filter((arg) => arg.startsWith("--"))) {
     const name = option.slice(2).split("=")[0];
     const found = Object.entries(options).find(([one, { alias }]) => one === name || [alias].flat().includes(name));
-    assert.ok(found && !found[1].hidden && !positionalArgs.includes(found[0]), `${line}: there is no option ${option}`);
+    assert.ok(found && !found[1].hidden && !positionalArgs.includes(found[0]), `${line}: it has no option ${option}`);
   }
 }
 
@@ -56,10 +55,10 @@ const helps = new Map();
 function help(args) {
   const line = args.join(" ");
   if (!helps.has(line)) {
-    const asked = promisify(execFile)(program, [...args, "--help"], { timeout: TIMEOUT_MS });
+    const running = promisify(execFile)(program, [...args, "--help"], { timeout: TIMEOUT_MS });
     helps.set(
       line,
-      asked.then(({ stdout }) => stdout),
+      running.then(({ stdout }) => stdout),
     );
   }
   return helps.get(line);
@@ -80,10 +79,10 @@ async function expectOperator(args) {
   ];
   const isList = /\]\.\.\.|>\.\.\./.test(usage);
   const path = parts.filter((part) => /^[a-z]/.test(part));
-  assert.deepEqual(plain.slice(0, path.length), path, `${args.join(" ")} is not known:\n${text.slice(0, 300)}`);
+  assert.deepEqual(plain.slice(0, path.length), path, `${args.join(" ")} is unknown:\n${text.slice(0, 300)}`);
   assert.ok(
     path.length > 0 && (isList || plain.length - path.length <= takes.length),
-    `${usage} takes fewer words than ${args.join(" ")}`,
+    `${usage} takes fewer arguments than ${args.join(" ")}`,
   );
   for (const option of args.filter((arg) => arg.startsWith("--"))) {
     const known = new RegExp(`(?:^|[\\s,])${option.split("=")[0]}(?=[\\s,=]|$)`, "m");

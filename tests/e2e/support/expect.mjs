@@ -62,8 +62,8 @@ export function expectHeaders(response, own, { vary = "x-service-secret, origin"
   assert.deepEqual(rest, { vary, "x-content-type-options": "nosniff", ...own });
 }
 
-/** The rows with the actor of a write, for the audit. They are deleted at its end. */
-export const OF_AUDIT = 2;
+/** The rows that a write adds for the audit: the actor, which is inserted first and deleted last. */
+export const AUDIT_ROWS = 2;
 
 /** The storage cost of the request. */
 export function costOf(response) {

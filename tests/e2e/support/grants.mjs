@@ -15,8 +15,8 @@ export class Grant {
    * @param {import("./stub.mjs").Stub} stub
    * @param {string} code
    * @param {{ isStrict: boolean, life: number, isCut: (grant: Grant, what: "code" | "refresh") => boolean }} how
-   *   whether it ends when a refresh token is used twice, or takes the former one again while the newest is unused, as
-   *   answers get lost; the seconds that access tokens live; and whether an answer is kept back for ever
+   *   `isStrict`: a reused refresh token revokes the grant; otherwise, the previous refresh token is accepted until the newest
+   *   is used. `life`: the lifetime of access tokens in seconds. `isCut`: whether a response is withheld
    */
   constructor(stub, code, { isStrict, life, isCut }) {
     Object.assign(this, { stub, isStrict, life, isCut });

@@ -9,12 +9,12 @@ const TIMEOUT_MS = 30_000;
 export const secrets = new Set();
 
 /** A response exactly as received. */
-export class Answer {
+export class HttpResponse {
   constructor(bytes, port) {
     /** The port of the server. */
     this.port = port;
     const end = bytes.indexOf("\r\n\r\n");
-    assert.notEqual(end, -1, `not an HTTP answer: ${JSON.stringify(bytes.toString("latin1", 0, 200))}`);
+    assert.notEqual(end, -1, `not an HTTP response: ${JSON.stringify(bytes.toString("latin1", 0, 200))}`);
     const [statusLine, ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
     this.status = Number(statusLine.split(" ")[1]);
     /** The headers in order, as [name in lower case, value]. */
@@ -108,7 +108,7 @@ export async function statusesOf(port, text) {
     socket.on("close", () => resolve(Buffer.concat(chunks)));
   });
   const responses = bytes.toString("latin1");
-  for (const secret of secrets) assert.ok(!responses.includes(secret), "an answer holds a secret");
+  for (const secret of secrets) assert.ok(!responses.includes(secret), "a response contains a secret");
   return [...responses.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
 }
 
@@ -116,7 +116,7 @@ export async function statusesOf(port, text) {
  * Sends one request and reads the whole response.
  * @param {{ port: number, host?: string, method?: string, path: string, headers?: [string, string][],
  *           body?: string | Buffer | Chunked | Announced }} request
- * @returns {Promise<Answer>}
+ * @returns {Promise<HttpResponse>}
  */
 export async function send({ port, host = `127.0.0.1:${port}`, method = "GET", path, headers = [], body = "" }) {
   const { header, bytes: payload } = framed(body);
@@ -140,6 +140,7 @@ export async function send({ port, host = `127.0.0.1:${port}`, method = "GET", p
     socket.on("close", () => resolve(received()));
   });
   const text = bytes.toString("latin1");
-  for (const secret of secrets) assert.ok(!text.includes(secret), `the answer to ${method} ${path} holds a secret`);
-  return new Answer(bytes, port);
+  for (const secret of secrets)
+    assert.ok(!text.includes(secret), `the response to ${method} ${path} contains a secret`);
+  return new HttpResponse(bytes, port);
 }

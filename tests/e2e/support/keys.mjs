@@ -49,7 +49,6 @@ export function token(signer, { row }, claims) {
   return text;
 }
 
-/** Signs claims. */
 export function signedToken(claims, signer, environment) {
   const signed = `st_${environment}_${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
   return `${signed}.${createHmac("sha256", signer).update(signed).digest("base64url")}`;

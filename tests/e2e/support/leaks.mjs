@@ -19,7 +19,7 @@ function forms(secret) {
   return [...new Set([secret, encodeURIComponent(secret), base64])];
 }
 
-/** The bytes of a file as a string; undefined if the file was removed meanwhile, such as a database journal. */
+/** The bytes of a file as a string; undefined if the file has been removed, as database journals are. */
 function contentOf(path) {
   try {
     return readFileSync(path, "latin1");

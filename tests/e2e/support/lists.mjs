@@ -33,7 +33,7 @@ export async function all(fixture, made, path, filters = {}) {
 }
 
 /** A client whose requests are recorded: { recorder, client }. */
-export function recorded(fixture, made, options) {
+export function recordingClient(fixture, made, options) {
   const recorder = new Recorder();
   return { recorder, client: fixture.vault(made, { fetch: recorder.fetch, ...options }) };
 }

@@ -74,7 +74,7 @@ class Inspector {
 function within(what, promise) {
   let timer;
   const late = new Promise((_, fail) => {
-    timer = setTimeout(() => fail(new Error(`waited too long for ${what}`)), TIMEOUT_MS);
+    timer = setTimeout(() => fail(new Error(`timed out waiting for ${what}`)), TIMEOUT_MS);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

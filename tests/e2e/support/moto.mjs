@@ -35,7 +35,7 @@ export class Moto {
       stdio: ["ignore", "ignore", "pipe"],
     });
     moto.ended = new Promise((done) => moto.child.once("close", done));
-    const said = text(moto.child.stderr);
+    const output = text(moto.child.stderr);
     try {
       await moto.#ready();
       let made;
@@ -45,7 +45,7 @@ export class Moto {
       moto.keys = { accessKeyId, secretAccessKey };
     } catch (error) {
       await moto.stop();
-      throw new Error(await said, { cause: error });
+      throw new Error(await output, { cause: error });
     }
     return moto;
   }
@@ -62,9 +62,9 @@ export class Moto {
     const authorization = "AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_request";
     const body = new URLSearchParams({ ...request, Version: "2010-05-08" });
     const response = await fetch(this.origin, { method: "POST", headers: { authorization }, body });
-    const said = await response.text();
-    if (!response.ok) throw new Error(said);
-    return said;
+    const output = await response.text();
+    if (!response.ok) throw new Error(output);
+    return output;
   }
 
   stop() {

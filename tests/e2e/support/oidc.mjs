@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
 import { listen, readBody } from "./listening.mjs";
-import { handedOut } from "./connecting.mjs";
+import { issuedSecrets } from "./connecting.mjs";
 import { secrets } from "./http.mjs";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -64,7 +64,7 @@ export class Idp {
   /** Internal errors of the server. */
   faults = [];
   /** The lifetime of access tokens in seconds. */
-  life = 3600;
+  lifetime = 3600;
   /** The delay of token responses in milliseconds, after they were processed. */
   late = 0;
 
@@ -99,7 +99,7 @@ export class Idp {
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
       ttl: {
-        AccessToken: () => this.life,
+        AccessToken: () => this.lifetime,
         ...{ AuthorizationCode: 60, Grant: 3600, IdToken: 3600, Interaction: 600, RefreshToken: 3600, Session: 3600 },
       },
     });
@@ -109,7 +109,7 @@ export class Idp {
     );
     this.provider.on("server_error", (_, error) => this.faults.push(error));
     for (const kind of ["authorization_code", "access_token", "refresh_token"])
-      this.provider.on(`${kind}.saved`, (token) => handedOut.add(token.jti));
+      this.provider.on(`${kind}.saved`, (token) => issuedSecrets.add(token.jti));
     this.callback = this.provider.callback();
   }
 
@@ -133,13 +133,13 @@ export class Idp {
       const page = `${head}<form method="post">${field}<button>Go on</button></form>`;
       return response.setHeader("content-type", "text/html").end(page);
     }
-    const said = new URLSearchParams(await readBody(request));
-    if (said.has("deny")) {
-      const refusal = { error: "access_denied", error_description: said.get("deny") };
+    const form = new URLSearchParams(await readBody(request));
+    if (form.has("deny")) {
+      const refusal = { error: "access_denied", error_description: form.get("deny") };
       return provider.interactionFinished(request, response, refusal);
     }
     if (prompt.name === "login")
-      return provider.interactionFinished(request, response, { login: { accountId: said.get("login") } });
+      return provider.interactionFinished(request, response, { login: { accountId: form.get("login") } });
     const grant =
       (grantId && (await provider.Grant.find(grantId))) ||
       new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
@@ -152,12 +152,12 @@ export class Idp {
   async visit(visitor, url, { login, deny }, isBack) {
     let { url: at, answer: response } = await visitor.follow(await visitor.get(url), url, isBack);
     while (response?.status === 200) {
-      const said = response.text.includes("<title>login<")
+      const form = response.text.includes("<title>login<")
         ? { login }
         : deny === undefined
           ? { agree: "yes" }
           : { deny };
-      ({ url: at, answer: response } = await visitor.follow(await visitor.submit(at, said), at, isBack));
+      ({ url: at, answer: response } = await visitor.follow(await visitor.submit(at, form), at, isBack));
     }
     if (response) throw new Error(`${response.status} at ${at}: ${response.text.slice(0, 1000)}`);
     return at;

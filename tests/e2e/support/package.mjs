@@ -36,7 +36,7 @@ const unhandled = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
 
 /** Asserts, after all other tests, that there were no unhandled rejections and no incorrect calls. */
-export function expectNothingBeside() {
+export function expectNoMisuse() {
   assert.deepEqual(unhandled, []);
   assert.deepEqual(misuses, []);
 }
@@ -89,7 +89,7 @@ export async function failure(call) {
   } catch (error) {
     return error;
   }
-  return assert.fail(`it should have failed, and gave ${inspect(value)?.slice(0, 500)}`);
+  return assert.fail(`it should have failed, but returned ${inspect(value)?.slice(0, 500)}`);
 }
 
 /** The visible content of an error, as strings. */
@@ -128,12 +128,12 @@ export function expectError(error, kind, expected = {}) {
 }
 
 /** Asserts that a call failed in this way without a response. */
-export const expectUnanswered = (error, kind, expected) =>
+export const expectNoResponse = (error, kind, expected) =>
   expectError(error, kind, { requestId: undefined, headers: undefined, ...expected });
 
 /** Asserts that an invalid option or argument was rejected by name. */
 export function expectInvalid(error, parameter, suggestion) {
-  expectUnanswered(error, "ValidationError", { status: undefined, code: "invalid_argument" });
+  expectNoResponse(error, "ValidationError", { status: undefined, code: "invalid_argument" });
   const fault =
     error.errors.find((each) => each.parameter === parameter) ??
     assert.fail(`\`${parameter}\` is not among ${inspect(error.errors)}`);

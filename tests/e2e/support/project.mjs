@@ -10,8 +10,8 @@ const TIMEOUT_MS = 120_000;
 
 /** Packs the package, after building it if its sources changed. Returns the path of the tarball. */
 export async function pack() {
-  const told = await run("npm", ["pack", join(root, "npm"), "--pack-destination", folder], { timeout: 900_000 });
-  return join(folder, told.trim().split("\n").at(-1));
+  const output = await run("npm", ["pack", join(root, "npm"), "--pack-destination", folder], { timeout: 900_000 });
+  return join(folder, output.trim().split("\n").at(-1));
 }
 
 /** The folders with installed tarballs, as promises, by the path of the tarball. */

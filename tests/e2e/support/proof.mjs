@@ -1,5 +1,5 @@
-// Tests that only `npm run proof` runs: rarer cases of a rule whose usual case `npm test` covers. They stay beside the tests
-// whose service and pages they use.
+// Tests that only `npm run proof` runs: rarer cases of a rule whose usual case `npm test` covers. They are in the same files as the
+// tests whose service and pages they use.
 import { test } from "node:test";
 
 /** Whether `npm run proof` runs the tests. */

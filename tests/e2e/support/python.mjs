@@ -16,12 +16,12 @@ async function start(script, ...args) {
 }
 
 /** Verifies a webhook with PyPI's `standardwebhooks`. Returns the event, or fails. */
-export async function verifiedInPython({ headers, body }, secret) {
+export async function verifyInPython({ headers, body }, secret) {
   const child = await start("verify_webhook.py");
   child.stdin.end(JSON.stringify({ secret, headers, body }));
-  const [said, failed] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  if (!said) throw new Error(failed);
-  return JSON.parse(said);
+  const [output, failed] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (!output) throw new Error(failed);
+  return JSON.parse(output);
 }
 
 export class PythonClient {
@@ -29,20 +29,20 @@ export class PythonClient {
   #lines;
   #follow;
 
-  /** @param {"legacy" | "auto"} mode whether it starts with a handshake, or first requests the server's versions */
+  /** @param {"legacy" | "auto"} mode `legacy`: starts with a handshake; `auto`: first requests the server's versions */
   static async connect(address, secret, mode) {
     const client = new PythonClient();
     client.#child = await start("mcp_client.py", String(address), secret, mode);
     client.#lines = createInterface({ input: client.#child.stdout })[Symbol.asyncIterator]();
-    const said = text(client.#child.stderr);
+    const errors = text(client.#child.stderr);
     const { done } = await client.#lines.next();
-    if (done) throw new Error(await said);
+    if (done) throw new Error(await errors);
     return client;
   }
 
   /**
-   * Connects with the client's own OAuth. `follow` has a user open a link, and returns the parameters with which it leads back;
-   * it fails when the client must not ask.
+   * Connects with the client's own OAuth. `follow` lets a user open a link, and returns the parameters of the redirect;
+   * it fails if the client must not need its user.
    */
   static async signIn(address, redirectUrl, follow) {
     const client = new PythonClient();
@@ -53,14 +53,14 @@ export class PythonClient {
     return client;
   }
 
-  /** The response of the client, after its user has done what it requested meanwhile. */
+  /** The client's next response. Until then, its user follows the links that it asks to open. */
   async #answer() {
     const { done, value } = await this.#lines.next();
     if (done) throw new Error(await text(this.#child.stderr));
-    const said = JSON.parse(value);
-    if (said.failed) throw new Error(said.failed);
-    if (!said.open) return said;
-    const back = await this.#follow(said.open).then(Object.fromEntries, ({ message }) => ({ refused: message }));
+    const reply = JSON.parse(value);
+    if (reply.failed) throw new Error(reply.failed);
+    if (!reply.open) return reply;
+    const back = await this.#follow(reply.open).then(Object.fromEntries, ({ message }) => ({ refused: message }));
     this.#child.stdin.write(`${JSON.stringify(back)}\n`);
     return this.#answer();
   }

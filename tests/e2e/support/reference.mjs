@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
 import { ConsolePeople } from "./access.mjs";
 import { agree } from "./connecting.mjs";
-import { Answer } from "./http.mjs";
+import { HttpResponse } from "./http.mjs";
 import { Agents, BASE_URL } from "./agents.mjs";
 import { ALL, key, store } from "./keys.mjs";
 import { Description } from "./openapi.mjs";
@@ -210,8 +210,8 @@ export class Reference {
   }
 
   /** Runs a shell sample. Its `curl` prints the unmodified response. */
-  async answered(source, env) {
+  async responseTo(source, env) {
     const curl = 'curl() { command curl -i --raw -H "connection: close" "$@"; }';
-    return new Answer(await this.shell(`${curl}\n${source}`, env), this.server.port);
+    return new HttpResponse(await this.shell(`${curl}\n${source}`, env), this.server.port);
   }
 }

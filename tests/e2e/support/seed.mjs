@@ -26,7 +26,7 @@ export function connectionNumber(n) {
 }
 
 /** Inserts `count` connections of an account, and returns them. */
-export async function seeded(database, account, count) {
+export async function insertConnections(database, account, count) {
   const rows = Array.from({ length: count }, (_, n) => connectionNumber(n));
   await seed(database, account, rows);
   return rows;

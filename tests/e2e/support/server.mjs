@@ -51,7 +51,6 @@ export function wranglerLogs() {
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
 }
 
-/** A free port. */
 export async function freePort() {
   const probe = createServer();
   await new Promise((done, fail) => probe.once("error", fail).listen(0, "127.0.0.1", done));

@@ -39,7 +39,7 @@ function compare(shown, found, path) {
     const { [REST]: open, ...members } = shown;
     const names = Object.keys(members);
     const known = open === undefined ? Object.keys(found) : Object.keys(found).filter((name) => names.includes(name));
-    assert.deepEqual(known, names, `the members of ${path || "the answer"}`);
+    assert.deepEqual(known, names, `the members of ${path || "the response"}`);
     for (const name of names) compare(members[name], found[name], `${path}/${name}`);
   } else {
     assert.equal(found, shown, path);
@@ -52,7 +52,7 @@ export function expectShown(shown, text) {
 }
 
 /** Asserts the same for an HTTP response: the status line, the documented headers, the body. */
-export function expectShownAnswer(shown, response) {
+export function expectShownResponse(shown, response) {
   const [shownHead, shownBody] = split(shown);
   const [head, body] = split(response);
   assert.equal(head[0], shownHead[0]);
@@ -72,7 +72,7 @@ export function expectShownAnswer(shown, response) {
 function split(response) {
   const text = response.replaceAll("\r\n", "\n");
   const end = text.indexOf("\n\n");
-  assert.notEqual(end, -1, `not an HTTP answer: ${text.slice(0, 200)}`);
+  assert.notEqual(end, -1, `not an HTTP response: ${text.slice(0, 200)}`);
   return [text.slice(0, end).split("\n"), text.slice(end + 2)];
 }
 

@@ -52,8 +52,8 @@ export class Shell {
     const responses = join(this.folder, ".answers");
     rmSync(responses, { recursive: true, force: true });
     mkdirSync(responses, { recursive: true });
-    const said = code.replaceAll(/^(\S.*?) +# → (\d{3})\b.*$/gm, "EXPECT=$2 $1");
-    const script = `${PRELUDE}\n${this.#state}\n${said}\n${kept(code)}\n`;
+    const commands = code.replaceAll(/^(\S.*?) +# → (\d{3})\b.*$/gm, "EXPECT=$2 $1");
+    const script = `${PRELUDE}\n${this.#state}\n${commands}\n${kept(code)}\n`;
     const env = {
       ...environment(wranglerEnvironment),
       ...this.env,

@@ -4,8 +4,8 @@ import { createServer, request as httpRequest } from "node:http";
 import { listen } from "./listening.mjs";
 
 /**
- * An address that is known before the service has its port: `BASE_URL` names it. Requests go to the port `to`, with these
- * headers in addition to their own.
+ * A proxy whose address is known before the service has a port, for `BASE_URL`. Forwards requests to the port `to`, with
+ * these headers in addition to their own.
  */
 export async function front(more = {}) {
   const gate = createServer((request, response) => {
@@ -22,7 +22,7 @@ export async function front(more = {}) {
   return gate;
 }
 
-/** What an agent's program keeps for the protocol's own OAuth. */
+/** The storage of an agent's OAuth client: its registration, tokens and code verifier. */
 export class Keeper {
   constructor(redirectUrl, name = "Sample Agent") {
     this.redirectUrl = redirectUrl;
@@ -46,7 +46,7 @@ export class Keeper {
   redirectToAuthorization = (url) => {
     this.url = url.href;
   };
-  /** What the service has refused is forgotten, so that the user is asked again. */
+  /** Discards tokens that the service rejected, so that the user signs in again. */
   invalidateCredentials = () => {
     this.saved = undefined;
   };

@@ -1,6 +1,6 @@
 // A platform with configurable responses, to simulate failures.
 import { createServer } from "node:http";
-import { handedOut } from "./connecting.mjs";
+import { issuedSecrets } from "./connecting.mjs";
 import { listen, readBody } from "./listening.mjs";
 
 export class Stub {
@@ -20,7 +20,7 @@ export class Stub {
 
   /** Sets the handler for a code, a refresh token or an API key. */
   on(grant, response) {
-    handedOut.add(grant);
+    issuedSecrets.add(grant);
     this.#answers.set(grant, response);
     return grant;
   }
@@ -55,7 +55,7 @@ export class Stub {
   }
 
   /** The number of token requests with a code or a refresh token. */
-  asked = (grant) =>
+  requestCount = (grant) =>
     this.requests.filter(({ parameters }) => [parameters.code, parameters.refresh_token].includes(grant)).length;
 
   stop() {
@@ -76,7 +76,7 @@ let tokens = 0;
 export function freshTokens(more = {}) {
   tokens += 1;
   const made = { access_token: `access-${tokens}-Zx9Qw7`, refresh_token: `refresh-${tokens}-Zx9Qw7`, ...more };
-  for (const token of [made.access_token, made.refresh_token]) if (token) handedOut.add(token);
+  for (const token of [made.access_token, made.refresh_token]) if (token) issuedSecrets.add(token);
   return { token_type: "bearer", expires_in: 3600, ...made };
 }
 

@@ -5,13 +5,13 @@ import { WHOAMI, json, problem, timed } from "./transport.mjs";
 /** Supplies numbered tokens, unless `give` overrides them. */
 export class Supplier {
   /** All calls: { at, given }. */
-  asked = [];
+  calls = [];
 
   constructor(give = (text) => text) {
     const supplier = this;
     this.supply = function (...given) {
-      supplier.asked.push({ at: Date.now(), given: [this, ...given] });
-      return give(supplier.token(supplier.asked.length), supplier.asked.length);
+      supplier.calls.push({ at: Date.now(), given: [this, ...given] });
+      return give(supplier.token(supplier.calls.length), supplier.calls.length);
     };
   }
 
@@ -32,9 +32,9 @@ export const refusing =
     numberOf(request) < n ? refused() : good(request);
 
 /** Runs a call with a new supplier: the result of `timed`, and the number of calls of the supplier. */
-export async function supplied(supplier, send, call, options, tick) {
+export async function runWithSupplier(supplier, send, call, options, tick) {
   const outcome = await timed(send, call, { secret: supplier.supply, ...options }, tick);
-  return { ...outcome, supplies: supplier.asked.length, tokens: outcome.requests.map(numberOf) };
+  return { ...outcome, supplies: supplier.calls.length, tokens: outcome.requests.map(numberOf) };
 }
 export const whoami = (vault, options) => vault.whoami(options);
 export const expiring = (seconds) => (text) => ({

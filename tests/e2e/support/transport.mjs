@@ -75,7 +75,7 @@ export const REPEATABLE = {
   ],
 };
 /** The calls that must not be repeated after a failure. */
-export const ONCE_ONLY = {
+export const NOT_REPEATABLE = {
   create: [(vault, options) => vault.connections.create(INPUT, options), () => json(CONNECTION, 201)],
   "update with ifMatch": [
     (vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: CONNECTION }),
@@ -98,9 +98,9 @@ export const ONCE_ONLY = {
     () => json(CONNECTION),
   ],
 };
-export const ALL = { ...REPEATABLE, ...ONCE_ONLY };
+export const ALL = { ...REPEATABLE, ...NOT_REPEATABLE };
 /** Temporary failures. */
-export const PASSING = {
+export const TRANSIENT = {
   "a lost connection": [() => Promise.reject(new TypeError("fetch failed")), "ConnectionError"],
   429: [() => limited(), "RateLimitError"],
   503: [() => overloaded(), "ServerError"],

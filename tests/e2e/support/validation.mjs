@@ -1,6 +1,6 @@
 // Shared code of the tests of the package's validation.
 import assert from "node:assert/strict";
-import { Recorder, expectUnanswered, factsOf, failure } from "./package.mjs";
+import { Recorder, expectNoResponse, factsOf, failure } from "./package.mjs";
 
 export const CONNECTORS = "/v1/available-connectors";
 export const ACTIONS = "/v1/available-actions/github";
@@ -28,15 +28,15 @@ export function comparing(fixture) {
 
   /** Asserts that a call fails without a request, with the service's error; `validate` returns the same errors. */
   async function expectSame(what, call, response, validate) {
-    assert.ok(response.status >= 400, `${what}: the service has nothing against it`);
+    assert.ok(response.status >= 400, `${what}: the service accepts it`);
     const { recorder, client } = counted();
     const error = await failure(() => call(client));
-    assert.equal(recorder.calls, 0, `${what}: nothing is sent`);
-    expectUnanswered(error, "ValidationError");
+    assert.equal(recorder.calls, 0, `${what}: a request was sent`);
+    expectNoResponse(error, "ValidationError");
     const { status, code, message, errors } = error;
     assert.deepEqual({ status, code, message, errors }, factsOf(response.json), what);
-    if (validate) assert.deepEqual(validate(client), faultsOf(error), `${what}: the faults without a call`);
-    assert.equal(recorder.calls, 0, `${what}: nothing is sent to validate`);
+    if (validate) assert.deepEqual(validate(client), faultsOf(error), `${what}: the validation returns other errors`);
+    assert.equal(recorder.calls, 0, `${what}: the validation sent a request`);
   }
 
   return { counted, plain, expectSame };

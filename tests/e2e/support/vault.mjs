@@ -121,7 +121,7 @@ export function expectConnections(response, expected = {}) {
   for (const [name, value] of Object.entries(expected)) assert.deepEqual(envelope[name], value, name);
   if (link === undefined) return { ...envelope, next: undefined };
   const [, origin, next] = NEXT.exec(link) ?? assert.fail(`\`Link\` is ${link}`);
-  assert.equal(origin, `http://127.0.0.1:${response.port}`, "the address that was asked");
+  assert.equal(origin, `http://127.0.0.1:${response.port}`, "the address of the service");
   return { ...envelope, next };
 }
 

@@ -63,7 +63,7 @@ export class Visitor {
 const ENTITIES = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
 const plain = (html) => html.replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]);
 
-/** Asserts that a response is one of the service's own pages, and returns its text. */
+/** Asserts that a response is one of the service's own pages, and returns its content. */
 export function readPage(response) {
   assert.equal(response.header("content-type"), "text/html; charset=utf-8", response.text.slice(0, 300));
   assert.equal(response.header("cache-control"), "private, no-store");
@@ -88,6 +88,6 @@ export function readPage(response) {
     heading: texts("h1")[0],
     paragraphs: texts("p"),
     links: texts("a"),
-    told: Object.fromEntries(data),
+    data: Object.fromEntries(data),
   };
 }

@@ -4,7 +4,7 @@ import { expectPage } from "./expect.mjs";
 
 /**
  * All rows of a list, page by page.
- * @param {(path: string) => Promise<import("./http.mjs").Answer>} get
+ * @param {(path: string) => Promise<import("./http.mjs").HttpResponse>} get
  */
 export async function walk(get, path, limit = 500) {
   const rows = [];

@@ -58,11 +58,9 @@ export async function importCatalog(name, ...args) {
   return new Catalog(out, isOwn);
 }
 
-/** Imports documents and a file of providers. */
 export const importPlatforms = (name, documents, providers) =>
   importCatalog(name, ...[documents].flat(), "--licence", "any", "--providers", providers);
 
-/** Imports documents without providers. */
 const importDocuments = (name, documents) => importCatalog(name, ...documents, "--licence", "any", "--no-providers");
 
 /** A catalog of the committed documents. */

@@ -1,6 +1,6 @@
 // A fake wrangler for a project, because each start of the real one takes more than a second of processor time. Unknown forms of
 // commands fail. In `npm run proof`, the real wrangler runs the first command of each form, so that it has accepted each one; in
-// `npm test`, only those whose effect no stand-in can have, such as an upload.
+// `npm test`, only commands whose effect the fake cannot reproduce, such as an upload.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -16,11 +16,11 @@ import { wranglerEnvironment } from "./workspace.mjs";
 
 /** The program: sends its arguments to this process, prints the response, and exits with its status. */
 const program = (address) => `#!/bin/sh
-said=$(mktemp)
-status=$(printf '%s\\0' "$@" | curl --silent --output "$said" --write-out '%{http_code}' --data-binary @- \\
+output=$(mktemp)
+status=$(printf '%s\\0' "$@" | curl --silent --output "$output" --write-out '%{http_code}' --data-binary @- \\
   --header "x-folder: $PWD" --header "x-output: $WRANGLER_OUTPUT_FILE_PATH" ${address})
-if [ "$status" = 200 ]; then cat "$said"; else cat "$said" >&2; fi
-rm "$said"
+if [ "$status" = 200 ]; then cat "$output"; else cat "$output" >&2; fi
+rm "$output"
 [ "$status" = 200 ]
 `;
 
@@ -104,15 +104,15 @@ export class WranglerStandIn {
     const found = this.#find(args);
     if (!found) {
       this.unknown.push(args.join(" "));
-      return { code: 1, text: `The stand-in of wrangler has no command ${args.join(" ")}` };
+      return { code: 1, text: `The fake wrangler has no command ${args.join(" ")}` };
     }
     const { command, values } = found;
     const about = { ...values, folder, output };
     const variant = command.variant?.(about);
     const form = variant ? `${command.form} (${variant})` : command.form;
     const own = async () => {
-      const said = await command.answers(about);
-      return typeof said === "string" || Buffer.isBuffer(said) ? said : JSON.stringify(said);
+      const output = await command.answers(about);
+      return typeof output === "string" || Buffer.isBuffer(output) ? output : JSON.stringify(output);
     };
     if (!(proves || command.isReal) || this.accepted.has(form)) return { code: 0, text: await own() };
     const real = await runReal(args, { folder, output });

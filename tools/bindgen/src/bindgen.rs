@@ -12,7 +12,7 @@ fn main() -> Result<()> {
     };
     let mut bindgen = Bindgen::new();
     match kind.as_str() {
-        // After a trap the module starts afresh with the next call.
+        // After a trap, the next call creates a new instance of the module.
         "worker" => {
             bindgen.module(true)?.reset_state_function(true).force_enable_abort_handler(true)
         }

@@ -72,7 +72,7 @@ const ACTORS: Record<FailureName, Actor> = {
   platform_not_found: "app",
   insufficient_scope: "app",
   invalid_answer: "app",
-  // It is unknown whose network failed.
+  // Either network may have failed.
   platform_unreachable: "nobody",
   platform_timeout: "nobody",
   platform_unavailable: "nobody",

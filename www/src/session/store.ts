@@ -243,7 +243,7 @@ export async function signIn(secret: string): Promise<void> {
 /** Thrown if the key belongs to a different account than the session. */
 export class OtherAccountError extends Error {
   constructor(readonly account: string) {
-    super("The key is of another account.");
+    super("The key belongs to another account.");
   }
 }
 

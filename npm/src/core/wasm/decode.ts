@@ -4,7 +4,7 @@
 
 // The character of the number 0. The numbers up to that of `~` follow, with a space instead of the backslash, which would
 // need an escape in a string literal.
-const FIRST = 35;
+const FIRST_CODE = 35;
 const BACKSLASH = 92;
 const SPACE = 32;
 /** Numbers below this one stand for a byte; the others are followed by a second number. */
@@ -17,7 +17,7 @@ export function decode({ frequent, text }: { frequent: readonly number[]; text: 
   let position = 0;
   const nextNumber = () => {
     const code = text.charCodeAt(position++);
-    return (code === SPACE ? BACKSLASH : code) - FIRST;
+    return (code === SPACE ? BACKSLASH : code) - FIRST_CODE;
   };
   while (position < text.length) {
     const first = nextNumber();

@@ -11,7 +11,7 @@ use crate::operator::sql::StringLiteral;
 
 /// How many rounds of logged changes the command applies before it gives up.
 const ROUNDS: usize = 50;
-/// A round that takes less time than this leaves little enough for the fence.
+/// A round that takes less time than this leaves few enough changes to apply behind the fence.
 const SHORT_ROUND: Duration = Duration::from_secs(1);
 
 impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
@@ -46,7 +46,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
                 let keys: Vec<&str> = page.iter().map(|copied| copied.key.as_str()).collect();
                 let written = self.write(*table, own, (&keys, &page), state, Some(progress));
                 if let Err(error) = written {
-                    // A row may have the unique values of one that was copied before it was deleted.
+                    // A row may have the unique values of a row that was copied and has since been deleted from the source.
                     if tries == 0 {
                         return Err(error);
                     }

@@ -32,7 +32,7 @@
 //! # Why it is safe
 //!
 //! *The source serves the account until step 5.* Its secrets name the source, so no request reaches the copy, and
-//! triggers reject any write to the copy but this command's.
+//! triggers reject any write to the copy except this command's.
 //!
 //! *Triggers log every change*, so no code path can forget it. The log names keys, not values: step 2 reads the current
 //! row, so that a repeated or reordered entry does no harm.
@@ -108,7 +108,7 @@ pub enum Phase {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveResult {
-    /// `RowCopy` rows, including repeated copies.
+    /// Copied rows, including repeated copies.
     pub rows: u64,
     /// Rows of the account, counted on both sides.
     pub total: u64,
@@ -131,8 +131,8 @@ pub struct Move<'a, S, T> {
 }
 
 impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
-    /// Moves the account, or continues where it was interrupted. Reports before the first page and after each one how many rows
-    /// are copied, and of how many; then, how many are compared.
+    /// Moves the account, or continues where it was interrupted. Before the first page and after each one, reports
+    /// the phase, the number of rows that it has processed, and their total.
     pub fn run(&self, mut report: impl FnMut(Phase, u64, u64)) -> Result<MoveResult> {
         let row = self.begin()?;
         let mut copied = 0;
@@ -148,8 +148,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         Ok(MoveResult { rows: copied, total })
     }
 
-    /// Records the move in both databases. The target first: a source that logs changes without a copy would do so in
-    /// vain.
+    /// Records the move in both databases: in the target first, because a source that logs changes without a copy would
+    /// log them for nothing.
     fn begin(&self) -> Result<MoveState> {
         let account = StringLiteral(self.account);
         let [source, target] =

@@ -44,7 +44,7 @@ pub(super) fn remove(database: &impl MoveDatabase, account: &str, step: &str) ->
             );
         }
     }
-    // Triggers have updated the derived rows; what they left is obsolete.
+    // Triggers have already subtracted the deleted rows; any derived rows that remain are obsolete.
     let derived = |table: &str| {
         format!(
             "DELETE FROM {table} WHERE account = {named} AND EXISTS (SELECT 1 FROM account_moves WHERE account = {named} AND step = '{step}')"

@@ -11,7 +11,8 @@ use crate::operator::sql::StringLiteral;
 
 /// How long changes are refused, in milliseconds.
 const FENCE_MS: u64 = 5_000;
-/// How many times the command tries to fence. It pauses and retries if the fence would interrupt a token refresh.
+/// How many times the command tries to put up the fence. It pauses and retries if the fence would interrupt a token
+/// refresh.
 const MAX_FENCES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -154,7 +155,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         ] {
             sql.push(format!("INSERT INTO forwards (name, account, shard, is_key) SELECT {name}, account, {to}, {is_key} FROM {table} WHERE {left} ON CONFLICT DO UPDATE SET shard = excluded.shard"));
         }
-        // Forwards from earlier stays here.
+        // Forwards that earlier moves of the account into this database left.
         sql.push(format!("UPDATE forwards SET shard = {to} WHERE {left}"));
         for table in [
             "api_keys",
