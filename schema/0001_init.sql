@@ -1024,6 +1024,15 @@ CREATE VIEW audited (account, environment, action, target_type, target) AS
 -- batch whose response was lost may run twice.
 CREATE TRIGGER audit_entry INSTEAD OF INSERT ON audited
 WHEN NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
+  -- Each change of a connection stores an event with all its tags, so an end user may make 1000 changes in 24 hours.
+  -- Deletions free space.
+  SELECT RAISE(ABORT, 'too many changes of connections within 24 hours') FROM audit_context c
+    WHERE c.actor_type IN ('token', 'grant', 'person')
+      AND NEW.target_type = 'connection' AND NEW.action <> 'connection.deleted'
+      AND (SELECT a.id FROM audit a INDEXED BY audit_by_actor
+        WHERE a.account = NEW.account AND a.environment = NEW.environment AND a.actor = c.actor
+          AND a.id >= printf('aud_%011x', c.at - 86400000)
+        ORDER BY a.id LIMIT 1 OFFSET 999) IS NOT NULL;
   INSERT INTO audit (account, environment, id, at, action, actor_type, actor, key_id, target_type, target, request_id)
     SELECT NEW.account, NEW.environment,
       printf('aud_%011x%06x%s', t.at, (SELECT ifnull(max(seq), 0) + 1 FROM audit) & 16777215,
