@@ -497,12 +497,12 @@ CREATE TABLE connect_attempts (
   identity_type       TEXT    NOT NULL,
   label               TEXT    NOT NULL,
   name                TEXT,
-  -- A JSON array of strings. NULL: a reconnected connection keeps its tags.
+  -- A JSON array of strings. NULL: a reconnected connection keeps its tags. NULL once the attempt is over.
   tags                TEXT,
   -- A JSON array of strings: the requested scopes.
   scopes              TEXT    NOT NULL,
   return_url          TEXT,
-  -- The values that the app entered for the user, as JSON. NULL for none.
+  -- The values that the app entered for the user, as JSON. NULL for none. Only the language once the attempt is over.
   presets             TEXT,
   -- Hashes of the link's secret, of the OAuth `state`, and of the cookie of the browser that opened the link.
   link_hash           TEXT    NOT NULL UNIQUE,
