@@ -130,7 +130,7 @@ fn a_call_of_a_full_database_writes_no_event() {
 }
 
 #[test]
-fn a_call_event_has_short_tags_only() {
+fn events_of_calls_and_states_have_short_tags_only() {
     let api = api("all");
     let path = acme(&api);
     for (tags, is_kept) in [(vec!["x".repeat(100); 9], true), (vec!["x".repeat(128); 50], false)] {
@@ -144,6 +144,11 @@ fn a_call_event_has_short_tags_only() {
         }
         assert_eq!(last["data"]["connection"], expected);
     }
+    // States change without the user's action, also in a full database.
+    let degraded = "UPDATE connections SET state = 'degraded', version = version + 1";
+    api.env.here().execute(degraded, []).unwrap();
+    let state = body(&api.get("/v1/events?types=connection.degraded"));
+    assert_eq!(state["rows"][0]["data"]["connection"]["tags"], json!([]));
     // The event of the change has them.
     let changes = body(&api.get("/v1/events?types=connection.updated&order=newest"));
     assert_eq!(changes["rows"][0]["data"]["connection"]["tags"].as_array().unwrap().len(), 50);
