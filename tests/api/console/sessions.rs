@@ -61,7 +61,7 @@ fn the_next_sign_in_deletes_abandoned_ones() {
     api.env.wait(MINUTE);
     with_code(&api, &id, &claims);
     assert_eq!((rows(&api, "console_sessions"), status(&api, &session)), (2, 200));
-    // An abandoned sign-in is no session that has ended.
+    // An abandoned sign-in is not a session that has ended.
     let ended = body(&api.get("/v1/audit?actions=console_session.ended"));
     assert_eq!(ended["rows"], json!([]));
 }
