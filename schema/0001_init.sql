@@ -497,12 +497,12 @@ CREATE TABLE connect_attempts (
   identity_type       TEXT    NOT NULL,
   label               TEXT    NOT NULL,
   name                TEXT,
-  -- A JSON array of strings. NULL: a reconnected connection keeps its tags.
+  -- A JSON array of strings. NULL: a reconnected connection keeps its tags. NULL once the attempt is over.
   tags                TEXT,
   -- A JSON array of strings: the requested scopes.
   scopes              TEXT    NOT NULL,
   return_url          TEXT,
-  -- The values that the app entered for the user, as JSON. NULL for none.
+  -- The values that the app entered for the user, as JSON. NULL for none. Only the language once the attempt is over.
   presets             TEXT,
   -- Hashes of the link's secret, of the OAuth `state`, and of the cookie of the browser that opened the link.
   link_hash           TEXT    NOT NULL UNIQUE,
@@ -595,10 +595,15 @@ CREATE VIEW connection_events (seq, account, environment, type, connection_id, c
       NULL)
   FROM connections c;
 
--- Inserting (seq, type) into the view writes an event about the connection with this `seq`.
+-- Inserting (seq, type) into the view writes an event about the connection with this `seq`. A platform, which may belong
+-- to the user, decides how often states and scopes change, also while the database is full. So these events, like those
+-- of calls, have no long tags.
 CREATE TRIGGER connection_event INSTEAD OF INSERT ON connection_events BEGIN
   INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, reason)
-    SELECT account, environment, NEW.type, CAST(unixepoch('subsec') * 1000 AS INTEGER), connection_id, connection,
+    SELECT account, environment, NEW.type, CAST(unixepoch('subsec') * 1000 AS INTEGER), connection_id,
+      iif(length(connection ->> 'tags') > 1024 AND NEW.type IN ('connection.degraded', 'connection.failed',
+          'connection.recovered', 'connection.scopes_changed'),
+        json_set(connection, '$.tags', '[]'), connection),
       iif(NEW.type IN ('connection.degraded', 'connection.failed'), reason, NULL)
     FROM connection_events WHERE seq = NEW.seq;
 END;
@@ -1024,6 +1029,17 @@ CREATE VIEW audited (account, environment, action, target_type, target) AS
 -- batch whose response was lost may run twice.
 CREATE TRIGGER audit_entry INSTEAD OF INSERT ON audited
 WHEN NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
+  -- Each change of a connection stores an event with all its tags, so an end user may make 1000 changes in 24 hours.
+  -- Deletions free space, and reading credentials stores no event.
+  SELECT RAISE(ABORT, 'too many changes of connections within 24 hours') FROM audit_context c
+    WHERE c.actor_type IN ('token', 'grant', 'person')
+      AND NEW.target_type = 'connection'
+      AND NEW.action NOT IN ('connection.deleted', 'credentials.read')
+      AND (SELECT a.id FROM audit a INDEXED BY audit_by_actor
+        WHERE a.account = NEW.account AND a.environment = NEW.environment AND a.actor = c.actor
+          AND a.id >= printf('aud_%011x', c.at - 86400000)
+          AND a.target_type = 'connection' AND a.action <> 'credentials.read'
+        ORDER BY a.id LIMIT 1 OFFSET 999) IS NOT NULL;
   INSERT INTO audit (account, environment, id, at, action, actor_type, actor, key_id, target_type, target, request_id)
     SELECT NEW.account, NEW.environment,
       printf('aud_%011x%06x%s', t.at, (SELECT ifnull(max(seq), 0) + 1 FROM audit) & 16777215,

@@ -16,6 +16,8 @@ pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 pub const EXCHANGE_MS: u64 = 60 * 1000;
 /// The maximum number of open attempts of an identity.
 pub const MAX_OF_IDENTITY: u64 = 20;
+/// The maximum number of attempts, open or not, that an identity starts with tokens within [`LIFETIME_MS`].
+pub const MAX_STARTED: u64 = 80;
 /// The maximum number of open attempts of an account.
 pub const MAX_OF_ACCOUNT: u64 = 1000;
 

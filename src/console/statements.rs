@@ -111,7 +111,8 @@ pub struct NewSession<'a> {
 }
 
 impl NewSession<'_> {
-    /// Inserts the session, unless the sign-in has changed or its key is no longer valid.
+    /// Inserts the session, unless the sign-in has changed or its key is no longer valid. It expires with its code until that
+    /// is exchanged, so that abandoned sign-ins do not accumulate.
     pub fn insert(&self) -> Statement {
         let sql = format!(
             "INSERT INTO console_sessions (id, account, environment, sign_in, key_id, person, scopes, browser_hash, code_hash, created_at, used_at, expires_at) SELECT ?1, account, environment, id, key_id, ?4, ?5, ?6, ?7, ?8, ?8, ?9 FROM console_sign_ins WHERE id = ?2 AND updated_at = ?3 AND {} ON CONFLICT DO NOTHING",
@@ -128,7 +129,7 @@ impl NewSession<'_> {
                 Param::text(self.browser_hash),
                 Param::text(self.code_hash),
                 Param::integer(self.now),
-                Param::integer(self.now.saturating_add(LIFETIME_MS)),
+                Param::integer(self.now.saturating_add(CODE_MS)),
             ],
         )
     }
@@ -150,7 +151,7 @@ pub fn exchange(
     now: u64,
 ) -> [Statement; 2] {
     let sql = format!(
-        "UPDATE console_sessions SET code_hash = NULL, claimed_by = ?5, used_at = ?6 WHERE id = ?1 AND sign_in = ?2 AND code_hash = ?3 AND browser_hash = ?4 AND created_at > ?7 AND {}",
+        "UPDATE console_sessions SET code_hash = NULL, claimed_by = ?5, used_at = ?6, expires_at = created_at + {LIFETIME_MS} WHERE id = ?1 AND sign_in = ?2 AND code_hash = ?3 AND browser_hash = ?4 AND created_at > ?7 AND {}",
         key_is_valid("?6")
     );
     let claim = statement(

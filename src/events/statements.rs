@@ -67,13 +67,14 @@ pub(crate) fn push_id<'s, 'a>(sql: &'s mut Sql<'a>, id: EventId) -> &'s mut Sql<
 }
 
 /// Inserts the event of a platform call. `call` describes the caller and the result. A connection that was deleted in
-/// the meantime gets no event.
+/// the meantime gets no event. Long tags are not stored: a call does not change them, and each event would store 27 KB of them.
 #[must_use]
 pub fn called(account: &str, environment: Environment, id: &str, call: String) -> Statement {
     Statement {
         sql: "INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, call) \
             SELECT account, environment, 'connection.called', CAST(unixepoch('subsec') * 1000 AS INTEGER), \
-            connection_id, connection, ?4 \
+            connection_id, \
+            iif(length(connection ->> 'tags') > 1024, json_set(connection, '$.tags', '[]'), connection), ?4 \
             FROM connection_events \
             WHERE account = ?1 AND environment = ?2 AND connection_id = ?3".into(),
         params: vec![

@@ -226,7 +226,8 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     /// the request temporarily, it is retried as often as the caller wants, provided that this is safe.
     pub async fn send(self, call: Call<'_>) -> Result<PlatformResponse, Problem> {
         let Self { context, principal, ports, target, .. } = self;
-        if !context.config().call_events.has(&call.method) {
+        // A full database keeps its last space for refreshes.
+        if !context.config().call_events.has(&call.method) || context.capacity_error.is_some() {
             return Ok(self.exchange(call).await?);
         }
         let (method, id) = (call.method.clone(), self.usable.connection.id.clone());

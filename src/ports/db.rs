@@ -21,6 +21,8 @@ const BUSY: &str = "SQLITE_BUSY";
 
 /// The message of the triggers that refuse to change an account that is being moved.
 const MOVED: &str = "the account is being moved to another database";
+/// The message of the trigger that limits the changes of an end user.
+const TOO_MANY_CHANGES: &str = "too many changes of connections within 24 hours";
 
 /// An error of storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +53,11 @@ impl StorageError {
     /// Whether a change was refused because its account is being moved.
     pub fn is_moved(&self) -> bool {
         Finder::new(MOVED).find(self.cause.as_bytes()).is_some()
+    }
+
+    /// Whether a change was refused because its actor has made too many.
+    pub fn is_too_many_changes(&self) -> bool {
+        Finder::new(TOO_MANY_CHANGES).find(self.cause.as_bytes()).is_some()
     }
 
     /// A failure that D1 reported.

@@ -7,7 +7,8 @@ use connector_vault::jobs;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::connect::{self, KEYS, script};
+use crate::connect::{self, KEYS, as_token, script, token};
+use crate::sessions::SECRET;
 use crate::support::{Api, as_key, body, config, with_body};
 use crate::vault::{CONNECTIONS, at, code, name, patch_as, post_as, state};
 
@@ -16,7 +17,11 @@ const FULL: u64 = 950_000;
 
 /// An API whose databases can hold [`LIMIT`] bytes.
 fn api() -> Api {
-    connect::api_with(&[("VAULT_KEYS", KEYS), ("MAX_DATABASE_BYTES", "1000000")])
+    connect::api_with(&[
+        ("VAULT_KEYS", KEYS),
+        ("SESSION_SECRET", SECRET),
+        ("MAX_DATABASE_BYTES", "1000000"),
+    ])
 }
 
 /// The next responses of the database report this size, and the isolate has seen one of them.
@@ -53,6 +58,8 @@ fn refuses_additions_and_allows_everything_else() {
     let kept = body(&api.send(&sent(&api, "POST", "/v1/vault/connect", &of("kept", &key))));
     let kept = kept["id"].as_str().unwrap().to_owned();
 
+    let scopes = ["connections:write"];
+    let bearer = token(&api, &json!({"identity": "ann", "scopes": scopes}));
     let adding = || {
         [
             post_as(&api.key, &minimal("eve")),
@@ -62,6 +69,8 @@ fn refuses_additions_and_allows_everything_else() {
             sent(&api, "POST", &format!("{hook_at}/replay"), &json!({"from": "evt_0000000000001"})),
             sent(&api, "POST", "/v1/keys", &json!({"scopes": ["catalog:read"]})),
             sent(&api, "POST", "/v1/vault/connect", &of("eve", &key)),
+            sent(&api, "POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})),
+            as_token(&bearer, "PUT", &state(&id), &json!({"state": "degraded"})),
         ]
     };
     // With one byte less, there is room.
@@ -91,7 +100,15 @@ fn refuses_additions_and_allows_everything_else() {
             _ => None,
         })
         .collect();
-    assert_eq!(added.len() + 1, adding().len());
+    assert_eq!(added.len() + 3, adding().len());
+    // A reconnection is accepted if it repairs the connection and adds nothing else.
+    api.env
+        .here()
+        .execute("UPDATE connections SET state = 'failed' WHERE id = ?1", [&kept])
+        .unwrap();
+    let tagged = json!({"connection": kept, "fields": key, "tags": ["new"]});
+    let refused = api.send(&sent(&api, "POST", "/v1/vault/connect", &tagged));
+    assert_eq!((refused.status, code(&refused)), (507, "vault_full".into()));
 
     let oauth = json!({"clientId": "an id", "clientSecret": "a:secret"});
     for (request, status, responses) in [
@@ -100,6 +117,11 @@ fn refuses_additions_and_allows_everything_else() {
         (sent(&api, "PUT", &state(&id), &json!({"state": "degraded"})), 200, 0),
         (sent(&api, "PUT", "/v1/oauth-clients/acme", &oauth), 201, 0),
         (
+            sent(&api, "POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})),
+            200,
+            2,
+        ),
+        (
             sent(
                 &api,
                 "PUT",
@@ -107,11 +129,6 @@ fn refuses_additions_and_allows_everything_else() {
                 &json!({"type": "api_key", "apiKey": "n"}),
             ),
             204,
-            2,
-        ),
-        (
-            sent(&api, "POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})),
-            200,
             2,
         ),
         (api.request("GET", &format!("{}/credentials", at(&kept))), 200, 0),

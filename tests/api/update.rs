@@ -5,6 +5,8 @@ use connector_vault::http::message::Body;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
+use crate::connect::{as_token, token};
+use crate::sessions::SECRET;
 use crate::support::{Api, as_key, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, at, code, comparable, faults, minimal, patch_as};
 
@@ -433,4 +435,34 @@ fn every_unknown_connection_gets_the_same_response() {
     );
     assert_eq!(api.send(&upper).status, 200);
     assert_eq!(api.on("DELETE", &mine.to_uppercase(), None).status, 204);
+}
+
+#[test]
+fn an_end_user_may_change_connections_a_thousand_times_a_day() {
+    let api = Api::with_sessions(SECRET, "");
+    let (_, id) = one(&api);
+    let sent = json!({"identity": "ann", "scopes": ["connections:write"]});
+    let bearer = token(&api, &sent);
+    let change = |tag: u32| {
+        api.send(&as_token(&bearer, "PATCH", &at(&id), &json!({"tags": [tag.to_string()]})))
+    };
+    for tag in 0..1000 {
+        assert_eq!(change(tag).status, 200);
+    }
+    let before = api.env.dump();
+    let refused = change(1000);
+    assert_eq!((refused.status, code(&refused).as_str()), (429, "too_many_requests"));
+    assert_eq!(refused.header("retry-after"), Some("3600"));
+    assert_eq!(refused.log, None);
+    assert_eq!(api.env.dump(), before);
+    // Neither the app, nor another user, nor the deletion is affected.
+    assert_eq!(api.patch(&id, &json!({"tags": []})).status, 200);
+    let other = api.create(&minimal("bob"))["id"].as_str().unwrap().to_owned();
+    let theirs = token(&api, &json!({"identity": "bob", "scopes": ["connections:write"]}));
+    let request = as_token(&theirs, "PATCH", &at(&other), &json!({"tags": ["x"]}));
+    assert_eq!(api.send(&request).status, 200);
+    api.env.wait(86_400_001);
+    let bearer = token(&api, &sent);
+    let request = as_token(&bearer, "PATCH", &at(&id), &json!({"tags": ["a"]}));
+    assert_eq!(api.send(&request).status, 200);
 }

@@ -329,6 +329,11 @@ async fn connected<P: Ports>(
     (name, tags): (Option<&str>, Option<&str>),
     ports: &Metered<'_, P>,
 ) -> Result<(Connector, ConnectTarget), Problem> {
+    // Each reconnection stores events, so a full database accepts only those that repair a connection.
+    let repairs = |holder: &Connection| matches!(holder.state, State::Failed | State::Degraded);
+    if existing.as_ref().is_some_and(|holder| !repairs(holder) || (name, tags) != (None, None)) {
+        context.ensure_capacity()?;
+    }
     Ok(match (target, existing) {
         (RequestedTarget::ByKey { connector, platform, label, owner }, None) => {
             context.ensure_capacity()?;

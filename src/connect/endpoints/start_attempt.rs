@@ -12,7 +12,8 @@ use crate::auth::{Caller, Shard};
 use crate::branding::Branding;
 use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
-    Attempt, AttemptSecrets, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, StoredStatus,
+    Attempt, AttemptSecrets, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, MAX_STARTED,
+    StoredStatus,
 };
 use crate::connect::statements;
 use crate::connections::endpoints::create::connection_limit_reached;
@@ -32,10 +33,11 @@ use crate::util::rfc3339::rfc3339;
 /// How long attempts are kept after their expiry, in milliseconds.
 const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The number of open attempts of the identity, and whether this one was stored.
+/// The number of open attempts of the identity and of those that it started lately, and whether this one was stored.
 #[derive(Deserialize)]
 struct OpenAttempts {
     of_identity: u64,
+    started: u64,
     is_stored: u8,
 }
 
@@ -212,7 +214,7 @@ async fn insert<P: Ports>(
     let sets = ports.batch(vec![statements::select_has_capacity(attempt, is_by_token)]).await?;
     let place = first_row::<ConnectionRoom>(&sets, 0)?;
     let is_full = place.is_some_and(|it| it.has_place == 0);
-    Err(if is_full { connection_limit_reached(caller) } else { too_many(&open) })
+    Err(if is_full { connection_limit_reached(caller) } else { too_many(&open, is_by_token) })
 }
 
 impl ConnectTarget {
@@ -249,7 +251,16 @@ impl ConnectTarget {
 /// After this time, in seconds, all attempts that are open now have expired.
 const WAIT: RetryAfter = RetryAfter(600);
 
-fn too_many(open: &OpenAttempts) -> Problem {
+fn too_many(open: &OpenAttempts, is_by_token: bool) -> Problem {
+    if is_by_token && open.of_identity < MAX_OF_IDENTITY && open.started >= MAX_STARTED {
+        let detail = format!(
+            "This identity has started {MAX_STARTED} connect attempts within 10 minutes, which is the maximum. Wait, then retry."
+        );
+        return Problem {
+            retry_after: Some(WAIT.0),
+            ..Problem::new(Code::TooManyRequests, detail)
+        };
+    }
     let (what, max) = if open.of_identity >= MAX_OF_IDENTITY {
         ("This identity", MAX_OF_IDENTITY)
     } else {

@@ -3,7 +3,7 @@
 use super::statement;
 use crate::auth::statements::{Guard, key_is_valid};
 use crate::branding::statements as branding;
-use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
+use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, MAX_STARTED};
 use crate::connections::model::ConnectionId;
 use crate::connections::statements::limits::{account_has_capacity, identity_has_capacity};
 use crate::connections::statements::sql::{COLUMNS, Sql};
@@ -26,11 +26,24 @@ fn open_attempts(identity: &str, now: &str) -> [String; 2] {
     ]
 }
 
+/// The number of attempts of an identity that have ended or are open, started within their lifetime, up to the limit. The
+/// arguments are like those of [`open_attempts`].
+fn started_attempts(identity: &str, now: &str) -> String {
+    format!(
+        "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_of_identity WHERE a.account = ?2 AND a.environment = ?3 AND a.identity = {identity} AND a.expires_at > {now} LIMIT {MAX_STARTED}))"
+    )
+}
+
+/// The assignments that remove what only an open attempt needs: an ended one is kept for a day. The pages that tell its
+/// user the result still need the language.
+pub const EMPTIED: &str = "sealed = NULL, tags = NULL, presets = iif(presets ->> 'l' IS NULL, NULL, json_object('l', presets ->> 'l'))";
+
 /// Counts the open attempts of an attempt's identity, and whether the attempt was stored.
 pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
     let [of_identity, _] = open_attempts("?4", "?5");
+    let started = started_attempts("?4", "?5");
     let sql = format!(
-        "SELECT {of_identity} AS of_identity, EXISTS (SELECT 1 FROM connect_attempts WHERE id = ?1) AS is_stored"
+        "SELECT {of_identity} AS of_identity, {started} AS started, EXISTS (SELECT 1 FROM connect_attempts WHERE id = ?1) AS is_stored"
     );
     let params = vec![
         Param::text(&new.id),
@@ -68,7 +81,8 @@ pub fn select_has_capacity(new: &Attempt, is_by_token: bool) -> Statement {
     Statement { sql: format!("SELECT {has_capacity} AS has_place, ?1 AS id").into(), params }
 }
 
-/// Inserts an attempt, unless its identity or account has too many open attempts or connections.
+/// Inserts an attempt, unless its identity or account has too many open attempts or connections, or a token has started too
+/// many.
 pub fn insert_attempt(
     new: &Attempt,
     [link_hash, state_hash]: [&str; 2],
@@ -104,7 +118,12 @@ pub fn insert_attempt(
         Param::text(&new.client),
         Param::optional_text(new.presets.as_deref()),
     ];
-    let has_capacity = capacity_condition(new, is_by_token, &mut params);
+    let mut has_capacity = capacity_condition(new, is_by_token, &mut params);
+    if is_by_token {
+        // Refused attempts do not count as open.
+        let started = started_attempts("?12", "?23");
+        has_capacity = format!("{has_capacity} AND {started} < {MAX_STARTED}");
+    }
     let sql = format!(
         "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at, client, presets) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} AND {has_capacity} ON CONFLICT DO NOTHING"
     );
@@ -257,7 +276,9 @@ pub fn select_by_state(state_hash: &str) -> Statement {
 /// Marks a claimed attempt as failed.
 pub fn fail(id: &str, request: &str, code: &str, detail: &str) -> Statement {
     statement(
-        "UPDATE connect_attempts SET status = 'failed', sealed = NULL, error_code = ?3, error_detail = ?4 WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging'",
+        format!(
+            "UPDATE connect_attempts SET status = 'failed', {EMPTIED}, error_code = ?3, error_detail = ?4 WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging'"
+        ),
         vec![Param::text(id), Param::text(request), Param::text(code), Param::text(detail)],
     )
 }

@@ -1,5 +1,6 @@
 //! The SQL that writes a connected account.
 
+use super::attempts::EMPTIED;
 use super::statement;
 use crate::connect::attempt::EXCHANGE_MS;
 use crate::connections::draft::NewConnection;
@@ -182,7 +183,9 @@ impl AccountWrite<'_> {
     /// Marks the attempt as successful if this request stored the credentials.
     pub fn succeed(&self, attempt: &str) -> Statement {
         statement(
-            "UPDATE connect_attempts SET status = 'succeeded', sealed = NULL WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?3 AND h.environment = ?4 AND h.connection_id = ?5 AND h.written_by = ?2)",
+            format!(
+                "UPDATE connect_attempts SET status = 'succeeded', {EMPTIED} WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?3 AND h.environment = ?4 AND h.connection_id = ?5 AND h.written_by = ?2)"
+            ),
             vec![
                 Param::text(attempt),
                 Param::text(self.request),
@@ -199,7 +202,9 @@ impl AccountWrite<'_> {
     /// connection. Idempotent.
     pub fn succeed_in_window(&self) -> Statement {
         statement(
-            "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5 WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label AND a.client = h.client WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)",
+            format!(
+                "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5, {EMPTIED} WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label AND a.client = h.client WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)"
+            ),
             vec![
                 Param::text(self.account),
                 Param::text(self.environment),

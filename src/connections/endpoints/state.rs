@@ -14,6 +14,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
+    // Reported states store events, which must not use the last space of a full database.
+    if context.caller.token().is_some() {
+        context.ensure_capacity()?;
+    }
     let new = body.text("state").and_then(|text| text.parse().ok()).map(|state| NewState {
         state,
         active: body.boolean("active"),

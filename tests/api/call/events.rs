@@ -114,3 +114,42 @@ fn events_truncate_long_paths() {
     assert_eq!(api.get(&format!("{path}/proxy/{long}")).status, 201);
     assert_eq!(calls(&api)[0]["path"], "a".repeat(500));
 }
+
+#[test]
+fn a_call_of_a_full_database_writes_no_event() {
+    let sizes = [("CALL_EVENTS", "all"), ("MAX_DATABASE_BYTES", "1000000")];
+    let api = calling(&sizes, Units::default());
+    platform(&api, |_| Ok(answered(201, &[], "")));
+    let path = acme(&api);
+    for (bytes, expected) in [(949_999, 1), (950_000, 1), (2_000_000, 1), (949_999, 2)] {
+        api.env.size.set(bytes);
+        assert_eq!(api.get("/v1/whoami").status, 200);
+        assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "").status, 201);
+        assert_eq!(calls(&api).len(), expected, "{bytes}");
+    }
+}
+
+#[test]
+fn events_of_calls_and_states_have_short_tags_only() {
+    let api = api("all");
+    let path = acme(&api);
+    for (tags, is_kept) in [(vec!["x".repeat(100); 9], true), (vec!["x".repeat(128); 50], false)] {
+        let id = path.rsplit('/').next().unwrap();
+        assert_eq!(api.patch(id, &json!({"tags": tags})).status, 200);
+        assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "").status, 201);
+        let last = body(&api.get(&format!("{EVENTS}&order=newest")))["rows"][0].clone();
+        let mut expected = body(&api.get(&path));
+        if !is_kept {
+            expected["tags"] = json!([]);
+        }
+        assert_eq!(last["data"]["connection"], expected);
+    }
+    // States change without the user's action, also in a full database.
+    let degraded = "UPDATE connections SET state = 'degraded', version = version + 1";
+    api.env.here().execute(degraded, []).unwrap();
+    let state = body(&api.get("/v1/events?types=connection.degraded"));
+    assert_eq!(state["rows"][0]["data"]["connection"]["tags"], json!([]));
+    // The event of the change has them.
+    let changes = body(&api.get("/v1/events?types=connection.updated&order=newest"));
+    assert_eq!(changes["rows"][0]["data"]["connection"]["tags"].as_array().unwrap().len(), 50);
+}

@@ -89,6 +89,39 @@ fn open_attempts_are_limited() {
 }
 
 #[test]
+fn a_token_starts_a_limited_number_of_attempts() {
+    let api = api();
+    set_client(&api, "acme");
+    let bearer = token(
+        &api,
+        &json!({"identity": "ann", "identityType": "user", "scopes": ["connections:connect"]}),
+    );
+    let start = || {
+        let sent = json!({"platform": "acme", "tags": ["x".repeat(128)], "lang": "fr"});
+        api.send(&as_token(&bearer, "POST", "/v1/vault/connect", &sent))
+    };
+    for _ in 0..80 {
+        let response = start();
+        assert_eq!(response.status, 202, "{}", body(&response));
+        refuse(&api, body(&response)["authorizationUrl"].as_str().unwrap(), "access_denied");
+    }
+    let kept = "SELECT DISTINCT quote(status) || quote(tags) || quote(sealed) || quote(presets) FROM connect_attempts";
+    assert_eq!(api.env.texts(kept), [r#"'failed'NULLNULL'{"l":"fr"}'"#]);
+    let response = start();
+    assert_eq!((response.status, response.header("retry-after")), (429, Some("600")));
+    assert_eq!(
+        body(&response)["detail"],
+        "This identity has started 80 connect attempts within 10 minutes, which is the maximum. Wait, then retry."
+    );
+    assert_eq!(rows(&api, "connect_attempts"), 80);
+    // The app is trusted, and other identities are not affected.
+    begin(&api, &of_ann("acme"));
+    begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    api.env.now.set(api.env.now.get() + 600_000);
+    assert_eq!(start().status, 202);
+}
+
+#[test]
 fn open_attempts_of_an_account_are_limited() {
     let api = api();
     set_client(&api, "acme");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     SESSIONS, SIGN_IN, admin, ask, at_provider, authenticate, callback, configure, console,
-    heading, id_of, oidc, status, token,
+    heading, id_of, oidc, status, token, with_code,
 };
 use crate::connect::{rows, send, text};
 use crate::support::{Api, body};
@@ -47,6 +47,23 @@ fn a_session_ends_after_twelve_hours_of_use() {
     // The next sign-in deletes it.
     admin(&api, &id);
     assert_eq!(rows(&api, "console_sessions"), 1);
+}
+
+#[test]
+fn the_next_sign_in_deletes_abandoned_ones() {
+    let (api, id) = console(&json!({}));
+    let claims = json!({"groups": ["admins"]});
+    for _ in 0..3 {
+        with_code(&api, &id, &claims);
+    }
+    assert_eq!(rows(&api, "console_sessions"), 3);
+    let session = admin(&api, &id);
+    api.env.wait(MINUTE);
+    with_code(&api, &id, &claims);
+    assert_eq!((rows(&api, "console_sessions"), status(&api, &session)), (2, 200));
+    // An abandoned sign-in is not a session that has ended.
+    let ended = body(&api.get("/v1/audit?actions=console_session.ended"));
+    assert_eq!(ended["rows"], json!([]));
 }
 
 #[test]
