@@ -146,8 +146,10 @@ impl RunAction<'_> {
             Ok(built) => built,
             Err(faults) => return Err(invalid_input(faults)),
         };
-
-        if approval::is_needed(context, action.method, key, &title) {
+        for method in &built.overriding {
+            context.permit(method, named)?;
+        }
+        if approval::is_needed(context, (action.method, &built.overriding), key, &title) {
             // A call that can't be made now is not submitted for approval.
             credentials.rows(results)?;
             let request = ApprovalRequest {
