@@ -1,5 +1,7 @@
 //! URLs below a platform's server, and the targets of its redirects.
 
+use std::borrow::Cow;
+
 use crate::targets::origin;
 use crate::targets::path::leaves;
 use crate::util::percent::decode_form;
@@ -40,20 +42,30 @@ fn push_escape(url: &mut String, byte: u8) {
     url.extend(digits.into_iter().flatten().map(|digit| digit.to_ascii_uppercase()));
 }
 
+/// The decoded names and values of a query or a form. Rack before version 3 separates them by `;` too.
+pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+    query.split(['&', ';']).map(decoded)
+}
+
+fn decoded(pair: &str) -> (Cow<'_, str>, Cow<'_, str>) {
+    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    (decode_form(name).unwrap_or(Cow::Borrowed(name)), decode_form(value).unwrap_or_default())
+}
+
 /// The URL without the query parameters that `is_own` selects. A credential is sent in such a parameter: the caller's
 /// own value must not be sent along, and no redirect may reveal it.
 #[must_use]
 pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
     let Some((address, query)) = url.split_once('?') else { return url.to_owned() };
     let mut kept = address.to_owned();
-    let mut between = '?';
-    for pair in query.split('&') {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let [decoded, value] = [name, value].map(decode_form);
-        if !is_own(decoded.as_deref().unwrap_or(name), value.as_deref().unwrap_or_default()) {
-            kept.push(between);
+    let mut is_first = true;
+    let between = ["&"].into_iter().chain(query.matches(['&', ';']));
+    for (pair, between) in query.split(['&', ';']).zip(between) {
+        let (name, value) = decoded(pair);
+        if !is_own(&name, &value) {
+            kept.push_str(if is_first { "?" } else { between });
             kept.push_str(pair);
-            between = '&';
+            is_first = false;
         }
     }
     kept
@@ -153,10 +165,14 @@ mod tests {
             ("https://a.example/x?key=1", "https://a.example/x"),
             ("https://a.example/x?a=1&k%65y=2&b&key", "https://a.example/x?a=1&b"),
             ("/x?a=1&key=s", "/x?a=1"),
+            ("/x?a=1;key=s", "/x?a=1"),
+            ("/x?key=s;a=1;;b&key=s;c&", "/x?a=1;;b;c&"),
         ] {
             assert_eq!(without(url, |name, _| name == "key"), expected);
         }
-        assert_eq!(without("/x?a=1", |_, _| false), "/x?a=1");
+        for url in ["/x?a=1", "/x?", "/x?a;b=%3B&;c&"] {
+            assert_eq!(without(url, |_, _| false), url);
+        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Headers and parameters that override the HTTP method. The service sends none of them, because limits are checked
-//! against the actual method.
+//! Headers, parameters and members that override the HTTP method. Limits are checked against the actual method, so the
+//! service sends only those that an action declares, and checks their values too. The body of a proxied request is not read.
 //!
 //! Rails, Laravel, Symfony, Slim and Express read `X-HTTP-Method-Override` or `_method`, ASP.NET and `SharePoint`
 //! `X-HTTP-Method`, Salesforce `_HttpMethod`, and Facebook's Graph API `method`.
 
-/// The names in lower case, reduced to letters.
+/// The names of headers and parameters in lower case, reduced to letters.
 const NAMES: [&str; 6] = [
     "httpmethod",
     "httpmethodoverride",
@@ -12,6 +12,18 @@ const NAMES: [&str; 6] = [
     "xhttpmethod",
     "xhttpmethodoverride",
     "xmethodoverride",
+];
+
+/// Names of headers only, in the same form. Some of them override the path.
+const HEADERS: [&str; 8] = [
+    "xaccelredirect",
+    "xhttpverb",
+    "xmethod",
+    "xoriginalmethod",
+    "xoriginaluri",
+    "xoverrideurl",
+    "xproxyurl",
+    "xrequestmethod",
 ];
 
 /// Methods with effects at some platform.
@@ -23,10 +35,17 @@ fn letters(name: &str) -> String {
     letters.map(|byte| char::from(byte.to_ascii_lowercase())).collect()
 }
 
-/// Whether a header overrides the method.
+/// Whether a header overrides the method or the path.
 #[must_use]
 pub fn is_header(name: &str) -> bool {
-    NAMES.contains(&letters(name).as_str())
+    let letters = letters(name);
+    let is_method = letters == "method" && name.starts_with('_');
+    is_method || NAMES.iter().chain(&HEADERS).any(|known| *known == letters)
+}
+
+/// Whether a parameter with this name overrides the method, at least with some values.
+pub fn is_name(name: &str) -> bool {
+    is_parameter(name, "GET")
 }
 
 /// Whether a query or form parameter overrides the method. Some platforms have a parameter `method` of their own that
@@ -56,6 +75,19 @@ mod tests {
             "http-method-override",
         ] {
             assert!(is_header(name) && is_parameter(name, "anything"), "{name}");
+        }
+        for name in [
+            "_method",
+            "x-method",
+            "x-http-verb",
+            "x-request-method",
+            "x-original-method",
+            "x-override-url",
+            "x-proxy-url",
+            "x-original-uri",
+            "x_accel_redirect",
+        ] {
+            assert!(is_header(name), "{name}");
         }
         for name in ["x-restli-method", "method", "x-amz-method", "content-type", "accept"] {
             assert!(!is_header(name), "{name}");

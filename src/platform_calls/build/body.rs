@@ -1,13 +1,19 @@
 //! Builds the body, in the first of the action's media types.
 
+use std::collections::BTreeMap;
+
 use base64ct::{Base64, Encoding as _};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
+use super::declared::Declared;
 use super::multipart::{BYTES, NOT_BASE64, Part, is_binary};
 use super::query::{Pairs, in_pairs};
 use super::texts::plain;
 use crate::catalog::action::stored::{Encoding, Parameter, ParameterLocation, RequestBody};
-use crate::platform_calls::overrides::is_parameter;
+use crate::platform_calls::address::pairs;
+use crate::platform_calls::overrides::is_name;
+use crate::util::json;
 use crate::util::media_type::{FORM, MULTIPART, essence, is_json};
 use crate::util::percent::encode;
 
@@ -16,8 +22,9 @@ const JSON: &str = "application/json";
 /// Returns the body and its media type, or the member that can't be written, and why.
 pub(super) fn in_body(
     body: &RequestBody<Value>,
-    raw: &serde_json::value::RawValue,
+    raw: &RawValue,
     boundary: &str,
+    declared: &mut Declared<'_>,
 ) -> Result<(String, Vec<u8>), (String, String)> {
     let preferred = body.content_types.first().map_or(JSON, String::as_str);
     let essence = essence(preferred);
@@ -29,14 +36,14 @@ pub(super) fn in_body(
         _ => (preferred, essence),
     };
     if is_json(&essence) {
-        return Ok((preferred.to_owned(), raw.get().into()));
+        return Ok((preferred.to_owned(), in_json(raw, declared)?.into()));
     }
     let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
     match (essence.as_str(), &value) {
         (FORM, Value::Object(members)) => {
             let mut form = String::new();
             let mut pairs = Pairs { text: &mut form, between: "&" };
-            for (name, value) in members.iter().filter(|(name, _)| !is_parameter(name, "")) {
+            for (name, value) in members {
                 match (body.encoding.get(name), value) {
                     (Some(Encoding { content_type: Some(_), .. }), value) => {
                         pairs.push(&encode(name), &encode(&plain(value)));
@@ -52,11 +59,13 @@ pub(super) fn in_body(
                     (None, value) => pairs.push(&encode(name), &encode(&plain(value))),
                 }
             }
+            check_form(&form, declared)?;
             Ok((preferred.to_owned(), form.into()))
         }
         (MULTIPART, Value::Object(members)) => {
             let mut form = Vec::new();
-            for (name, value) in members.iter().filter(|(name, _)| !is_parameter(name, "")) {
+            for (name, value) in members {
+                declared.check_member(name, value)?;
                 let schema = body.schema.pointer("/properties").and_then(|all| all.get(name));
                 let items = match value {
                     Value::Array(items) => items.as_slice(),
@@ -84,12 +93,34 @@ pub(super) fn in_body(
         (MULTIPART, _) | (FORM, Value::Array(_)) => {
             Err((String::new(), "must be an object: the platform takes a form".to_owned()))
         }
-        (_, Value::String(text)) => Ok((preferred.to_owned(), text.clone().into())),
+        (_, Value::String(text)) => {
+            if essence == FORM {
+                check_form(text, declared)?;
+            }
+            Ok((preferred.to_owned(), text.clone().into()))
+        }
         _ => {
             let what = format!("must be a string: the platform takes {essence}");
             Err((String::new(), what))
         }
     }
+}
+
+/// The text of a JSON body. Its members are checked, since Laravel reads `_method` also from JSON.
+fn in_json(raw: &RawValue, declared: &mut Declared<'_>) -> Result<String, (String, String)> {
+    let members = serde_json::from_str::<BTreeMap<String, &RawValue>>(raw.get());
+    let members = members.ok().filter(|members| members.keys().any(|name| is_name(name)));
+    let Some(members) = members else { return Ok(raw.get().to_owned()) };
+    for (name, value) in &members {
+        declared.check_member(name, &serde_json::from_str(value.get()).unwrap_or_default())?;
+    }
+    // Not as sent: a member that occurs twice would pass with one value and have an effect with the other.
+    Ok(json::text(&members))
+}
+
+/// Checks a form as it is sent: an exploded object adds its members to those of the form.
+fn check_form(form: &str, declared: &mut Declared<'_>) -> Result<(), (String, String)> {
+    pairs(form).try_for_each(|(name, value)| declared.check(&name, &value))
 }
 
 /// A member of a form as a parameter of a query.

@@ -1,10 +1,11 @@
 //! Builds the request of an action from its input, as OpenAPI defines it: `style` and `explode` of parameters, forms,
 //! JSON.
 //!
-//! `path` and `query` write parameters, `body` the body and `multipart` a multipart form. `texts` serializes lists and
+//! `declared` checks what overrides the method. `path` and `query` write parameters, `body` the body and `multipart` a multipart form. `texts` serializes lists and
 //! objects for all of them.
 
 mod body;
+mod declared;
 mod multipart;
 mod path;
 mod query;
@@ -15,12 +16,15 @@ mod texts;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::address::pairs;
+use super::overrides::is_parameter;
 use super::schema::Fault;
 use crate::catalog::action::stored::{Parameter, ParameterLocation, RequestBody};
 use crate::catalog::graphql::{GraphqlRequest, SELECT};
 use crate::targets::path::leaves;
 use crate::terms::Method;
 use body::in_body;
+use declared::Declared;
 use path::in_path;
 use query::{Pairs, in_pairs};
 use texts::simple;
@@ -57,6 +61,8 @@ pub struct Built {
     pub headers: Vec<(String, String)>,
     /// The body; empty for none.
     pub body: Vec<u8>,
+    /// The methods, in upper case, by which declared parameters and members override the action's own at some platforms.
+    pub overriding: Vec<String>,
 }
 
 /// The input of an action, already validated.
@@ -128,6 +134,23 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
             _ => {}
         }
     }
+    for (name, value) in pairs(&built.query) {
+        // The client removes the parameters that always override the method.
+        if is_parameter(&name, "") || !is_parameter(&name, &value) {
+            continue;
+        }
+        let is_declared = action
+            .parameters
+            .iter()
+            .any(|one| one.r#in == ParameterLocation::Query && one.name == name)
+            || pairs(fixed).any(|(fixed, _)| fixed == name);
+        if is_declared {
+            built.overriding.push(value.trim().to_ascii_uppercase());
+        } else {
+            let (name, what) = declared::refusal(&name);
+            fault(pointer("query", &name), &what);
+        }
+    }
     if !cookies.is_empty() {
         built.headers.push(("cookie".to_owned(), cookies));
     }
@@ -140,7 +163,9 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
             Err(what) => fault(pointer("body", SELECT), what),
         }
     } else if let Some((body, raw)) = action.request_body.as_ref().zip(input.body) {
-        match in_body(body, raw, boundary) {
+        let overriding = &mut built.overriding;
+        let mut declared = Declared { input: &action.input, body: &body.schema, overriding };
+        match in_body(body, raw, boundary, &mut declared) {
             Ok((content_type, bytes)) => {
                 built.headers.push(("content-type".to_owned(), content_type));
                 built.body = bytes;

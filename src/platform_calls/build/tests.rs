@@ -151,6 +151,7 @@ fn values_stay_in_their_place() {
         query: "fixed=1&color=a%26b%3Dc%23".to_owned(),
         headers: vec![("color".to_owned(), "x y".to_owned())],
         body: Vec::new(),
+        overriding: Vec::new(),
     };
     assert_eq!(built(&path, &good), Ok(expected));
     let bad = json!({"path": {"color": ""}, "header": {"color": "x\r\ny: z"}});
@@ -289,6 +290,110 @@ fn bodies_are_written_as_their_media_type_says() {
     );
     let what = "must be a string: the platform takes application/xml".to_owned();
     assert_eq!(of(json!(["application/xml"]), none, "{}"), Err(vec![("/body".to_owned(), what)]));
+}
+
+#[test]
+fn members_that_override_the_method_are_refused_unless_they_are_declared() {
+    struct Case {
+        media: &'static str,
+        schema: Value,
+        body: Value,
+        /// The methods of declared members, or the member that is refused.
+        expected: Result<&'static [&'static str], &'static str>,
+    }
+    const FORM: &str = "application/x-www-form-urlencoded";
+    const MULTIPART: &str = "multipart/form-data";
+    const JSON: &str = "application/json";
+    let declaring = |name: &str| json!({"properties": {(name): {}}});
+    let composed = json!({"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]});
+    let refused = |media, body, name| Case { media, schema: json!({}), body, expected: Err(name) };
+    let sent = |media, body| Case { media, schema: json!({}), body, expected: Ok(&[]) };
+    let mut cases = vec![
+        refused(FORM, json!("a=1&method=delete"), "method"),
+        refused(FORM, json!("a=1;_method=x"), "_method"),
+        sent(FORM, json!("a=1&method=visa")),
+        refused(FORM, json!({"exploded": {"_method": "DELETE"}}), "_method"),
+        sent(FORM, json!({"kept": {"_method": "DELETE"}})),
+        sent(JSON, json!([{"_method": "DELETE"}])),
+        sent(JSON, json!({"a": {"_method": "DELETE"}})),
+        sent("application/xml", json!("_method=DELETE")),
+        Case {
+            media: JSON,
+            schema: composed.clone(),
+            body: json!({"method": "delete", "_method": " put"}),
+            expected: Ok(&["PUT", "DELETE"]),
+        },
+        Case {
+            media: JSON,
+            schema: composed,
+            body: json!({"httpMethod": "PUT"}),
+            expected: Err("httpMethod"),
+        },
+    ];
+    for media in [FORM, MULTIPART, JSON] {
+        for (name, value) in [
+            ("method", json!("delete")),
+            ("Method", json!(["x", " DELETE"])),
+            ("httpMethod", json!("PATCH")),
+            ("_method", json!("x")),
+            ("X-HTTP-Method-Override", json!("DELETE")),
+        ] {
+            cases.push(refused(media, json!({"a": 1, (name): value}), name));
+        }
+        cases.push(sent(media, json!({"method": "visa", "payment_method": "DELETE"})));
+        for name in ["method", "_method"] {
+            let expected = Ok(&["DELETE"][..]);
+            let body = json!({(name): "delete"});
+            cases.push(Case { media, schema: declaring(name), body, expected });
+        }
+    }
+    for Case { media, schema, body, expected } in cases {
+        let action = json!({
+            "requestBody": {
+                "required": true, "contentTypes": [media], "schema": schema,
+                "encoding": {"exploded": {"style": "form", "explode": true}},
+            },
+            "input": {"$defs": {"a": declaring("method"), "b": {"anyOf": [{"$ref": "#/$defs/b"}, declaring("_method")]}}},
+        });
+        let found = built(&action, &json!({"body": body}));
+        let found = found.map(|built| built.overriding).map_err(|faults| faults[0].0.clone());
+        let expected = expected
+            .map(|methods| methods.iter().map(|method| (*method).to_owned()).collect::<Vec<_>>())
+            .map_err(|name| format!("/body/{name}"));
+        assert_eq!(found, expected, "{media} {body}");
+    }
+    let action = json!({"requestBody": {"required": true, "contentTypes": [JSON], "schema": declaring("method")}});
+    let mut whole = json!({"method": "POST", "path": "/x", "parameters": [], "input": {}});
+    whole["requestBody"] = action["requestBody"].clone();
+    let action: Action = serde_json::from_value(whole).unwrap();
+    let input =
+        serde_json::from_str(r#"{"body":{"n":1.0,"method":"delete","method":"x"}}"#).unwrap();
+    let built = build(&action, &input, "limit").unwrap();
+    assert_eq!(
+        built.body, br#"{"method":"x","n":1.0}"#,
+        "A member is sent once, as it was checked."
+    );
+}
+
+#[test]
+fn parameters_that_override_the_method_are_refused_unless_they_are_declared() {
+    for (name, path, value, reserved, expected) in [
+        ("method", "/x", json!("delete"), false, Ok(vec!["DELETE"])),
+        ("method", "/x", json!("exact"), false, Ok(vec![])),
+        ("o", "/x", json!({"method": "delete"}), false, Err("/query/method")),
+        ("o", "/x", json!("1;method=delete"), true, Err("/query/method")),
+        ("o", "/x", json!("1;method=delete"), false, Ok(vec![])),
+        ("o", "/x?method=delete", json!("1"), false, Ok(vec!["DELETE"])),
+    ] {
+        let action = json!({"path": path, "parameters": [{
+            "name": name, "in": "query", "required": false, "schema": {}, "style": "form", "explode": true,
+            "contentType": null, "allowReserved": reserved,
+        }]});
+        let found = built(&action, &json!({"query": {name: value}}));
+        let found = found.map(|built| built.overriding).map_err(|faults| faults[0].0.clone());
+        let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect());
+        assert_eq!(found, expected.map_err(str::to_owned), "{name} {path} {value}");
+    }
 }
 
 #[test]

@@ -148,10 +148,16 @@ pub struct ApprovalRequest<'a> {
     pub max_bytes: Option<usize>,
 }
 
-/// Whether an action needs the user's approval.
-pub fn is_needed(context: &Context<'_>, method: Method, key: &str, title: &str) -> bool {
+/// Whether an action needs the user's approval. `overriding` are the methods by which its input overrides its own.
+pub fn is_needed(
+    context: &Context<'_>,
+    (method, overriding): (Method, &[String]),
+    key: &str,
+    title: &str,
+) -> bool {
+    let mut methods = overriding.iter().map(String::as_str).chain([method.as_str()]);
     let confirm = context.caller.limits().confirm;
-    confirm.is_some_and(|confirm| confirm.is_about(method.as_str(), key, title))
+    confirm.is_some_and(|confirm| methods.any(|method| confirm.is_about(method, key, title)))
 }
 
 /// Stores a call until the user has decided, and returns the link.

@@ -5,8 +5,9 @@ use connector_vault::http::{Request, Response};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::agents::{self, Agent};
 use crate::connect::token;
-use crate::support::{action, anonymous, as_secret, column, units, with_body};
+use crate::support::{ORIGIN, action, anonymous, as_secret, column, units, with_body};
 use crate::vault::code;
 use connector_vault::terms::Method;
 
@@ -327,6 +328,9 @@ fn method_overrides_are_removed() {
             ("a=1&%5Fmethod=DELETE", "a=1"),
             ("_HttpMethod=PATCH", ""),
             ("method=delete&a=1", "a=1"),
+            ("a=1;_method=DELETE", "a=1"),
+            ("a=1;method=delete;b=2", "a=1;b=2"),
+            ("a=1;b=2&c=%3B_method=DELETE", "a=1;b=2&c=%3B_method=DELETE"),
             ("method=flickr.photos.search", "method=flickr.photos.search"),
             ("X-HTTP-Method-Override=PUT", ""),
             ("payment_method=DELETE", "payment_method=DELETE"),
@@ -337,6 +341,15 @@ fn method_overrides_are_removed() {
                 "x-http-method",
                 "x-method-override",
                 "x_http_method_override",
+                "_method",
+                "x-method",
+                "x-http-verb",
+                "x-request-method",
+                "x-original-method",
+                "x-override-url",
+                "x-proxy-url",
+                "x-original-uri",
+                "x-accel-redirect",
             ] {
                 request = with_header(request, name, "DELETE");
             }
@@ -344,9 +357,101 @@ fn method_overrides_are_removed() {
             let [request] = sent(&api).try_into().unwrap();
             let found = request.url.split_once('?').map_or("", |(_, query)| query);
             assert_eq!((request.method.as_str(), found), ("GET", expected), "{query}");
-            let overrides = request.headers.iter().filter(|(name, _)| name.contains("method"));
+            let overrides = request.headers.iter().filter(|(_, value)| value == "DELETE");
             assert_eq!(overrides.count(), 0, "{:?}", request.headers);
         }
+    }
+}
+
+/// `acme` with an action whose body declares `method`, one whose query does, and one that declares no members.
+fn overriding_api(settings: &[(&str, &str)]) -> Api {
+    let mut watch = stored("watch", "POST");
+    watch["requestBody"] = json!({
+        "required": true, "contentTypes": ["application/json"],
+        "schema": {"type": "object", "properties": {"method": {"type": "string"}}},
+    });
+    let mut find = stored("find", "GET");
+    find["parameters"] = json!([{
+        "name": "method", "in": "query", "required": false, "schema": {"type": "string"}, "style": "form",
+        "explode": true, "contentType": null,
+    }]);
+    let mut make = stored("make", "POST");
+    make["requestBody"] = json!({
+        "required": true, "contentTypes": ["application/x-www-form-urlencoded"], "schema": {"type": "object"},
+    });
+    let api = calling(settings, units(json!({}), &[find, make, watch], &[]));
+    platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+    api
+}
+
+#[test]
+fn a_token_can_not_override_the_method_by_its_input() {
+    struct Case {
+        limits: Value,
+        key: &'static str,
+        input: Value,
+        status: u16,
+    }
+    let any = || json!({"actions": ["acme/*"]});
+    let read = || json!({"access": "read"});
+    let query = |method: &str| json!({"query": {"method": method}});
+    let body_of = |method: &str| json!({"body": {"a": 1, "method": method}});
+    let cases = [
+        Case { limits: any(), key: "make", input: body_of("delete"), status: 400 },
+        Case { limits: any(), key: "make", input: body_of("visa"), status: 200 },
+        Case {
+            limits: any(),
+            key: "watch",
+            input: json!({"body": {"_method": "PUT"}}),
+            status: 400,
+        },
+        Case { limits: any(), key: "watch", input: body_of("DELETE"), status: 200 },
+        Case { limits: read(), key: "find", input: query("delete"), status: 403 },
+        Case { limits: read(), key: "find", input: query(" Post "), status: 403 },
+        Case { limits: read(), key: "find", input: query("get"), status: 200 },
+        Case { limits: read(), key: "find", input: query("exact"), status: 200 },
+    ];
+    let api = overriding_api(&[]);
+    let path = acme(&api);
+    sent(&api);
+    for Case { limits, key, input, status } in cases {
+        let token = limited(&api, &limits);
+        let request = as_secret(&token, "POST", &format!("{path}/actions/{key}"));
+        let response = api.send(&with_body(request, &input.to_string()));
+        assert_eq!(response.status, status, "{limits} {key} {input} {}", text(&response));
+        assert_eq!(sent(&api).len(), usize::from(status == 200), "{limits} {key} {input}");
+    }
+}
+
+#[test]
+fn a_declared_member_that_overrides_the_method_needs_the_approval_of_that_method() {
+    let api = overriding_api(&[("BASE_URL", ORIGIN), ("APP_NAME", "Sample App")]);
+    let response =
+        send(&api, "PUT", "/v1/agent-sign-in", &json!({"type": "app", "url": agents::APP}));
+    let id = agents::id_of(&body(&response));
+    let path = acme(&api);
+    let connection = path.rsplit('/').next().unwrap();
+    for (confirm, key, place, method, is_asked) in [
+        ("destructive", "watch", "body", "delete", true),
+        ("destructive", "watch", "body", "post", false),
+        ("destructive", "watch", "body", "exact", false),
+        ("destructive", "find", "query", "DELETE", true),
+        ("write", "find", "query", "post", true),
+        ("write", "find", "query", "get", false),
+    ] {
+        let agent = Agent::new(&api, &id, &[&agents::ALL[..], &[("confirm", confirm)]].concat());
+        sent(&api);
+        let input = json!({place: {"method": method}});
+        let arguments = json!({"connection": connection, "key": key, "input": input});
+        let response = agent.call(&api, &id, "run_action", &arguments);
+        let returned = body(&response)["result"]["content"][0]["text"].clone();
+        let returned: Value = serde_json::from_str(returned.as_str().unwrap()).unwrap();
+        assert_eq!(
+            returned["approval"]["status"] == "pending",
+            is_asked,
+            "{confirm} {key} {method} {returned}"
+        );
+        assert_eq!(sent(&api).len(), usize::from(!is_asked), "{confirm} {key} {method}");
     }
 }
 
