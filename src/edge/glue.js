@@ -113,14 +113,17 @@ export function lines(message) {
   return text;
 }
 
-/** The body of a request or response; null if it has more than `limit` bytes. Then the rest is not read. */
-export async function bytes(message, limit) {
+/**
+ * The body of a request or response; null if it has more than `limit` bytes, or if `grow` returns false for its size so far. Then the
+ * rest is not read.
+ */
+export async function bytes(message, limit, grow) {
   if (Number(message.headers.get("content-length")) > limit) return null;
   const chunks = [];
   let size = 0;
   for await (const chunk of message.body ?? []) {
     size += chunk.length;
-    if (size > limit) return null;
+    if (size > limit || grow?.(size) === false) return null;
     chunks.push(chunk);
   }
   const whole = new Uint8Array(size);

@@ -40,9 +40,10 @@ extern "C" {
     fn respond_cached(status: u16, head: &str, body: &Uint8Array) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(catch)]
     fn file(request: &web_sys::Request, env: &JsValue, head: &str) -> Result<Promise, JsValue>;
-    /// Resolves to the bytes of a message's body; to null when there are more than `most`.
+    /// Resolves to the bytes of a message's body; to null when there are more than `max`, or `grow`, a function of the size
+    /// unless it is undefined, returns false.
     #[wasm_bindgen(catch)]
-    pub fn bytes(message: &JsValue, max: u32) -> Result<Promise, JsValue>;
+    pub fn bytes(message: &JsValue, max: u32, grow: &JsValue) -> Result<Promise, JsValue>;
     /// All headers of a message.
     pub fn lines(message: &JsValue) -> String;
     #[wasm_bindgen(catch, js_name = "respondProxied")]
@@ -129,7 +130,7 @@ pub async fn sleep(milliseconds: u32) -> bool {
 /// The body of a request, read up to `most` bytes. Fails when the caller disconnects while sending it.
 pub async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsValue> {
     let max = u32::try_from(max).unwrap_or(u32::MAX);
-    let bytes = JsFuture::from(bytes(request, max)?).await?;
+    let bytes = JsFuture::from(bytes(request, max, &JsValue::UNDEFINED)?).await?;
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
 }
 

@@ -9,7 +9,7 @@ use js_sys::futures::{JsFuture, future_to_promise};
 use js_sys::{Array, ArrayBuffer, Promise, Reflect, Uint8Array};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Serialize, Serializer};
-use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::prelude::{Closure, wasm_bindgen};
 use wasm_bindgen::{JsCast, JsValue};
 use worker::Env;
 
@@ -270,13 +270,19 @@ impl Http for EdgePorts<'_> {
     }
 
     async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {
-        let response =
-            body.downcast_ref::<http::PlatformBody>().and_then(|response| response.0.take());
-        let response = response.unwrap_or_default();
-        let bytes = http::bytes(&response, u32::try_from(max).unwrap_or(u32::MAX));
-        let bytes = async { JsFuture::from(bytes?).await };
-        let bytes = bytes.await.map_err(|_| HttpError::Unreachable)?;
-        bytes.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).ok_or(HttpError::TooLarge)
+        read_body(body, max, &JsValue::UNDEFINED).await
+    }
+
+    async fn read_within(
+        &self,
+        body: Rc<dyn Any>,
+        max: usize,
+        grow: Rc<dyn Fn(usize) -> bool>,
+    ) -> Result<Vec<u8>, HttpError> {
+        let grow = Closure::<dyn Fn(u32) -> bool>::new(move |size| {
+            grow(usize::try_from(size).unwrap_or(usize::MAX))
+        });
+        read_body(body, max, grow.as_ref()).await
     }
 
     fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
@@ -288,6 +294,16 @@ impl Http for EdgePorts<'_> {
     fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
         http::decode(charset, bytes)
     }
+}
+
+/// Reads a platform's body. `grow` is a function that JavaScript asks about each size, or undefined.
+async fn read_body(body: Rc<dyn Any>, max: usize, grow: &JsValue) -> Result<Vec<u8>, HttpError> {
+    let response = body.downcast_ref::<http::PlatformBody>().and_then(|response| response.0.take());
+    let response = response.unwrap_or_default();
+    let bytes = http::bytes(&response, u32::try_from(max).unwrap_or(u32::MAX), grow);
+    let bytes = async { JsFuture::from(bytes?).await };
+    let bytes = bytes.await.map_err(|_| HttpError::Unreachable)?;
+    bytes.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).ok_or(HttpError::TooLarge)
 }
 
 impl EdgePorts<'_> {

@@ -18,6 +18,7 @@ use crate::console::endpoints as console;
 use crate::mcp;
 use crate::oidc::documents::Documents;
 use crate::platform_calls::endpoints::download::shard_of_download;
+use crate::platform_calls::response_budget::ResponseBudget;
 use crate::storage::capacity::DatabaseCapacity;
 use crate::usage::counts::UsageCounts;
 
@@ -33,6 +34,7 @@ pub struct Service {
     capacity: DatabaseCapacity,
     starts: StartUrls,
     usage: UsageCounts,
+    responses: ResponseBudget,
 }
 
 /// The parts of a request that the Worker must read before it calls `handle`.
@@ -53,8 +55,19 @@ impl Service {
         let (keys, last_uses) = (KeyCache::default(), LastUses::default());
         let capacity = DatabaseCapacity::new(config.max_database_bytes);
         let (documents, starts) = (Documents::default(), StartUrls::default());
-        let usage = UsageCounts::default();
-        Self { config, vary, keys, last_uses, catalog, documents, capacity, starts, usage }
+        let (usage, responses) = (UsageCounts::default(), ResponseBudget::default());
+        Self {
+            config,
+            vary,
+            keys,
+            last_uses,
+            catalog,
+            documents,
+            capacity,
+            starts,
+            usage,
+            responses,
+        }
     }
 
     pub(crate) const fn config(&self) -> &Config {
@@ -89,6 +102,11 @@ impl Service {
 
     pub(crate) const fn starts(&self) -> &StartUrls {
         &self.starts
+    }
+
+    /// What this isolate holds of platforms' responses.
+    pub const fn responses(&self) -> &ResponseBudget {
+        &self.responses
     }
 
     /// The counts of requests that this isolate has not written yet.

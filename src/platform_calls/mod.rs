@@ -13,6 +13,7 @@ pub mod lenient;
 pub mod links;
 pub mod overrides;
 pub mod pages;
+pub mod response_budget;
 pub mod retry;
 pub mod schema;
 pub mod sigv4;

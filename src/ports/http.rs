@@ -146,6 +146,20 @@ pub trait Http {
         max: usize,
     ) -> impl Future<Output = Result<Vec<u8>, HttpError>>;
 
+    /// Like [`Self::read`], but also fails with [`HttpError::TooLarge`] when `grow` refuses the number of bytes that have
+    /// arrived.
+    fn read_within(
+        &self,
+        body: Rc<dyn Any>,
+        max: usize,
+        grow: Rc<dyn Fn(usize) -> bool>,
+    ) -> impl Future<Output = Result<Vec<u8>, HttpError>> {
+        async move {
+            let bytes = self.read(body, max).await?;
+            if grow(bytes.len()) { Ok(bytes) } else { Err(HttpError::TooLarge) }
+        }
+    }
+
     /// A copy of a streamed body, so that it can be read and also forwarded. Returns `None` when the platform has none.
     fn copy(&self, _: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
         None

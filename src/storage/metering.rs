@@ -415,6 +415,15 @@ impl<P: Http> Http for Metered<'_, P> {
         self.ports.read(body, max).await
     }
 
+    async fn read_within(
+        &self,
+        body: Rc<dyn Any>,
+        max: usize,
+        grow: Rc<dyn Fn(usize) -> bool>,
+    ) -> Result<Vec<u8>, HttpError> {
+        self.ports.read_within(body, max, grow).await
+    }
+
     fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
         self.ports.copy(body)
     }

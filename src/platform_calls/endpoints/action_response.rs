@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::rc::Rc;
 
 use base64ct::{Base64, Encoding as _};
 use serde::Serialize;
@@ -24,6 +25,7 @@ use crate::platform_calls::client::PlatformResponse;
 use crate::platform_calls::headers::{AGENT, NEXT, RETRY_AT, SOURCE, to_caller};
 use crate::platform_calls::json_cursor::minified;
 use crate::platform_calls::pages::MAX_BODY;
+use crate::platform_calls::response_budget::Reservation;
 use crate::platform_calls::schema;
 use crate::ports::{Http, HttpError, Ports, StreamingResponse};
 use crate::storage::metering::Metered;
@@ -214,6 +216,8 @@ pub(super) struct RenderedCall<'a> {
     pub(super) pagination: &'a [Pagination],
     pub(super) options: &'a ResponseOptions,
     pub(super) is_graphql: bool,
+    /// The budget for the body.
+    pub(super) reservation: &'a Rc<Reservation>,
 }
 
 /// Renders a platform's response as a JSON document. An agent gets a link in place of a file.
@@ -226,7 +230,8 @@ pub(super) async fn render_response<P: Ports>(
         context, principal, connection, server, method, pagination, options, ..
     } = *call;
     let (mut continuation, url) = (reply.continuation(server), reply.url);
-    let (mut result, mut file) = read_response(reply.incoming, ports).await?;
+    let (mut result, mut file) =
+        read_response(reply.incoming, (method, call.reservation), ports).await?;
     if let Some((content_type, size)) =
         file.take_if(|_| method == "GET" && (200..300).contains(&result.status))
     {
@@ -269,13 +274,19 @@ type File = (String, Option<u64>);
 /// Reads a platform's response. It is a file if its body is not text, or is too large to be returned.
 async fn read_response<P: Ports>(
     response: StreamingResponse,
+    (method, reservation): (&str, &Rc<Reservation>),
     ports: &Metered<'_, P>,
 ) -> Result<(CallResult, Option<File>), Problem> {
     let content_type = response.header("content-type").unwrap_or_default().to_owned();
     let StreamingResponse { status, headers, body } = response;
-    let (bytes, body_too_large) = match ports.read(body, MAX_RESPONSE).await {
+    let growing = Rc::clone(reservation);
+    let grow = Rc::new(move |size| growing.grow_to(size));
+    let (bytes, body_too_large) = match ports.read_within(body, MAX_RESPONSE, grow).await {
         Ok(bytes) => (bytes, false),
-        Err(HttpError::TooLarge) => (Vec::new(), true),
+        Err(HttpError::TooLarge) => {
+            reservation.check(method)?;
+            (Vec::new(), true)
+        }
         Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerLeft) => {
             let detail = format!(
                 "The platform responded with {status}, but closed the connection before the end."
@@ -283,6 +294,7 @@ async fn read_response<P: Ports>(
             return Err(Problem::new(Code::PlatformUnreachable, detail));
         }
     };
+    reservation.shrink_to(bytes.len());
     let (body, is_bytes) = document(&content_type, &bytes, ports);
     let headers: BTreeMap<String, String> = to_caller(headers).into_iter().collect();
     let size = if body_too_large {

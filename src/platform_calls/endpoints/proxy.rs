@@ -90,11 +90,15 @@ impl ProxyCall<'_> {
         let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
         let connection = client.usable.connection.clone();
+        // The response of an agent's call is read whole; any other one is forwarded as it arrives.
+        let is_read = options.is_some() && !download::is_requested(request);
+        let reserve = || context.service.responses().reserve(&request.method);
+        let reservation = is_read.then(reserve).transpose()?;
         let platform_response = client.send(call).await?;
         if download::is_requested(request) {
             return Ok(download::file(platform_response));
         }
-        if let Some(options) = options {
+        if let Some((options, reservation)) = options.zip(reservation) {
             let call = RenderedCall {
                 is_graphql: false,
                 context,
@@ -104,6 +108,7 @@ impl ProxyCall<'_> {
                 method: &request.method,
                 pagination: &pagination,
                 options: &options,
+                reservation: &reservation,
             };
             return render_response(platform_response, &call, ports).await;
         }

@@ -142,10 +142,7 @@ impl RunAction<'_> {
             return Err(invalid_input(found));
         }
         let given: Input<'_> = serde_json::from_slice(input).map_err(not_json)?;
-        let built = match build(&action, &given, &ports.uuid()) {
-            Ok(built) => built,
-            Err(faults) => return Err(invalid_input(faults)),
-        };
+        let built = build(&action, &given, &ports.uuid()).map_err(invalid_input)?;
         for method in &built.overriding {
             context.permit(method, named)?;
         }
@@ -177,10 +174,11 @@ impl RunAction<'_> {
         let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
         let connection = client.usable.connection.clone();
-        let platform_response = client.send(call).await?;
         if download::is_requested(context.request) {
-            return Ok(download::file(platform_response));
+            return Ok(download::file(client.send(call).await?));
         }
+        let reservation = &context.service.responses().reserve(action.method.as_str())?;
+        let platform_response = client.send(call).await?;
         let call = RenderedCall {
             context,
             principal,
@@ -190,6 +188,7 @@ impl RunAction<'_> {
             pagination: &pagination,
             options: &options,
             is_graphql: action.graphql.is_some(),
+            reservation,
         };
         render_response(platform_response, &call, ports).await
     }

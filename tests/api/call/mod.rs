@@ -8,6 +8,7 @@ mod flat;
 mod graphql;
 mod limits;
 mod mcp;
+mod memory;
 mod paging;
 mod platform_tool;
 mod proxy;

@@ -1,0 +1,129 @@
+//! The bytes of platforms' responses that an isolate holds at once. An isolate has 128 MB for all of its requests, and a
+//! response of up to 8 MiB is copied as it is decoded and rendered.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::http::problem::{Code, Problem};
+
+/// The maximum number of bytes that are held at once.
+pub const MAX_HELD: usize = 24 << 20;
+/// What a call that may change something reserves before it is sent, so that a response of this size is never lost. It is
+/// small, because a slow platform may keep hundreds of calls waiting.
+pub const FIRST: usize = 64 << 10;
+
+/// The budget of an isolate.
+#[derive(Debug, Default)]
+pub struct ResponseBudget(Rc<Cell<usize>>);
+
+/// The part of the budget that a call holds, until it is dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    held: Rc<Cell<usize>>,
+    own: Cell<usize>,
+    was_refused: Cell<bool>,
+}
+
+impl ResponseBudget {
+    /// Reserves the budget of a call before it is sent. Fails when the isolate holds too much.
+    pub fn reserve(&self, method: &str) -> Result<Rc<Reservation>, Problem> {
+        let reservation = Rc::new(Reservation {
+            held: Rc::clone(&self.0),
+            own: Cell::new(0),
+            was_refused: Cell::new(false),
+        });
+        // A call that changes nothing can be repeated, so it reserves only what arrives.
+        let first = if is_safe(method) { 0 } else { FIRST };
+        if reservation.grow_to(first) { Ok(reservation) } else { Err(exhausted()) }
+    }
+
+    /// The number of bytes that are held.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.0.get()
+    }
+}
+
+impl Reservation {
+    /// Reserves this many bytes in total. Returns `false` when the isolate would hold too much.
+    #[must_use]
+    pub fn grow_to(&self, bytes: usize) -> bool {
+        let more = bytes.saturating_sub(self.own.get());
+        let held = self.held.get().saturating_add(more);
+        let fits = more == 0 || held <= MAX_HELD;
+        if fits {
+            self.held.set(held);
+            self.own.set(self.own.get().saturating_add(more));
+        } else {
+            self.was_refused.set(true);
+        }
+        fits
+    }
+
+    /// Gives back what is reserved beyond this many bytes.
+    pub fn shrink_to(&self, bytes: usize) {
+        let excess = self.own.get().saturating_sub(bytes);
+        self.own.set(self.own.get().saturating_sub(excess));
+        self.held.set(self.held.get().saturating_sub(excess));
+    }
+
+    /// Fails when the response of a call that can be repeated did not fit. A change has been made, so that its response is
+    /// returned without its body.
+    pub fn check(&self, method: &str) -> Result<(), Problem> {
+        if self.was_refused.get() && is_safe(method) { Err(exhausted()) } else { Ok(()) }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.shrink_to(0);
+    }
+}
+
+fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD")
+}
+
+fn exhausted() -> Problem {
+    let detail = "The service is reading too many large responses of platforms. Try again shortly.";
+    Problem { retry_after: Some(5), ..Problem::new(Code::Unavailable, detail) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIRST, MAX_HELD, ResponseBudget};
+
+    #[test]
+    fn a_reservation_grows_within_the_budget_and_ends_with_its_call() {
+        let budget = ResponseBudget::default();
+        let (read, write) = (budget.reserve("GET").unwrap(), budget.reserve("POST").unwrap());
+        assert_eq!(budget.held(), FIRST);
+        for (bytes, fits, held) in [
+            (1, true, FIRST + 1),
+            (MAX_HELD - FIRST, true, MAX_HELD),
+            (1, true, MAX_HELD),
+            (MAX_HELD, false, MAX_HELD),
+            (usize::MAX, false, MAX_HELD),
+        ] {
+            assert_eq!((read.grow_to(bytes), budget.held()), (fits, held), "{bytes}");
+        }
+        assert!(budget.reserve("GET").is_ok());
+        for method in ["POST", "DELETE"] {
+            assert_eq!(budget.reserve(method).unwrap_err().retry_after, Some(5));
+        }
+        assert!(
+            read.check("GET").is_err() && read.check("PUT").is_ok() && write.check("GET").is_ok()
+        );
+        read.shrink_to(5);
+        assert_eq!(budget.held(), FIRST + 5);
+        drop(read);
+        assert_eq!(budget.held(), FIRST);
+        // A cancelled call drops its future.
+        let waiting = async move {
+            std::future::pending::<()>().await;
+            drop(write);
+        };
+        drop(waiting);
+        assert_eq!(budget.held(), 0);
+    }
+}

@@ -1,0 +1,67 @@
+//! The bytes of platforms' responses that an isolate holds at once.
+
+use connector_vault::platform_calls::response_budget::{FIRST, MAX_HELD};
+use serde_json::{Value, json};
+
+use super::run::{api, run};
+use super::*;
+use crate::vault::code;
+
+#[test]
+fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
+    struct Case {
+        /// What the other calls leave.
+        free: usize,
+        key: &'static str,
+        /// The length of the platform's response.
+        length: usize,
+        status: u16,
+        is_sent: bool,
+        is_too_large: bool,
+    }
+    const LARGE: usize = 2 << 20;
+    let ok = |free, key, length| Case {
+        free,
+        key,
+        length,
+        status: 200,
+        is_sent: true,
+        is_too_large: false,
+    };
+    let api = api();
+    let path = acme(&api);
+    for case in [
+        ok(MAX_HELD, "ping", LARGE),
+        ok(MAX_HELD, "getThing", LARGE),
+        ok(FIRST, "ping", FIRST),
+        ok(FIRST, "getThing", FIRST),
+        ok(0, "getThing", 0),
+        Case { is_too_large: true, ..ok(FIRST, "ping", FIRST + 1) },
+        Case { status: 503, is_sent: false, ..ok(0, "ping", 0) },
+        Case { status: 503, ..ok(FIRST, "getThing", FIRST + 1) },
+    ] {
+        let Case { free, key, length, status, is_sent, is_too_large } = case;
+        let budget = api.service.responses();
+        let others = budget.reserve("GET").unwrap();
+        assert!(others.grow_to(MAX_HELD - free));
+        let text_of = move |_: &HttpRequest| {
+            Ok(answered(200, &[("content-type", "text/plain")], &"x".repeat(length)))
+        };
+        platform(&api, text_of);
+        sent(&api);
+        let input = if key == "getThing" { json!({"path": {"id": 1}}) } else { json!({}) };
+        let response = run(&api, &path, key, &input.to_string());
+        let about = format!("{key} {length} of {free}");
+        assert_eq!(response.status, status, "{about}");
+        assert_eq!(sent(&api).len(), usize::from(is_sent), "{about}");
+        if status == 200 {
+            let document = body(&response);
+            assert_eq!(document["bodyTooLarge"] == true, is_too_large, "{about}");
+            assert_eq!(document["body"] == Value::Null, is_too_large || length == 0, "{about}");
+        } else {
+            assert_eq!(code(&response), "unavailable", "{about}");
+            assert!(response.header("retry-after").is_some(), "{about}");
+        }
+        assert_eq!(budget.held(), MAX_HELD - free, "A call gives back what it held: {about}");
+    }
+}
