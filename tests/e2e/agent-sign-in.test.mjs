@@ -5,6 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setImmediate } from "node:timers/promises";
 import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -157,8 +158,15 @@ describe("agents that sign in", () => {
       if (!line.startsWith(`${endpoint}/authorize?`)) return;
       asked += 1;
       if (asked > 1) askAgain();
-      else await fetch(await allow(line, "ann"));
+      else await callBack(await allow(line, "ann"));
     });
+    // mcp-remote can print the link before it listens.
+    const callBack = (url) =>
+      fetch(url).catch(async (error) => {
+        if (error.cause?.code !== "ECONNREFUSED" || transport.pid === null) throw error;
+        await setImmediate();
+        return callBack(url);
+      });
     let followed = false;
     const follow = async (url) => {
       if (followed) throw new Error("The user is asked again.");

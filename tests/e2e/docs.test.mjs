@@ -284,6 +284,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         assert.equal(status, 0, stderr);
       },
       "json file": ({ code }) => JSON.parse(code),
+      "sql analytics": ({ code }) => {
+        const [, dataset] = code.match(/^FROM (\w+) /m);
+        assert.ok(readFileSync(join(root, "wrangler.toml"), "utf8").includes(`dataset = "${dataset}"`), dataset);
+      },
       "text columns": ({ code }) => {
         const all = [...Object.values(COLUMNS).flat(), "fields.<name>"];
         assert.deepEqual(code.replaceAll("\n", "").split(",").sort(), all.sort());
