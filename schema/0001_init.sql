@@ -595,9 +595,9 @@ CREATE VIEW connection_events (seq, account, environment, type, connection_id, c
       NULL)
   FROM connections c;
 
--- Inserting (seq, type) into the view writes an event about the connection with this `seq`. A platform, which may belong
--- to the user, decides how often states and scopes change, also while the database is full. So these events, like those
--- of calls, have no long tags.
+-- Inserting (seq, type) into the view writes an event about the connection with this `seq`. A platform, which may
+-- belong to the user, decides how often states and scopes change, also while the database is full. So these events,
+-- like those of calls, have no long tags.
 CREATE TRIGGER connection_event INSTEAD OF INSERT ON connection_events BEGIN
   INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, reason)
     SELECT account, environment, NEW.type, CAST(unixepoch('subsec') * 1000 AS INTEGER), connection_id,

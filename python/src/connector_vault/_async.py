@@ -1032,7 +1032,7 @@ class AsyncAgentGrants:
         await self._sender.result(Call[None]("DELETE", api_path("agent-grants", resource_id(grant)), None))
 
 
-class AsyncBranding:
+class AsyncBrandings:
     """How your app is presented to its users. Needs the scope `clients:read`; changes need `clients:write`."""
 
     def __init__(self, sender: AsyncSender) -> None:
@@ -1241,7 +1241,7 @@ class AsyncConnectorVault:
         self.sessions = AsyncSessions(self._sender)
         self.agent_sign_in = AsyncAgentSignIns(self._sender)
         self.agent_grants = AsyncAgentGrants(self._sender)
-        self.branding = AsyncBranding(self._sender)
+        self.branding = AsyncBrandings(self._sender)
         self.console_sign_in = AsyncConsoleSignIns(self._sender)
         self.console_sessions = AsyncConsoleSessions(self._sender)
         self.audit = AsyncAudit(self._sender)

@@ -1032,7 +1032,7 @@ class AgentGrants:
         self._sender.result(Call[None]("DELETE", api_path("agent-grants", resource_id(grant)), None))
 
 
-class Branding:
+class Brandings:
     """How your app is presented to its users. Needs the scope `clients:read`; changes need `clients:write`."""
 
     def __init__(self, sender: Sender) -> None:
@@ -1241,7 +1241,7 @@ class ConnectorVault:
         self.sessions = Sessions(self._sender)
         self.agent_sign_in = AgentSignIns(self._sender)
         self.agent_grants = AgentGrants(self._sender)
-        self.branding = Branding(self._sender)
+        self.branding = Brandings(self._sender)
         self.console_sign_in = ConsoleSignIns(self._sender)
         self.console_sessions = ConsoleSessions(self._sender)
         self.audit = Audit(self._sender)
