@@ -12,7 +12,7 @@ import { compile, optimize, wasmCargoEnvironment, writeGlue } from "./lib/wasm.m
 import { setup } from "./setup.mjs";
 
 // Bytes, gzipped.
-const LIMIT_BYTES = 900_000;
+const LIMIT_BYTES = 906_000;
 const INPUTS = [
   "src",
   "Cargo.toml",
