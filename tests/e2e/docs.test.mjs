@@ -70,6 +70,7 @@ const KINDS = {
   "sh reseal": "run while a service runs, by rotation.test.mjs",
   "sh tools": "commands of other programs: bash can parse them",
   "json file": "a file, or the body of a request",
+  "sql analytics": "a query of Analytics Engine; the dataset must be that of wrangler.toml",
   "text columns": "the columns of a CSV file",
   "sh cargo": "names a test and a variable that exist",
   "text map": "names files that exist",

@@ -76,7 +76,7 @@ export function readPage(response) {
   for (const [tag] of html.matchAll(/<img[^>]*>/g))
     assert.match(
       tag,
-      /^<img src="(?:\/logos\/[\w-]+\.svg|data:image\/svg\+xml,[^"<>]+)" alt="" width="(\d+)" height="\1">$/,
+      /^<img src="(?:\/logos\/[\w-]+\.svg|data:image\/(?:svg\+xml,|(?:png|webp);base64,)[^"<>]+)" alt="" width="(\d+)" height="\1">$/,
     );
   for (const [tag] of html.matchAll(/<[^>]*>/g)) assert.doesNotMatch(tag, /\son\w+ *=|javascript:/i, tag);
   assert.equal(html.match(/<script/g)?.length, html.includes("data-attempt=") ? 2 : 1);
