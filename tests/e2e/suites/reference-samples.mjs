@@ -12,11 +12,15 @@ import { one, query } from "../support/vault.mjs";
 /** Operations that call a platform, which does not exist here. `calls.test.mjs` covers one. */
 const CALLS = /^(runAction|proxy)/;
 
+const LOGO = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
 /** Runs all samples as modules in one process, one after the other: Node starts only once. */
 class Project {
   #child;
 
   constructor(address) {
+    // The file that the sample of `setBranding` reads: a PNG of one pixel.
+    writeFileSync(join(PROJECT, "logo.png"), Buffer.from(LOGO, "base64"));
     const runner = join(PROJECT, "runner.mjs");
     writeFileSync(
       runner,
