@@ -7,12 +7,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import jsf from "json-schema-faker";
 import { root } from "../../scripts/lib/paths.mjs";
-import { App, SCOPES, VAULT_KEY } from "../../tests/e2e/support/connecting.mjs";
-import { key, store } from "../../tests/e2e/support/keys.mjs";
-import { SESSION_SECRET, Server } from "../../tests/e2e/support/server.mjs";
-import { State, build, cli, folder, importCatalog } from "../../tests/e2e/support/workspace.mjs";
+import { cli, folder, importCatalog } from "../../tests/e2e/support/workspace.mjs";
 import { validator } from "../actions-proof/inputs.mjs";
 import { randomValue } from "../actions-proof/random.mjs";
+import { PlatformService } from "../platform-service.mjs";
 
 const CACHE = join(root, ".sources");
 /** How many times to try to generate a valid input. */
@@ -76,29 +74,14 @@ export class StandIn {
   }
 }
 
-export class Service {
+export class Service extends PlatformService {
   /**
    * @param {string} name
    * @param {{ platform: string, format: string, content: string, endpoint?: string }[]} platforms
    * @param {string} origin of their stand-ins
    */
   static async start(name, platforms, origin) {
-    const service = new Service();
-    await build();
-    service.catalog = await imported(name, platforms, origin);
-    const state = new State(name);
-    await state.migrate();
-    await state.publish(service.catalog);
-    const made = key({ scopes: `${SCOPES} connections:call`, account: name });
-    service.server = await Server.start(state, {
-      name,
-      variables: { LOCAL_TARGETS: "allow", CALL_EVENTS: "none" },
-      secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
-    });
-    service.opened = await state.open();
-    await store(service.opened.vault, [made]);
-    service.app = new App(() => service.server, made);
-    return service;
+    return new Service().start(name, () => imported(name, platforms, origin));
   }
 
   /** The actions of a platform, a deterministic choice of at most this many. */
@@ -107,20 +90,6 @@ export class Service {
     const exported = await cli("catalog", "export", platform, ...choice, "--catalog", this.catalog.path);
     const lines = exported.split("\n").filter(Boolean);
     return lines.map((line) => JSON.parse(line).action).filter(Boolean);
-  }
-
-  /** Connects an account. Returns a function that runs an action with it. */
-  async connect(platform, identity = "ann") {
-    const connection = { platform, identity, identityType: "user" };
-    const { id } = await this.app.expect(201, "POST", "/v1/vault/connections", connection);
-    const path = `/v1/vault/connections/${id}`;
-    await this.app.expect(204, "PUT", `${path}/credentials`, { type: "bearer", token: "good" });
-    return (action, input) => this.app.call("POST", `${path}/actions/${encodeURIComponent(action.key)}`, input);
-  }
-
-  async stop() {
-    await this.server?.stop();
-    await this.opened?.close();
   }
 }
 

@@ -74,6 +74,9 @@ pub const fn place<'a>(account: &'a str, environment: Environment, id: &'a str) 
     SealContext { account, environment, kind: Kind::AgentApproval, id }
 }
 
+/// Whether its user can open its page.
+const OPENABLE: &str = "state IN ('pending', 'download', 'connect')";
+
 fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {
     Statement { sql: sql.into(), params }
 }
@@ -178,7 +181,9 @@ pub fn select(endpoint: &str, id: &str) -> Statement {
 /// Selects the approval that a request has opened.
 pub fn select_claimed(endpoint: &str, browser_hash: &str, claimed_by: &str) -> Statement {
     statement(
-        "SELECT * FROM agent_approvals WHERE endpoint = ?1 AND browser_hash = ?2 AND claimed_by = ?3 AND state IN ('pending', 'download', 'connect')",
+        format!(
+            "SELECT * FROM agent_approvals WHERE endpoint = ?1 AND browser_hash = ?2 AND claimed_by = ?3 AND {OPENABLE}"
+        ),
         vec![Param::text(endpoint), Param::text(browser_hash), Param::text(claimed_by)],
     )
 }
@@ -219,7 +224,7 @@ pub fn send_by_app(
     sql.push(" WHERE id = ").text(id).push(" AND endpoint = ").text(endpoint);
     sql.push(" AND identity = ").text(identity).push(" AND identity_type IS ");
     sql.bind(Param::optional_text(identity_type.map(IdentityType::as_str)));
-    sql.push(" AND state IN ('pending', 'download', 'connect') AND expires_at > ").integer(now);
+    sql.push(" AND ").push(OPENABLE).push(" AND expires_at > ").integer(now);
     sql.push(" AND EXISTS (SELECT 1 FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = agent_approvals.endpoint WHERE k.account = agent_approvals.account AND ");
     sql.guard().push(") RETURNING id");
     sql.finish()
@@ -228,7 +233,9 @@ pub fn send_by_app(
 /// Opens the page with the app's secret, once, in the browser that opened the link.
 pub fn open_by_secret(step: Step<'_>, secret_hash: &str) -> Statement {
     statement(
-        "UPDATE agent_approvals SET secret_hash = NULL, claimed_by = ?4 WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state IN ('pending', 'download', 'connect') AND secret_expires_at > ?5 AND expires_at > ?5",
+        format!(
+            "UPDATE agent_approvals SET secret_hash = NULL, claimed_by = ?4 WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND {OPENABLE} AND secret_expires_at > ?5 AND expires_at > ?5"
+        ),
         step.params(secret_hash),
     )
 }
@@ -241,7 +248,9 @@ pub fn open_by_provider(
     endpoint: &Endpoint,
 ) -> Statement {
     statement(
-        "UPDATE agent_approvals SET secret_hash = NULL, browser_hash = ?3, claimed_by = ?4 WHERE id = ?1 AND endpoint = ?2 AND identity = ?6 AND identity_type IS ?7 AND state IN ('pending', 'download', 'connect') AND expires_at > ?5 AND EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?2 AND e.type = 'oidc' AND e.updated_at = ?8)",
+        format!(
+            "UPDATE agent_approvals SET secret_hash = NULL, browser_hash = ?3, claimed_by = ?4 WHERE id = ?1 AND endpoint = ?2 AND identity = ?6 AND identity_type IS ?7 AND {OPENABLE} AND expires_at > ?5 AND EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?2 AND e.type = 'oidc' AND e.updated_at = ?8)"
+        ),
         [
             step.params(id),
             vec![

@@ -64,7 +64,7 @@ pub struct Look<'a> {
 
 impl<'a> Look<'a> {
     /// That of the deployment.
-    pub fn of(config: &'a Config) -> Self {
+    pub fn from_config(config: &'a Config) -> Self {
         Self {
             name: config.app_name.as_deref(),
             logo_url: config.app_logo_url.as_deref(),

@@ -2,7 +2,12 @@
 //! the npm package connector-vault-server runs this program, in that package.
 
 use std::env;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
 
 /// The folder of the npm package, which `scripts/lib/run.mjs` sets.
 const PACKAGE: &str = "CONNECTOR_VAULT_PACKAGE";
@@ -15,6 +20,22 @@ pub fn package() -> Option<PathBuf> {
 /// The file of this name in the current folder, or else in the package.
 pub fn shipped(name: &Path) -> PathBuf {
     first(name, package().as_deref())
+}
+
+/// Starts a shipped script with Node, and sends it the request as JSON. Its standard output is piped.
+pub fn start_script(script: &str, request: &impl Serialize) -> Result<Child> {
+    let mut child = Command::new("node")
+        .arg(shipped(Path::new(script)))
+        // Otherwise Node ignores HTTPS_PROXY.
+        .env("NODE_USE_ENV_PROXY", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{script} could not be started"))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(&serde_json::to_vec(request)?)?;
+    }
+    Ok(child)
 }
 
 fn first(name: &Path, package: Option<&Path>) -> PathBuf {

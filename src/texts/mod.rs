@@ -37,12 +37,12 @@ pub struct Wording<'a> {
 
 impl<'a> Wording<'a> {
     pub fn new(config: &'a Config, language: Language) -> Self {
-        Self { language, look: Look::of(config) }
+        Self { language, look: Look::from_config(config) }
     }
 
     /// The same for a user of an account.
     #[must_use]
-    pub fn of(self, own: &'a Branding) -> Self {
+    pub fn for_account(self, own: &'a Branding) -> Self {
         Self { look: self.look.with(own), ..self }
     }
 

@@ -125,7 +125,8 @@ pub(crate) async fn respond<P: Ports>(
     let base = service.config().base_url.as_deref().ok_or_else(Problem::no_route)?;
     let now = crate::ports::Clock::now(ports);
     let own = branding_of(ports, open, id).await?;
-    let wording = Wording::new(service.config(), Language::of_user(None, request)).of(&own);
+    let wording =
+        Wording::new(service.config(), Language::of_user(None, request)).for_account(&own);
     let agents = AgentContext { service, ports, base, id, now, request_id, wording };
     match open {
         Open::AgentResource => agents.resource().await,

@@ -80,7 +80,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     pub(super) fn for_user_of<'b>(&'b self, attempt: &'b Attempt) -> BrowserContext<'b, P> {
         let chosen = attempt.lang().map(|tag| Language::of_tag(&tag).unwrap_or_default());
         let language = chosen.unwrap_or(self.wording.language);
-        let wording = Wording { language, ..self.wording.of(&attempt.branding) };
+        let wording = Wording { language, ..self.wording.for_account(&attempt.branding) };
         BrowserContext { wording, ..*self }
     }
 

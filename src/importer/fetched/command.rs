@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
@@ -21,7 +21,7 @@ use crate::importer::folder::replace;
 use crate::importer::paths::PathFilter;
 use crate::importer::read::Refusal;
 use crate::importer::report::counted;
-use crate::importer::shipped::shipped;
+use crate::importer::shipped::{shipped, start_script};
 use crate::importer::{hash, source, text};
 
 /// The script that downloads documents.
@@ -216,17 +216,7 @@ impl FetchArgs {
         let keep = pins.map(|pin| pin.sha256.as_str());
         let keep = keep.chain(reported.values().map(|record| record.sha256.as_str())).collect();
         let request = Request { cache: &cache.0, within: self.within, keep, addresses };
-        let mut child = Command::new("node")
-            .arg(shipped(Path::new(SCRIPT)))
-            // Otherwise Node ignores HTTPS_PROXY.
-            .env("NODE_USE_ENV_PROXY", "1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("{SCRIPT} could not be started"))?;
-        if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(&serde_json::to_vec(&request)?)?;
-        }
+        let mut child = start_script(SCRIPT, &request)?;
         let stdout = child.stdout.take().context("its output")?;
         for line in BufReader::new(stdout).lines() {
             let FetchResult { address, sha256, error } = serde_json::from_str(&line?)?;

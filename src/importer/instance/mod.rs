@@ -7,9 +7,8 @@ mod routes;
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, ValueEnum};
@@ -22,7 +21,7 @@ use super::fetched::describe::describe;
 use super::fetched::{FetchedDocument, PathFilter};
 use super::folder::{Folder, replace};
 use super::report::counted;
-use super::shipped::shipped;
+use super::shipped::start_script;
 use super::source::read_text;
 use super::{add, hash};
 use crate::targets::Targets;
@@ -193,18 +192,7 @@ impl ImportInstanceArgs {
         }
         let file = folder.join("download");
         let request = Request { url: &url, headers, local: is_local(), file: &file };
-        let mut child = Command::new("node")
-            .arg(shipped(Path::new(SCRIPT)))
-            // Otherwise Node ignores HTTPS_PROXY.
-            .env("NODE_USE_ENV_PROXY", "1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("{SCRIPT} could not be started"))?;
-        if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(&serde_json::to_vec(&request)?)?;
-        }
-        let output = child.wait_with_output()?;
+        let output = start_script(SCRIPT, &request)?.wait_with_output()?;
         ensure!(output.status.success(), "{SCRIPT} failed");
         let Response { error } = serde_json::from_slice(&output.stdout)?;
         if let Some(error) = error {

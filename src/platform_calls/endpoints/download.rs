@@ -278,7 +278,7 @@ pub(crate) async fn respond<P: Ports>(
             let select = select_of_account(place.account, place.environment);
             let own = first_row(&ports.batch(vec![select]).await?, 0)?.unwrap_or_default();
             let call = (&place, &found.sealed);
-            repeat(service, ports, &request.origin, call, &wording.of(&own)).await
+            repeat(service, ports, &request.origin, call, &wording.for_account(&own)).await
         }
         None => Ok(gone(&wording)),
     }

@@ -184,7 +184,7 @@ export function connectAttacks(fixture) {
           if (reader === owner) assert.equal(response.status, 200);
           else assert.deepEqual([response.status, response.json.code], [404, "attempt_not_found"]);
         }
-      // In one browser, each state leads to the account that started it, whatever the code.
+      // Even in one browser, a state continues only the attempt of the account that started it, whatever the code is.
       const states = [mine, theirs, lives].map(({ back }) => new URL(back).searchParams.get("state"));
       await openCallback(visitor, changed(mine.back, { state: states[1] }));
       const connection = await otherApp.connected(theirs.id);

@@ -5,6 +5,7 @@ import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
 import { type Provider, ProviderFields, providerRequest } from "../components/provider-fields";
+import { SaveButtons } from "../components/save-buttons";
 import { Select } from "../components/select";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useValidatedForm } from "../components/use-validated-form";
@@ -68,7 +69,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
       onSaved();
     },
   });
-  const { error, isPending } = saving;
+  const { error } = saving;
   const { form, faults, edit, submit } = useValidatedForm(saving, vault.agentSignIn.validateSet(request));
   return (
     <form class="section" ref={form} onSubmit={submit(saving.run)} noValidate autocomplete="off">
@@ -128,14 +129,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
         Agents have at most the scopes of the key that you are signed in with, and only until it expires or is revoked.
       </p>
       {error && <FormError error={error} hint="It may not have been saved. Check the page before you try again." />}
-      <div class="buttons">
-        <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
-          Cancel
-        </button>
-        <button type="submit" class="primary" aria-disabled={isPending}>
-          {isPending ? "Saving…" : "Save"}
-        </button>
-      </div>
+      <SaveButtons saving={saving} onCancel={onClose} />
     </form>
   );
 }

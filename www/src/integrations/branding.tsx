@@ -9,6 +9,7 @@ import { Logo } from "../components/logo";
 import { Modal } from "../components/modal";
 import { pageHeading } from "../components/page";
 import { QueryView } from "../components/query-view";
+import { SaveButtons } from "../components/save-buttons";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useValidatedForm } from "../components/use-validated-form";
 import { textColorOn } from "../connect/branding";
@@ -120,7 +121,7 @@ function Form({ branding, onClose, onSaved }: FormProps) {
     url: values.url.trim() || null,
   };
   const saving = useSingleFlight({ mutationFn: () => vault.branding.set(request), onSuccess: onSaved });
-  const { error, isPending } = saving;
+  const { error } = saving;
   const { form, faults, edit, submit } = useValidatedForm(saving, vault.branding.validateSet(request));
   const change = (changes: Partial<typeof values>) => edit(() => setValues({ ...values, ...changes }));
   const choose = async (file: File | undefined) => {
@@ -178,14 +179,7 @@ function Form({ branding, onClose, onSaved }: FormProps) {
         onInput={(url) => change({ url })}
       />
       {error && <FormError error={error} />}
-      <div class="buttons">
-        <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
-          Cancel
-        </button>
-        <button type="submit" class="primary" aria-disabled={isPending}>
-          {isPending ? "Saving…" : "Save"}
-        </button>
-      </div>
+      <SaveButtons saving={saving} onCancel={onClose} />
     </form>
   );
 }

@@ -4,6 +4,7 @@ import { faultAt } from "../components/faults";
 import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
+import { SaveButtons } from "../components/save-buttons";
 import { ScopeCheckboxes } from "../components/scope-checkboxes";
 import { type Provider, ProviderFields, providerRequest } from "../components/provider-fields";
 import { Select } from "../components/select";
@@ -65,7 +66,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
     roles: Object.fromEntries(roles.map(({ name, scopes }) => [name.trim(), scopes])),
   };
   const saving = useSingleFlight({ mutationFn: () => vault.consoleSignIn.set(request), onSuccess: onSaved });
-  const { error, isPending } = saving;
+  const { error } = saving;
   const names = roles.map(({ name }) => name.trim());
   const nameFault = (index: number) => {
     if (names[index] === "") return "Enter a value of the claim.";
@@ -171,14 +172,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
         People have access only until the key that you are signed in with expires or is revoked.
       </p>
       {error && <FormError error={error} hint="It may not have been saved. Check the page before you try again." />}
-      <div class="buttons">
-        <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
-          Cancel
-        </button>
-        <button type="submit" class="primary" aria-disabled={isPending}>
-          {isPending ? "Saving…" : "Save"}
-        </button>
-      </div>
+      <SaveButtons saving={saving} onCancel={onClose} />
     </form>
   );
 }

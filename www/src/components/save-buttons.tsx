@@ -1,0 +1,19 @@
+import type { useSingleFlight } from "./use-single-flight";
+
+/** The buttons of a form that saves. Neither does anything while it does. */
+export const SaveButtons = ({
+  saving,
+  onCancel,
+}: {
+  saving: Pick<ReturnType<typeof useSingleFlight>, "isPending" | "isInFlight">;
+  onCancel: () => void;
+}) => (
+  <div class="buttons">
+    <button type="button" aria-disabled={saving.isPending} onClick={() => !saving.isInFlight() && onCancel()}>
+      Cancel
+    </button>
+    <button type="submit" class="primary" aria-disabled={saving.isPending}>
+      {saving.isPending ? "Saving…" : "Save"}
+    </button>
+  </div>
+);
