@@ -1,4 +1,4 @@
-//! The documents of this project, in `documents/`: small ones about well-known platforms whose makers publish none.
+//! The documents of this project, in `documents/`: small ones about well-known platforms.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,19 +15,49 @@ use super::support::{NoProgress, folder, platforms_of};
 
 /// The number of operations of each document.
 const OPERATIONS: &[(&str, usize)] = &[
+    ("acuity-scheduling", 18),
+    ("anthropic", 9),
+    ("azure-devops-services", 38),
+    ("bigcommerce", 37),
+    ("brevo", 38),
     ("calendly", 37),
+    ("campaign-monitor", 37),
+    ("clio", 26),
+    ("cloudconvert", 9),
+    ("cloudflare", 38),
     ("confluence", 33),
     ("contentful", 36),
+    ("databricks", 40),
+    ("easypost", 32),
+    ("fastly", 31),
     ("freshdesk", 31),
+    ("gocardless", 34),
+    ("groq", 16),
+    ("gumroad", 19),
     ("harvest", 36),
     ("help-scout", 32),
+    ("heroku", 38),
+    ("jotform", 25),
     ("linkedin", 21),
+    ("meraki", 39),
+    ("mixpanel", 29),
+    ("patreon", 7),
+    ("perplexity", 9),
     ("reddit", 30),
     ("salesforce", 35),
+    ("segment", 33),
+    ("shippo", 27),
+    ("snowflake", 31),
+    ("supabase", 35),
     ("todoist", 30),
+    ("twitch", 40),
     ("typeform", 22),
+    ("vultr", 39),
+    ("webflow", 39),
     ("woocommerce", 29),
     ("wordpress-site", 36),
+    ("wordpress", 32),
+    ("wrike", 28),
 ];
 
 /// A document of the operator.
