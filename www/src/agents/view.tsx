@@ -6,6 +6,7 @@ import { Notice } from "../components/notice";
 import { Page, pageHeading } from "../components/page";
 import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
+import { SearchField } from "../components/search-field";
 import { ShowOlder } from "../components/show-older";
 import { Snippet } from "../components/snippet";
 import { useSession } from "../session/session";
@@ -153,26 +154,24 @@ function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => 
 
 function Grants({ onRevoke }: { onRevoke: ((grant: AgentGrant) => void) | undefined }) {
   const [identity, setIdentity] = useState("");
-  const query = useGrants(identity.trim());
+  const query = useGrants(identity);
   const grants = query.data?.pages.flatMap(({ rows }) => rows) ?? [];
   return (
     <section class="section" aria-labelledby="grants">
       <h2 id="grants">Grants</h2>
-      <input
-        type="search"
-        aria-label="Filter by identity"
-        placeholder="Exact identity"
-        autocomplete="off"
-        spellcheck={false}
-        value={identity}
-        onInput={({ currentTarget }) => setIdentity(currentTarget.value)}
-      />
+      <div class="filters">
+        <SearchField
+          label="Identity"
+          placeholder="Exact identity"
+          value={identity}
+          maxLength={255}
+          onChange={setIdentity}
+        />
+      </div>
       <QueryView query={query} name="grants" rows={2}>
         {() =>
           grants.length === 0 ? (
-            <EmptyState
-              title={identity.trim() === "" ? "No user has granted anything yet" : "This identity has no grants"}
-            />
+            <EmptyState title={identity === "" ? "No user has granted anything yet" : "This identity has no grants"} />
           ) : (
             <>
               <ul class="keys" aria-label="Grants">

@@ -17,7 +17,12 @@ export function useClients(isEnabled = true) {
   return useQuery<OauthClient[]>({
     queryKey: CLIENTS_KEY,
     enabled: isEnabled,
-    queryFn: ({ signal }) => collectAll(vault.oauthClients.list({ limit: PAGE_SIZE }, { signal })),
+    queryFn: async ({ signal }) => {
+      const clients = await collectAll(vault.oauthClients.list({ limit: PAGE_SIZE }, { signal }));
+      // Of a platform's, the one without a name of its own is shown first.
+      const isNamed = ({ name }: OauthClient) => Number(name !== DEFAULT_CLIENT);
+      return clients.sort((a, b) => a.platform.localeCompare(b.platform) || isNamed(a) - isNamed(b));
+    },
   });
 }
 
