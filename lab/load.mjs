@@ -1,6 +1,6 @@
-// `npm run lab -- load [--minutes 10] [--connections 100000] [--callers 8] [--packaged]`: sends requests from several callers to the
-// built Worker on the local runtime, or to what `connector-vault-server start` serves, and compares every response with a model of
-// the vault.
+// `npm run lab -- load [--minutes 10] [--connections 100000] [--callers 8] [--rate N] [--packaged]`: sends requests from several
+// callers to the built Worker on the local runtime, or to what `connector-vault-server start` serves, and compares every response
+// with a model of the vault. `--rate`: at most this many requests a second in total, so that the machine can do other work.
 //
 // Of the requests, 70 % are lists, 10 % single connections, 10 % the catalog, 5 % writes and 5 % credentials. Prints the requests
 // per second, the median and 99th percentile of their times, and the memory of the isolate after the first and the last minute.
@@ -8,6 +8,7 @@
 import { cpSync } from "node:fs";
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { ACCOUNT, storage } from "./bench/vault-storage.mjs";
 import { buildSite } from "../scripts/build-site.mjs";
@@ -25,7 +26,7 @@ const SHARES = { list: 70, read: 10, catalog: 10, write: 5, credentials: 5 };
 const WITH_CREDENTIALS = 50;
 
 function options() {
-  const defaults = { minutes: "10", connections: "100000", callers: "8" };
+  const defaults = { minutes: "10", connections: "100000", callers: "8", rate: "Infinity" };
   const { values: given } = parseArgs({
     options: {
       ...Object.fromEntries(
@@ -44,6 +45,17 @@ function options() {
 function kind() {
   let at = randomInt(100);
   return Object.keys(SHARES).find((name) => (at -= SHARES[name]) < 0);
+}
+
+/** Returns a function that waits so that it returns at most `rate` times a second. */
+function pace(rate) {
+  let next = 0;
+  return async () => {
+    const now = performance.now();
+    const at = Math.max(next, now);
+    next = at + 1000 / rate;
+    if (at > now) await sleep(at - now);
+  };
 }
 
 const percentile = (values, share) => values[Math.min(values.length - 1, Math.floor((values.length * share) / 100))];
@@ -69,7 +81,7 @@ async function startPackaged(state) {
 }
 
 await main(async () => {
-  const { minutes, connections, callers, packaged } = options();
+  const { minutes, connections, callers, rate, packaged } = options();
   await buildWorker(await setup());
   const program = await nativeCli();
   await importCatalog(program);
@@ -141,6 +153,7 @@ await main(async () => {
       },
     };
     took.length = 0;
+    const keepRate = pace(rate);
     const start = Date.now();
     const end = start + minutes * 60_000;
     const part = (end - start) / Math.max(2, minutes);
@@ -151,6 +164,7 @@ await main(async () => {
         Array.from({ length: callers }, async (_, at) => {
           const caller = model.caller(at);
           while (Date.now() < end) {
+            await keepRate();
             const what = kind();
             await work[what](caller);
             count[what] += 1;
