@@ -26,6 +26,9 @@ pub struct AgentRequest {
     /// SHA-256 of the browser's cookie.
     #[serde(rename = "b")]
     pub browser_hash: String,
+    /// When the sign-in was configured. A code goes only to the provider that issued it.
+    #[serde(rename = "v")]
+    pub configured_at: u64,
     #[serde(flatten)]
     pub purpose: Purpose,
     /// When it expires, in milliseconds since 1970-01-01 UTC.
@@ -98,6 +101,7 @@ mod tests {
             endpoint: "e".into(),
             id: "i".into(),
             browser_hash: "b".into(),
+            configured_at: 1,
             purpose,
             expires_at: 10,
         }

@@ -5,10 +5,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::client::OauthClient;
 use super::presets::Presets;
+use crate::auth::key::hash;
 use crate::branding::Branding;
+use crate::catalog::detail::OAuth2;
 use crate::ports::StorageError;
 use crate::terms::{AttemptStatus, Environment, IdentityType};
+use crate::util::json;
 
 /// How long an attempt is open, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
@@ -30,6 +34,18 @@ pub struct AttemptSecrets {
     pub verifier: Option<String>,
     /// The values of the method's fields.
     pub fields: BTreeMap<String, String>,
+    /// [`code_parties`] when the attempt started.
+    pub parties: String,
+    /// The token of the connect window, if the attempt started there: with it, a failed one can be repeated.
+    pub window: Option<String>,
+}
+
+/// Identifies who issues the code of an attempt, and who receives it: the platform's endpoints, and the OAuth client as it is
+/// stored. A code goes only to the server that issued it, even if the operator has changed the platform's endpoints since.
+pub fn code_parties(oauth: &OAuth2, client: &OauthClient) -> String {
+    let endpoints = [oauth.issuer.as_deref(), oauth.authorization_url.as_deref()];
+    let client = (&client.client_id, client.updated_at);
+    hash(&json::text(&(endpoints, &oauth.token_url, client)))
 }
 
 impl fmt::Debug for AttemptSecrets {
@@ -254,6 +270,8 @@ mod tests {
             state: "s".to_owned(),
             verifier: None,
             fields: [("a".to_owned(), "b".to_owned())].into(),
+            parties: String::new(),
+            window: None,
         };
         assert_eq!(format!("{secrets:?}"), "AttemptSecrets(…)");
     }

@@ -22,6 +22,9 @@ pub struct ConsoleRequest {
     /// SHA-256 of the browser's cookie.
     #[serde(rename = "b")]
     pub browser_hash: String,
+    /// When the sign-in was configured. A code goes only to the provider that issued it.
+    #[serde(rename = "v")]
+    pub configured_at: u64,
     /// When it was made, in milliseconds since 1970-01-01 UTC.
     #[serde(rename = "t")]
     pub created_at: u64,
@@ -51,6 +54,7 @@ mod tests {
             sign_in: "s".into(),
             id: "i".into(),
             browser_hash: "b".into(),
+            configured_at: 1,
             created_at: 5,
         };
         let secrets = SessionSecrets::new(&"s".repeat(32), "");

@@ -412,11 +412,11 @@ texts! {
         "Este inicio de sesión ya no es válido",
         "このログインは無効になりました";
     SIGN_IN_EXPIRED_WHY:
-        "It was already completed, has expired, or was started in another browser. Your agent got no access.",
-        "Sie wurde bereits abgeschlossen, ist abgelaufen oder wurde in einem anderen Browser begonnen. Ihr Agent hat keinen Zugriff erhalten.",
-        "Elle est déjà terminée, a expiré ou a été commencée dans un autre navigateur. Votre agent n’a pas obtenu d’accès.",
-        "Ya se ha completado, ha caducado o se ha iniciado en otro navegador. Su agente no ha obtenido acceso.",
-        "すでに完了しているか、有効期限が切れているか、別のブラウザーで始められたものです。エージェントにアクセス権は与えられていません。";
+        "It was already completed, has expired, or was started in another browser, or the app's sign-in has changed. Your agent got no access.",
+        "Sie wurde bereits abgeschlossen, ist abgelaufen oder wurde in einem anderen Browser begonnen, oder die Anmeldung bei der App wurde geändert. Ihr Agent hat keinen Zugriff erhalten.",
+        "Elle est déjà terminée, a expiré ou a été commencée dans un autre navigateur, ou la connexion à l’application a changé. Votre agent n’a pas obtenu d’accès.",
+        "Ya se ha completado, ha caducado o se ha iniciado en otro navegador, o ha cambiado el inicio de sesión de la aplicación. Su agente no ha obtenido acceso.",
+        "すでに完了しているか、有効期限が切れているか、別のブラウザーで始められたものか、アプリのログインが変更されています。エージェントにアクセス権は与えられていません。";
     SIGN_IN_EXPIRED_NEXT:
         "Go back to your agent and connect it again.",
         "Kehren Sie zu Ihrem Agenten zurück und verbinden Sie ihn noch einmal.",

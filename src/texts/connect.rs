@@ -192,6 +192,12 @@ texts! {
         "Revenir à {theApp}",
         "Volver a {theApp}",
         "{theApp}に戻る";
+    TRY_AGAIN:
+        "Try again",
+        "Erneut versuchen",
+        "Réessayer",
+        "Reintentar",
+        "もう一度試す";
     GO_BACK_TO_THE_APP:
         "Go back to the app",
         "Zurück zur App",

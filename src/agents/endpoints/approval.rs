@@ -53,7 +53,8 @@ impl<P: Ports> AgentContext<'_, P> {
         self.check_rate(id.as_str()).await?;
         let endpoint = self.require_endpoint().await?;
         let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
-        let signed = self.sign(Purpose::Approval { id: id.as_str().to_owned() }, &cookie)?;
+        let purpose = Purpose::Approval { id: id.as_str().to_owned() };
+        let signed = self.sign(&endpoint, purpose, &cookie)?;
         self.sign_in(&endpoint, &signed, &cookie).await
     }
 

@@ -66,7 +66,7 @@ impl<P: Ports> AgentContext<'_, P> {
                     challenge: challenge.to_owned(),
                     access,
                 };
-                let signed = self.sign(Purpose::Access(access_request), &cookie)?;
+                let signed = self.sign(&endpoint, Purpose::Access(access_request), &cookie)?;
                 if signed.len() > MAX_REQUEST {
                     let what = "`state` and `redirect_uri` are too long.";
                     return Ok(self.refuse(uri, state, ("invalid_request", what)));
@@ -158,11 +158,17 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 
     /// Signs a request of this endpoint for the browser with this cookie.
-    pub(super) fn sign(&self, purpose: Purpose, cookie: &str) -> Result<String, Problem> {
+    pub(super) fn sign(
+        &self,
+        endpoint: &Endpoint,
+        purpose: Purpose,
+        cookie: &str,
+    ) -> Result<String, Problem> {
         let request = AgentRequest {
             endpoint: self.id.to_owned(),
             id: self.ports.uuid(),
             browser_hash: hash(cookie),
+            configured_at: endpoint.updated_at,
             purpose,
             expires_at: self.now.saturating_add(LIFETIME_MS),
         };

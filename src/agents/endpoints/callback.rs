@@ -54,7 +54,8 @@ impl<P: Ports> AgentContext<'_, P> {
             .filter(|it| it.endpoint == self.id && it.browser_hash == hash(cookie));
         let Some(agent_request) = agent_request else { return Ok(self.sign_in_expired_page()) };
         let endpoint = self.require_endpoint().await?;
-        if endpoint.r#type != Some(SignInType::Oidc) {
+        let is_current = endpoint.updated_at == agent_request.configured_at;
+        if endpoint.r#type != Some(SignInType::Oidc) || !is_current {
             return Ok(self.sign_in_expired_page());
         }
         let Some(code) = query.get("code") else {

@@ -30,7 +30,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
         self.check_rate(&hash(&cookie)).await?;
         let endpoint = self.require_endpoint().await?;
-        let signed = self.sign(Purpose::Grants { lists: true }, &cookie)?;
+        let signed = self.sign(&endpoint, Purpose::Grants { lists: true }, &cookie)?;
         self.sign_in(&endpoint, &signed, &cookie).await
     }
 

@@ -1,7 +1,7 @@
 //! `GET /connect/callback`: the platform redirects the user back.
 
 use super::failure::{
-    AttemptFailure, account_mismatch, authorization_failure, exchange_failure,
+    AttemptFailure, account_mismatch, authorization_failure, can_repeat, exchange_failure,
     missing_platform_value, next_step, nothing_written, platform_error_suffix, reason,
     unexpected_account,
 };
@@ -15,7 +15,9 @@ use crate::audit::statements::by_person;
 use crate::auth::key::hash;
 use crate::auth::statements::select_forward;
 use crate::catalog::detail::{AuthMethod, OAuth2, Server, SourceKind};
-use crate::connect::attempt::{Attempt, AttemptErrorCode, AttemptSecrets, Status, StoredStatus};
+use crate::connect::attempt::{
+    Attempt, AttemptErrorCode, AttemptSecrets, Status, StoredStatus, code_parties,
+};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::{ResolvedOAuth, apply_platform_values};
@@ -126,7 +128,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         };
         let code = failed.code.as_str();
         end(self.ports, &attempt.id, self.request_id, code, &failed.detail).await?;
-        Ok(pages.failed_page(request, &attempt, &name, &failed))
+        let again = self.url_to_repeat(&attempt).filter(|_| can_repeat(failed.code));
+        Ok(pages.failed_page(request, &attempt, (&name, again), &failed))
     }
 
     /// The hash of the state of this browser's last attempt, from its cookie.
@@ -187,10 +190,7 @@ impl<P: Ports> BrowserContext<'_, P> {
                 "The app's settings for this platform have changed since you started. Start again.";
             Ok(Err(AttemptFailure::new(AttemptErrorCode::Changed, detail)))
         };
-        // The client must not have changed since the attempt started, since the code belongs to that client.
-        let client = client.filter(|client| {
-            client.is_for(&attempt.auth_method) && client.updated_at <= attempt.created_at
-        });
+        let client = client.filter(|client| client.is_for(&attempt.auth_method));
         let (Some(client), Some(mut secrets)) = (client, self.secrets(attempt)?) else {
             return changed();
         };
@@ -198,6 +198,9 @@ impl<P: Ports> BrowserContext<'_, P> {
         let Some((method, oauth)) = method.and_then(|it| Some((it, it.oauth2()?))) else {
             return changed();
         };
+        if secrets.parties != code_parties(oauth, &client) {
+            return changed();
+        }
         // Some platforms name the selected company (`QuickBooks`' `realmId`) or the server of the account in the redirect.
         let (place, variables) =
             ((method, oauth, connector.servers.as_slice()), client.variables());
@@ -379,7 +382,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             Status::Failed { code, detail } => {
                 let code = AttemptErrorCode::ALL.into_iter().find(|known| known.as_str() == code);
                 let code = code.unwrap_or(AttemptErrorCode::Interrupted);
-                self.failed_page(request, attempt, name, &AttemptFailure { code, detail })
+                self.failed_page(request, attempt, (name, None), &AttemptFailure { code, detail })
             }
             Status::Pending if attempt.status == StoredStatus::Exchanging => {
                 let page = self.page(409, &connect::ONE_MOMENT, &[&connect::IN_ANOTHER_TAB], &[]);
@@ -402,7 +405,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         &self,
         request: &Request,
         attempt: &Attempt,
-        name: &str,
+        (name, again): (&str, Option<String>),
         failed: &AttemptFailure,
     ) -> Response {
         let heading = match failed.code {
@@ -417,6 +420,10 @@ impl<P: Ports> BrowserContext<'_, P> {
             _ => page.detail = Some(failed.detail.clone()),
         }
         page.notification = Some(notification(request, attempt, "failed"));
+        // With a return URL, the app's own page shows the failure.
+        if let Some(url) = again.filter(|_| attempt.return_url.is_none()) {
+            page.links.push((url, self.wording.say(&connect::TRY_AGAIN, &[])));
+        }
         self.with_return_link(page, attempt).response()
     }
 }

@@ -127,6 +127,21 @@ pub(super) const fn reason(code: AttemptErrorCode) -> &'static Text {
     }
 }
 
+/// Whether the user can succeed in another attempt.
+pub(super) const fn can_repeat(code: AttemptErrorCode) -> bool {
+    use AttemptErrorCode as Failure;
+    matches!(
+        code,
+        Failure::Denied
+            | Failure::AccountMismatch
+            | Failure::CodeRejected
+            | Failure::PlatformUnavailable
+            | Failure::InvalidResponse
+            | Failure::Changed
+            | Failure::Interrupted
+    )
+}
+
 /// The next step for the user.
 pub(super) const fn next_step(code: AttemptErrorCode) -> &'static Text {
     match code {

@@ -24,7 +24,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::Kind;
 use crate::catalog::logos::FOLDER;
 use crate::catalog::reader::Catalog;
-use crate::connect::attempt::{Attempt, AttemptSecrets, Status};
+use crate::connect::attempt::{Attempt, AttemptSecrets, Status, code_parties};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::ResolvedOAuth;
@@ -195,8 +195,12 @@ impl<P: Ports> BrowserContext<'_, P> {
             expires_at: attempt.expires_at,
             grant: None,
         };
-        let code =
-            self.config.sessions.sign_code(&token, &attempt.id).ok_or_else(no_session_secret)?;
+        self.window_url(attempt, &token).map(Response::see_other).ok_or_else(no_session_secret)
+    }
+
+    /// The URL at which the connect window exchanges a code for this token. Returns `None` without a signing secret.
+    fn window_url(&self, attempt: &Attempt, token: &Token) -> Option<String> {
+        let code = self.config.sessions.sign_code(token, &attempt.id)?;
         let mut url = format!("/connect#code={code}&platform={}", encode(&attempt.platform));
         let connection = (attempt.reconnects == 1).then_some(&attempt.connection_id);
         for (name, value) in
@@ -206,7 +210,14 @@ impl<P: Ports> BrowserContext<'_, P> {
                 url.extend(["&", name, "=", &encode(value)]);
             }
         }
-        Ok(Response::see_other(url))
+        Some(url)
+    }
+
+    /// The URL at which the connect window repeats an attempt that started there, with the same token. Returns `None` when the
+    /// token has expired. The page of the URL belongs to the browser of the attempt.
+    pub(super) fn url_to_repeat(&self, attempt: &Attempt) -> Option<String> {
+        let token = self.config.sessions.verify(&self.secrets(attempt).ok()??.window?)?;
+        self.window_url(attempt, &token).filter(|_| self.now < token.expires_at)
     }
 
     /// Rejects a secret that this service did not generate, without a database query. Fails if the secret is used too often.
@@ -290,9 +301,13 @@ impl<P: Ports> BrowserContext<'_, P> {
         connector: &Connector,
         attempt: &Attempt,
         secrets: &AttemptSecrets,
+        client: &OauthClient,
     ) -> Option<ResolvedOAuth> {
         let method = connector.find_method(&attempt.auth_method)?;
         let Kind::OAuth2(oauth) = &method.kind else { return None };
+        if secrets.parties != code_parties(oauth, client) {
+            return None;
+        }
         let value = |name: &str| secrets.fields.get(name).map(String::as_str);
         ResolvedOAuth::before_sign_in(oauth, self.config.targets(), value).ok()
     }
@@ -331,7 +346,9 @@ impl<P: Ports> BrowserContext<'_, P> {
         let (Some(connector), Some(secrets), Some(client)) = (connector, secrets, client) else {
             return Ok(None);
         };
-        let Some(resolved) = self.resolve(&connector, attempt, &secrets) else { return Ok(None) };
+        let Some(resolved) = self.resolve(&connector, attempt, &secrets, &client) else {
+            return Ok(None);
+        };
         let Some(endpoint) = &resolved.authorization_url else { return Ok(None) };
         let scopes = attempt.scopes();
         let verifier = secrets.verifier.and_then(Verifier::parse);

@@ -34,7 +34,7 @@ pub struct Page {
     pub app: Option<String>,
     pub app_logo: Option<String>,
     pub app_color: Option<String>,
-    /// The app's URL. Pages without another link, button or form link to it.
+    /// The app's URL. Pages without a button, a form or a link to another page of the app link to it.
     pub app_url: Option<String>,
     /// The label of that link.
     pub go_back: String,
@@ -125,7 +125,8 @@ impl Page {
             let _ = writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
         }
         let asks = self.button.is_some() || self.form.is_some();
-        let home = self.app_url.as_ref().filter(|_| self.links.is_empty() && !asks);
+        let is_own = |(url, _): &(String, String)| url.starts_with('/');
+        let home = self.app_url.as_ref().filter(|_| self.links.iter().all(is_own) && !asks);
         let home = home.map(|url| (url.clone(), self.go_back.clone()));
         for (url, text) in self.links.iter().chain(&home) {
             let (url, text) = (escape(url), escape(text));

@@ -10,6 +10,7 @@ use crate::auth::restriction::TokenRestriction;
 use crate::auth::{Caller, Principal};
 use crate::catalog::detail::{AuthMethod, Grant, Kind, OAuth2};
 use crate::catalog::reader::Catalog;
+use crate::connect::attempt::code_parties;
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::presets::Presets;
@@ -484,8 +485,9 @@ impl ConnectRequest<'_> {
         let scopes = scopes.unwrap_or_else(|| client.scopes());
         match oauth.grant {
             Grant::AuthorizationCode => {
-                let pkce = Some(client.pkce.unwrap_or(oauth.pkce));
-                self.start_attempt(ports, pkce, &scopes, return_url).await
+                let pkce = client.pkce.unwrap_or(oauth.pkce);
+                let at_platform = Some((pkce, code_parties(oauth, &client)));
+                self.start_attempt(ports, at_platform, &scopes, return_url).await
             }
             Grant::ClientCredentials | Grant::AccountCredentials => {
                 self.store_client_credentials(ports, &resolved, &client, scopes).await

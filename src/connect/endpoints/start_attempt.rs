@@ -58,12 +58,13 @@ struct PendingAttempt<'a> {
 }
 
 impl ConnectRequest<'_> {
-    /// Stores an attempt and returns its link. The link leads to the platform, or to the connect window if `pkce` is `None`:
-    /// there the user enters secrets, which must not be sent through a chat.
+    /// Stores an attempt and returns its link. The link leads to the platform, with PKCE or not and with these
+    /// [`code_parties`](crate::connect::attempt::code_parties), or to the connect window if `at_platform` is `None`: there the
+    /// user enters secrets, which must not be sent through a chat.
     pub(super) async fn start_attempt<P: Ports>(
         self,
         ports: &Metered<'_, P>,
-        pkce: Option<Pkce>,
+        at_platform: Option<(Pkce, String)>,
         scopes: &[String],
         return_url: Option<String>,
     ) -> Result<Response, Problem> {
@@ -75,20 +76,33 @@ impl ConnectRequest<'_> {
             secret.map(|secret| shard.mark(secret)).ok_or_else(no_vault_keys)
         };
         let (id, link) = (ports.uuid(), secret(Purpose::Link)?);
-        let takes_pkce = pkce == Some(Pkce::S256);
-        let secrets = AttemptSecrets {
-            state: secret(Purpose::State)?,
-            verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),
-            fields: self.values.clone(),
-        };
-        let seal = |_| self.seal(&id, &secrets, ports);
-        let sealed = pkce.map(seal).transpose()?;
+        let state = secret(Purpose::State)?;
+        let state_hash = hash(&state);
         // The connect window of this service starts attempts in the user's browser, so they are bound to it without another
         // confirmation.
         let is_window = context.caller.token().is_some() && is_own_page(request);
         let keys = &context.config().vault_keys;
         let cookie = Browser::authenticated(request, keys).filter(|_| is_window);
-        let expires_at = context.now.saturating_add(LIFETIME_MS);
+        let session = context.caller.token().filter(|token| token.grant.is_none());
+        let mut expires_at = context.now.saturating_add(LIFETIME_MS);
+        if let (None, Some(token)) = (&at_platform, session) {
+            // The window gets a token that is valid as long as the attempt. It must not outlive the one that started it.
+            expires_at = expires_at.min(token.expires_at);
+        }
+        let sessions = &context.config().sessions;
+        let seal = |(pkce, parties)| {
+            let verifier = (pkce == Pkce::S256).then(|| Verifier::generate(ports));
+            let secrets = AttemptSecrets {
+                state,
+                verifier: verifier.map(|verifier| verifier.as_str().to_owned()),
+                fields: self.values.clone(),
+                parties,
+                // Only for the browser that has the token: anyone may open the link of an attempt that is bound to none.
+                window: session.filter(|_| cookie.is_some()).and_then(|token| sessions.sign(token)),
+            };
+            self.seal(&id, &secrets, ports)
+        };
+        let sealed = at_platform.map(seal).transpose()?;
         let (reconnects, [connection_id, platform, version, description, identity, label], kind) =
             self.connection.attempt_fields();
         let attempt = Attempt {
@@ -123,7 +137,7 @@ impl ConnectRequest<'_> {
             created_at: context.now,
             expires_at,
         };
-        let (link_hash, state_hash, now) = (hash(&link), hash(&secrets.state), context.now);
+        let (link_hash, now) = (hash(&link), context.now);
         let (authorization_url, link) = match context.caller.grant() {
             Some(grant) => {
                 let (url, row) = link_of_agent(context, &attempt, grant, &link, ports)?;

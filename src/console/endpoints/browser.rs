@@ -87,6 +87,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
             sign_in: self.id.to_owned(),
             id: self.ports.uuid(),
             browser_hash: hash(cookie),
+            configured_at: sign_in.updated_at,
             created_at: self.now,
         };
         let state = request.sign(&self.service.config().sessions).ok_or_else(no_session_secret)?;
@@ -145,13 +146,14 @@ impl<P: Ports> ConsoleContext<'_, P> {
         let state = query.get("state").unwrap_or_default();
         let cookie = browser_cookie(request, COOKIE).unwrap_or_default();
         let secrets = &self.service.config().sessions;
-        let of_browser = ConsoleRequest::verify(secrets, state, self.now)
-            .is_some_and(|it| it.sign_in == self.id && it.browser_hash == hash(cookie));
-        if !of_browser {
-            return Ok(self.expired_page().response());
-        }
+        let started = ConsoleRequest::verify(secrets, state, self.now)
+            .filter(|it| it.sign_in == self.id && it.browser_hash == hash(cookie));
+        let Some(started) = started else { return Ok(self.expired_page().response()) };
+        let is_current = |sign_in: &SignIn| {
+            sign_in.r#type == SignInType::Oidc && sign_in.updated_at == started.configured_at
+        };
         let sign_in = match self.sign_in(&hash(cookie)).await? {
-            Ok(sign_in) if sign_in.r#type == SignInType::Oidc => sign_in,
+            Ok(sign_in) if is_current(&sign_in) => sign_in,
             Ok(_) => return Ok(self.expired_page().response()),
             Err(page) => return Ok(page.response()),
         };

@@ -182,6 +182,26 @@ pub fn callback_request() -> (Api, Request) {
 }
 
 #[test]
+fn a_code_is_not_sent_to_a_provider_that_was_configured_later() {
+    let (api, id) = oidc(&json!({}));
+    let (browser, _, access) = at_provider(&api, &id);
+    let (lister, grants) = at_provider_for(&api, &format!("/mcp/{id}/grants"));
+    let link = format!("/mcp/{id}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1");
+    let (approver, approval) = at_provider_for(&api, &link);
+    api.env.wait(1);
+    serve(&api);
+    let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "another"});
+    assert_eq!(send(&api, "PUT", "/v1/agent-sign-in", &sent).status, 200);
+    let received = provide(&api, "token", &[]);
+    for (browser, query) in [(browser, access), (lister, grants), (approver, approval)] {
+        let page = browser.open(&api, &callback(&id, &query));
+        assert_eq!(page.status, 410);
+        assert!(text(&page).contains("the app&#39;s sign-in has changed"), "{}", text(&page));
+    }
+    assert!(received.borrow().is_empty());
+}
+
+#[test]
 fn a_provider_can_require_that_users_approve_calls() {
     for (required, chosen, expected) in [
         (json!({}), "", json!(null)),

@@ -87,6 +87,15 @@ fn api_key(fields: &[Value]) -> Value {
 /// A service whose catalog has these platforms, by name and detail.
 fn api_of(platforms: &[(&str, Value)]) -> Api {
     let api = Api::new(config(&SETTINGS));
+    publish(&api, platforms);
+    for (name, _) in platforms {
+        set_client(&api, name);
+    }
+    api
+}
+
+/// Publishes a catalog with these platforms, by name and detail.
+fn publish(api: &Api, platforms: &[(&str, Value)]) {
     let platform = |(name, detail): &(&str, Value)| {
         let mut all = json!({
             "authMethods": [], "servers": [], "documentationUrl": null, "license": null, "verify": null, "account": null,
@@ -105,10 +114,6 @@ fn api_of(platforms: &[(&str, Value)]) -> Api {
     };
     let platforms: Vec<Platform> = platforms.iter().map(platform).collect();
     api.env.publish_platforms(Sizes::PUBLISHED, &platforms);
-    for platform in &platforms {
-        set_client(&api, &platform.connector.platform);
-    }
-    api
 }
 
 /// A service whose catalog has a platform of `providers.toml`.

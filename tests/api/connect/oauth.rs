@@ -409,6 +409,50 @@ fn codes_are_exchanged_only_with_the_client_that_started() {
     assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
 }
 
+/// An operator publishes other endpoints of a platform, or stores another client within the same millisecond, while a user is
+/// at the platform.
+#[test]
+fn codes_are_sent_only_to_the_server_that_issued_them() {
+    let usual = |more: &Value| ("acme", json!({"authMethods": [oauth("oauth", more)]}));
+    for more in [
+        json!({"tokenUrl": "https://id.new.example/token"}),
+        json!({"authorizationUrl": "https://id.new.example/authorize"}),
+        json!({"issuer": "https://id.new.example"}),
+    ] {
+        let api = api_of(&[usual(&json!({}))]);
+        let (id, browser, state) = followed(&api, &of_ann("acme"));
+        let (_, link) = begin(&api, &of_ann("acme"));
+        publish(&api, &[usual(&more)]);
+        api.env.wait(61_000);
+        script(&api, &[]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        assert_eq!(attempt(&api, &id)["error"]["code"], "changed", "{more}");
+        assert_eq!(api.env.sent.borrow().len(), 0, "{more}");
+        // An attempt that has not reached the platform does not get there.
+        shows(
+            &Browser::default().go(&api, &link),
+            409,
+            "This platform can&#39;t be connected at the moment",
+        );
+    }
+    let api = api_of(&[usual(&json!({}))]);
+    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    publish(&api, &[usual(&json!({"documentationUrl": "https://acme.example/docs"}))]);
+    api.env.wait(61_000);
+    script(&api, &[(200, json!({"access_token": "a"}))]);
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(attempt(&api, &id)["status"], "succeeded");
+
+    let mut of_work = of_ann("acme");
+    of_work["label"] = json!("work");
+    let (id, browser, state) = followed(&api, &of_work);
+    let other = json!({"clientId": "another id", "clientSecret": "another secret"});
+    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &other).status, 200);
+    script(&api, &[]);
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
+}
+
 #[test]
 fn links_need_the_client_that_started() {
     let api = api();

@@ -47,6 +47,79 @@ fn the_return_url_overrides_the_app_url() {
     assert!(!page.contains(HOME), "{page}");
 }
 
+/// The href of a link with this text on a page, in which all ampersands are escaped.
+fn href(page: &str, label: &str) -> Option<String> {
+    let before = page.split_once(&format!("\" rel=\"noreferrer\">{label}</a>"))?.0;
+    Some(before.rsplit_once("<a href=\"")?.1.replace("&amp;", "&"))
+}
+
+#[test]
+fn an_attempt_of_the_window_that_failed_leads_back_to_it_with_the_same_token() {
+    let api = api_with_home();
+    let session = json!({
+        "identity": "ann", "identityType": "user", "platforms": ["acme", "keyed"], "lang": "en",
+        "scopes": ["connections:connect", "catalog:read"], "ttlSeconds": 900,
+    });
+    let token = token(&api, &session);
+    let expires_at = api.env.now.get() + 900_000;
+    let browser = Browser::default();
+    browser.get(&api, "/connect");
+    let page_after = |sent: &Value, error: &str| {
+        let request = as_token(&token, "POST", "/v1/vault/connect", sent);
+        let request = with_header(request, "origin", ORIGIN);
+        let request = with_header(request, "sec-fetch-site", "same-origin");
+        let cookie = browser.cookie.borrow().clone().unwrap();
+        let started = body(&api.send(&with_header(request, "cookie", &cookie)));
+        let link = started["authorizationUrl"].as_str().unwrap();
+        let response = browser.get(&api, link);
+        let location = response.header("location").unwrap();
+        let state = value_of(&pairs(location.split_once('?').unwrap().1), "state").unwrap();
+        let back = format!("error={error}&state={state}");
+        (text(&browser.back(&api, &back)), text(&browser.back(&api, &back)))
+    };
+    let acme = json!({"platform": "acme"});
+    let (page, again) = page_after(&acme, "access_denied");
+    assert!(page.contains(HOME), "{page}");
+    let url = href(&page, "Try again").unwrap();
+    let (code, rest) = url.strip_prefix("/connect#code=").unwrap().split_once('&').unwrap();
+    assert_eq!(rest, "platform=acme");
+    // The page is shown once: a code in a page that is loaded again would have been used.
+    assert_eq!(href(&again, "Try again"), None);
+    // The window gets the token with which the attempt started, once.
+    let exchanged = body(&api.send(&exchange(code)));
+    let repeated = exchanged["token"].as_str().unwrap();
+    let who = |token: &str| body(&api.send(&as_secret(token, "GET", "/v1/whoami")));
+    assert_eq!(who(repeated), who(&token));
+    assert_eq!(api.send(&exchange(code)).status, 401);
+
+    // Neither the app's fault, nor an attempt that returns to the app.
+    assert_eq!(href(&page_after(&acme, "unauthorized_client").0, "Try again"), None);
+    let returning = json!({"platform": "acme", "returnUrl": "https://app.example/done"});
+    assert_eq!(href(&page_after(&returning, "access_denied").0, "Try again"), None);
+    // Nor an attempt that is not bound to the window's browser: its link may be opened in any.
+    let request = as_token(&token, "POST", "/v1/vault/connect", &acme);
+    let framed = body(&api.send(&with_header(request, "origin", ORIGIN)));
+    let (elsewhere, state) = follow(&api, framed["authorizationUrl"].as_str().unwrap());
+    let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
+    assert_eq!(href(&page, "Try again"), None);
+    // Nor an attempt that did not start in the window.
+    let (_, elsewhere, state) = followed(&api, &of_ann("acme"));
+    let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
+    assert_eq!(href(&page, "Try again"), None);
+    // A token that has expired leads nowhere.
+    api.env.now.set(expires_at - 1000);
+    let request =
+        with_header(as_token(&token, "POST", "/v1/vault/connect", &acme), "origin", ORIGIN);
+    let cookie = browser.cookie.borrow().clone().unwrap();
+    let started = body(&api.send(&with_header(request, "cookie", &cookie)));
+    let response = browser.get(&api, started["authorizationUrl"].as_str().unwrap());
+    let location = response.header("location").unwrap();
+    let state = value_of(&pairs(location.split_once('?').unwrap().1), "state").unwrap();
+    api.env.now.set(expires_at);
+    let page = text(&browser.back(&api, &format!("error=access_denied&state={state}")));
+    assert!(page.contains("was not connected") && href(&page, "Try again").is_none(), "{page}");
+}
+
 #[test]
 fn end_pages_do_not_link_to_the_popup_window() {
     let api = api_with_home();

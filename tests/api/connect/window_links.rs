@@ -225,6 +225,30 @@ fn errors(response: &Response) -> Vec<(String, String)> {
     .collect()
 }
 
+/// Otherwise the holder of a token could extend it, link by link.
+#[test]
+fn the_window_of_a_link_is_not_open_longer_than_the_token_that_started_it() {
+    let api = api();
+    let session = json!({
+        "identity": "ann", "identityType": "user", "scopes": ["connections:connect", "catalog:read"],
+        "ttlSeconds": 900,
+    });
+    let response = body(&send(&api, "POST", "/v1/sessions", &session));
+    let own = response["token"].as_str().unwrap();
+    let sent = json!({"platform": "keyed", "link": true});
+    let linked =
+        |token: &str| body(&api.send(&as_token(token, "POST", "/v1/vault/connect", &sent)));
+    let first = linked(own);
+    assert!(first["expiresAt"].as_str() < response["expiresAt"].as_str(), "{first}");
+    api.env.now.set(api.env.now.get() + 600_000);
+    let last = linked(own);
+    assert_eq!(last["expiresAt"], response["expiresAt"]);
+    let token = body(&used(&api, &window(&api, &last).0))["token"].as_str().unwrap().to_owned();
+    assert_eq!(linked(&token)["expiresAt"], response["expiresAt"]);
+    api.env.now.set(api.env.now.get() + 300_000);
+    assert_eq!(api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent)).status, 401);
+}
+
 #[test]
 fn a_session_presets_fields_of_one_platform() {
     struct Case {

@@ -8,6 +8,7 @@ use super::{
     oidc, other_browser, token, with_code, with_own_cookie,
 };
 use crate::agents::form;
+use crate::agents::provider::provide;
 use crate::connect::{rows, send, text, value_of};
 use crate::support::{ORIGIN, anonymous, as_key, as_secret, body, with_body, with_header};
 
@@ -34,6 +35,19 @@ fn the_callback_needs_the_browser_in_which_the_sign_in_started() {
     api.env.wait(10 * 60_000);
     assert_eq!(heading(&api.send(&request)), expired);
     assert_eq!(rows(&api, "console_sessions"), 0);
+}
+
+#[test]
+fn a_code_is_not_sent_to_a_provider_that_was_configured_later() {
+    let (api, id) = console(&json!({}));
+    let (browser, asked) = at_provider(&api, &id);
+    api.env.wait(1);
+    assert_eq!(send(&api, "PUT", SIGN_IN, &oidc(&json!({"clientId": "another"}))).status, 200);
+    let received = provide(&api, "token", &[]);
+    let page = browser.open(&api, &callback(&id, &asked));
+    assert_eq!(heading(&page), (410, "This sign-in is no longer valid".to_owned()));
+    assert!(text(&page).contains("the settings of the sign-in have changed"), "{}", text(&page));
+    assert!(received.borrow().is_empty());
 }
 
 #[test]
