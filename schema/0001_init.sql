@@ -527,6 +527,9 @@ CREATE INDEX connect_attempts_by_account ON connect_attempts (account, expires_a
 
 -- The expired attempts, to delete.
 CREATE INDEX connect_attempts_by_age ON connect_attempts (expires_at);
+-- Those with secrets, tags or values, to empty when they have expired.
+CREATE INDEX connect_attempts_to_empty ON connect_attempts (expires_at)
+  WHERE sealed IS NOT NULL OR tags IS NOT NULL OR presets ->> 'f' IS NOT NULL OR presets ->> 'x' IS NOT NULL;
 
 -- The lists of attempts, newest first: by status, and of an identity. All attempts live equally long, so the order of
 -- their expiry is the order in which they began.

@@ -5,6 +5,7 @@ use super::deliver_webhooks::deliver_all_due;
 use super::maintenance::maintain;
 use crate::agents::approval;
 use crate::audit;
+use crate::connect::statements::empty_expired;
 use crate::credentials::check::{BATCH_SIZE, CLAIM_MS};
 use crate::credentials::lifecycle::statements::claim_due;
 use crate::credentials::reports::{self, Readiness, Report, readiness};
@@ -33,6 +34,7 @@ pub async fn run_minute<P: Ports + Queue>(
     batch.push(reports::reports(0));
     batch.push(audit::statements::prune(now.saturating_sub(config.audit_ms)));
     batch.push(approval::prune(now));
+    batch.push(empty_expired(now));
     batch.push(usage::statements::prune(usage::day(now).saturating_sub(config.usage_days)));
     let sets = metered.batch(batch).await?;
     let claimed = all_rows(&sets, 0)?;

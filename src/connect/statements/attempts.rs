@@ -3,7 +3,7 @@
 use super::statement;
 use crate::auth::statements::{Guard, key_is_valid};
 use crate::branding::statements as branding;
-use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, MAX_STARTED};
+use crate::connect::attempt::{Attempt, EXCHANGE_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, MAX_STARTED};
 use crate::connections::model::ConnectionId;
 use crate::connections::statements::limits::{account_has_capacity, identity_has_capacity};
 use crate::connections::statements::sql::{COLUMNS, Sql};
@@ -37,6 +37,17 @@ fn started_attempts(identity: &str, now: &str) -> String {
 /// The assignments that remove what only an open attempt needs: an ended one is kept for a day. The pages that tell its
 /// user the result still need the language.
 pub const EMPTIED: &str = "sealed = NULL, tags = NULL, presets = iif(presets ->> 'l' IS NULL, NULL, json_object('l', presets ->> 'l'))";
+
+/// Empties up to 100 attempts that expired or were interrupted.
+pub fn empty_expired(now: u64) -> Statement {
+    // The condition in parentheses is that of the index.
+    statement(
+        format!(
+            "UPDATE connect_attempts SET {EMPTIED} WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_to_empty WHERE expires_at < ?1 AND (sealed IS NOT NULL OR tags IS NOT NULL OR presets ->> 'f' IS NOT NULL OR presets ->> 'x' IS NOT NULL) AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 100)"
+        ),
+        vec![Param::integer(now.saturating_sub(EXCHANGE_MS))],
+    )
+}
 
 /// Counts the open attempts of an attempt's identity, and whether the attempt was stored.
 pub fn count_attempts(new: &Attempt, now: u64) -> Statement {

@@ -122,6 +122,46 @@ fn a_token_starts_a_limited_number_of_attempts() {
 }
 
 #[test]
+fn expired_and_interrupted_attempts_keep_neither_secrets_nor_tags() {
+    let api = api();
+    for platform in ["acme", "shops"] {
+        set_client(&api, platform);
+    }
+    let mut tagged = of_ann("acme");
+    (tagged["tags"], tagged["lang"]) = (json!(["a"]), json!("fr"));
+    begin(&api, &tagged);
+    let mut of_window = of_ann("keyed");
+    (of_window["link"], of_window["lang"]) = (json!(true), json!("de"));
+    begin(&api, &of_window);
+    let (id, _, _) = followed(&api, &of_ann("acme"));
+    let interrupted =
+        format!("UPDATE connect_attempts SET status = 'exchanging' WHERE id = '{id}'");
+    api.env.database.execute(&interrupted, []).unwrap();
+    for _ in 0..100 {
+        api.env.database.execute_batch("INSERT INTO connect_attempts SELECT lower(hex(randomblob(18))), account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, client, identity, identity_type, label, name, tags, scopes, return_url, presets, hex(randomblob(9)), hex(randomblob(9)), browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at, expires_at FROM connect_attempts WHERE tags IS NOT NULL LIMIT 1").unwrap();
+    }
+    let full = || {
+        api.env
+            .texts("SELECT id FROM connect_attempts WHERE sealed IS NOT NULL OR tags IS NOT NULL")
+            .len()
+    };
+    let minute = || {
+        let faults = connector_vault::jobs::run_minute(&api.service, &api.env);
+        assert_eq!(pollster::block_on(faults).unwrap(), Vec::<String>::new());
+    };
+    api.env.wait(600_000);
+    minute();
+    assert_eq!(full(), 102, "an exchange may still need them");
+    api.env.wait(60_001);
+    minute();
+    assert_eq!(full(), 2, "a run empties up to 100");
+    minute();
+    assert_eq!(full(), 0);
+    let presets = "SELECT DISTINCT quote(presets) FROM connect_attempts ORDER BY 1";
+    assert_eq!(api.env.texts(presets), [r#"'{"l":"de"}'"#, r#"'{"l":"fr"}'"#, "NULL"]);
+}
+
+#[test]
 fn open_attempts_of_an_account_are_limited() {
     let api = api();
     set_client(&api, "acme");
