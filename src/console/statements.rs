@@ -49,6 +49,8 @@ pub struct NewSignIn<'a> {
     pub issuer: &'a str,
     pub client_id: &'a str,
     pub sealed: Option<&'a Sealed>,
+    /// Whether the stored client secret stays, instead of `sealed`.
+    pub keeps_sealed: bool,
     pub claim: &'a str,
     /// As [`super::sign_in::stored`] returns them.
     pub roles: &'a str,
@@ -69,7 +71,14 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
     put.bind(Param::optional_text(new.scopes)).push(", ");
     put.integer(new.now).push(", ").integer(new.now);
     put.push(" FROM api_keys k WHERE ").guard();
-    put.push(" ON CONFLICT (account, environment) DO UPDATE SET type = excluded.type, key_id = excluded.key_id, issuer = excluded.issuer, client_id = excluded.client_id, sealed = excluded.sealed, claim = excluded.claim, roles = excluded.roles, scopes = excluded.scopes, updated_at = excluded.updated_at RETURNING id");
+    // The stored secret is kept only for the same provider and client.
+    let sealed = if new.keeps_sealed {
+        "iif(issuer = excluded.issuer AND client_id = excluded.client_id, sealed, NULL)"
+    } else {
+        "excluded.sealed"
+    };
+    put.push(" ON CONFLICT (account, environment) DO UPDATE SET type = excluded.type, key_id = excluded.key_id, issuer = excluded.issuer, client_id = excluded.client_id, sealed = ").push(sealed);
+    put.push(", claim = excluded.claim, roles = excluded.roles, scopes = excluded.scopes, updated_at = excluded.updated_at RETURNING id");
     // The sessions last: a person's own session is the condition of both.
     [put.finish(), delete_own(guard, "console_sessions", "")]
 }

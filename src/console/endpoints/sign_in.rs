@@ -169,7 +169,6 @@ async fn store<P: Ports>(
     // Otherwise a key or a person could let others, or themselves, do more than they can.
     let granted = roles.values().flat_map(|scopes| scopes.iter());
     context.ensure_holds(principal.scopes, granted)?;
-    let keeps = !body.has("clientSecret");
     let secret = body.text("clientSecret");
     let team = body.text("teamDomain").map(|domain| format!("https://{domain}"));
     let is_oidc = team.is_none();
@@ -189,29 +188,21 @@ async fn store<P: Ports>(
     if let Err(what) = checked {
         return Err(body.refuse(&[field], &what, None));
     }
-    let former: Option<SignIn> =
-        first_row(&ports.batch(vec![statements::select_of(principal)]).await?, 0)?;
-    let sealed = match &secret {
-        Some(secret) => {
-            let place = place(&principal.account, principal.environment);
-            let keys = &context.config().vault_keys;
-            Some(keys.seal(&place, secret.as_bytes(), ports).map_err(encrypt_error)?)
-        }
-        // The stored secret is kept only for the same provider and client.
-        None => former.as_ref().and_then(|former| {
-            let is_same = keeps && former.issuer == issuer && former.client_id == client_id;
-            former.sealed.clone().filter(|_| is_same).map(Into::into)
-        }),
+    let seal = |secret: &String| {
+        let place = place(&principal.account, principal.environment);
+        context.config().vault_keys.seal(&place, secret.as_bytes(), ports).map_err(encrypt_error)
     };
-    let shard = Shard::new(ports.number()).unwrap_or_default();
+    let sealed = secret.as_ref().map(seal).transpose()?;
+    let id = Shard::new(ports.number()).unwrap_or_default().mark(ports.secret());
     let scopes = body.texts("scopes").filter(|scopes| !scopes.is_empty());
     let scopes = scopes.map(|scopes| scopes.join(" "));
     let new = NewSignIn {
-        id: &shard.mark(ports.secret()),
+        id: &id,
         kind: if is_oidc { SignInType::Oidc } else { SignInType::Access },
         issuer: &issuer,
         client_id: &client_id,
         sealed: sealed.as_ref(),
+        keeps_sealed: !body.has("clientSecret"),
         claim: &body.text("claim").unwrap_or_default(),
         roles: &stored(&roles),
         scopes: scopes.as_deref(),
@@ -225,7 +216,7 @@ async fn store<P: Ports>(
     let missing = || StorageError::new("a sign-in that was stored is not there");
     let sign_in: SignIn = first_row(&sets, 2)?.ok_or_else(missing)?;
     let mut response = Response::json(sign_in.to_json(base), NO_STORE);
-    if former.is_none() {
+    if sign_in.id == id {
         response.status = 201;
     }
     Ok(response)

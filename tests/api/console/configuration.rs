@@ -99,6 +99,26 @@ fn a_service_without_its_own_address_has_no_sign_in() {
 }
 
 #[test]
+fn a_secret_that_another_request_stored_meanwhile_is_kept() {
+    let (mut api, _) = console(&json!({}));
+    // Nothing is cached.
+    api.env.wait(60 * 60_000);
+    serve(&api);
+    let change = "UPDATE console_sign_ins SET sealed = 'tests.rotated'";
+    let discovery = "https://id.example/.well-known/openid-configuration";
+    api.change_while("console-sign-in-secret", discovery, change);
+    let mut sent = oidc(&json!({}));
+    sent.as_object_mut().unwrap().remove("clientSecret");
+    assert_eq!(send(&api, "PUT", SIGN_IN, &sent).status, 200);
+    let stored = || api.env.texts("SELECT quote(sealed) FROM console_sign_ins");
+    assert_eq!(stored(), ["'tests.rotated'"]);
+    // It belongs to this client only.
+    sent["clientId"] = json!("another");
+    assert_eq!(send(&api, "PUT", SIGN_IN, &sent).status, 200);
+    assert_eq!(stored(), ["NULL"]);
+}
+
+#[test]
 fn a_session_that_ended_while_the_provider_responded_configures_nothing() {
     let (mut api, id) = console(&json!({}));
     let token = admin(&api, &id);
