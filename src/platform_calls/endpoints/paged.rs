@@ -1,10 +1,14 @@
 //! The next page of a list whose link is in the body.
 
+use std::rc::Rc;
+
 use serde_json::Value;
 
 use crate::catalog::detail::Pagination;
+use crate::http::problem::Problem;
 use crate::platform_calls::headers::NEXT;
 use crate::platform_calls::pages::{MAX_BODY, next};
+use crate::platform_calls::response_budget::ResponseBudget;
 use crate::ports::{Http, StreamingResponse};
 use crate::util::media_type::{essence, is_json};
 
@@ -32,13 +36,23 @@ pub fn add_next(
     continuation.extend(next(pagination, server, url, body).map(|page| (NEXT, page)));
 }
 
-/// The JSON of a proxied response. Returns `None` for other media types, or when it is too long to be searched.
-pub async fn short_json(response: &StreamingResponse, ports: &impl Http) -> Option<Value> {
+/// The JSON of the response to a proxied `GET`. Returns `None` for other media types, or when it is too long to be searched.
+/// Fails when the isolate holds too much: without the link to its next page, a list would look complete.
+pub async fn short_json(
+    response: &StreamingResponse,
+    budget: &ResponseBudget,
+    ports: &impl Http,
+) -> Result<Option<Value>, Problem> {
     let length = response.header("content-length").and_then(|length| length.parse().ok());
     let is_long = length.is_some_and(|length: usize| length > MAX_BODY);
-    if is_long || !is_json(&essence(response.header("content-type")?)) {
-        return None;
+    let content_type = response.header("content-type").unwrap_or_default();
+    if is_long || !is_json(&essence(content_type)) {
+        return Ok(None);
     }
-    let body = ports.read(ports.copy(&response.body)?, MAX_BODY).await.ok()?;
-    serde_json::from_slice(&body).ok()
+    let Some(copy) = ports.copy(&response.body) else { return Ok(None) };
+    let reservation = budget.reserve("GET")?;
+    let growing = Rc::clone(&reservation);
+    let body = ports.read_within(copy, MAX_BODY, Rc::new(move |size| growing.grow_to(size))).await;
+    reservation.check("GET")?;
+    Ok(body.ok().and_then(|body| serde_json::from_slice(&body).ok()))
 }

@@ -113,8 +113,9 @@ impl ProxyCall<'_> {
             return render_response(platform_response, &call, ports).await;
         }
         let mut continuation = platform_response.continuation(&server);
+        let budget = context.service.responses();
         if is_page(&pagination, &request.method, platform_response.incoming.status, &continuation)
-            && let Some(body) = short_json(&platform_response.incoming, ports).await
+            && let Some(body) = short_json(&platform_response.incoming, budget, ports).await?
         {
             add_next(&mut continuation, &pagination, &server, &platform_response.url, &body);
         }

@@ -1,5 +1,7 @@
 //! The next page of a list that only the response body names.
 
+use connector_vault::platform_calls::response_budget::MAX_HELD;
+
 use super::*;
 
 const PROVIDERS: &str = "[platforms.acme]\nname = 'Acme'\ndocuments = ['acme']\nservers = ['https://api.acme.example/v1']\npagination = [{ next = '/meta/next', parameter = 'cursor' }]\n\n[[platforms.acme.auth]]\nid = 'key'\ntype = 'api_key'\nin = 'header'\nname = 'X-Key'\nsource = 's'\nread = '2026-11-27'\n";
@@ -45,6 +47,25 @@ fn a_response_body_can_name_the_next_page() {
     platform(&api, |_| Ok(answered(200, &[JSON], r#"{"meta": {"next": "c"}}"#)));
     let posted = send(&api, "POST", &format!("{path}/proxy/users"), &json!({}));
     assert_eq!(posted.header("x-vault-next"), None, "the next page of a POST is unknown");
+}
+
+#[test]
+fn a_list_fails_when_the_isolate_can_not_read_its_next_page() {
+    let (api, path) = acme("pages-of-a-full-isolate");
+    const REPLY: &str = r#"{"meta": {"next": "c"}}"#;
+    platform(&api, |_| Ok(answered(200, &[JSON], REPLY)));
+    let budget = api.service.responses();
+    let others = budget.reserve("GET").unwrap();
+    let users = || api.get(&format!("{path}/proxy/users"));
+    assert!(others.grow_to(MAX_HELD - REPLY.len()));
+    assert_eq!(users().header("x-vault-next"), Some("users?cursor=c"));
+    assert_eq!(budget.held(), MAX_HELD - REPLY.len());
+    assert!(others.grow_to(MAX_HELD - REPLY.len() + 1));
+    let refused = users();
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+    // Without a link to search for, nothing is held.
+    platform(&api, |_| Ok(answered(200, &[], REPLY)));
+    assert_eq!(users().status, 200);
 }
 
 #[test]
