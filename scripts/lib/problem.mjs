@@ -1,6 +1,8 @@
 // Errors for the user: a message, and a hint on how to fix it.
 import { paint, log } from "./status.mjs";
 
+const POLL_MS = 200;
+
 export class Problem extends Error {
   /**
    * @param {string} message one sentence
@@ -32,8 +34,23 @@ export function report(error) {
   if (error.hint) log(error.hint.replace(/^/gm, "  "));
 }
 
+/**
+ * npm and npx run a command in a shell. They forward SIGTERM to the shell only, which ends without forwarding it. So the end of the
+ * shell counts as that signal.
+ */
+function endWithShell() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    process.kill(process.pid, "SIGTERM");
+  }, POLL_MS).unref();
+}
+
 /** Runs the main function of a script. Prints errors and sets the exit code. */
 export async function main(body) {
+  endWithShell();
   try {
     process.exitCode = (await body()) ?? 0;
   } catch (thrown) {

@@ -17,8 +17,9 @@ const DRAIN_MS = 2000;
 const NO_SPACE = /\bENOSPC\b|no space left on device/i;
 const SPACE_HINT = "The disk is full. Free some space (`df -h` shows how much there is), then run this again.";
 
-// Signals are forwarded to child processes. Ctrl-C in a terminal reaches both anyway.
+// The child processes end first. Ctrl-C in a terminal reaches both anyway.
 const running = new Set();
+let stopped;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /** A set to which `run` adds the ids of the processes that it starts. */
@@ -26,17 +27,24 @@ export const started = new AsyncLocalStorage();
 
 function stop(signal) {
   for (const child of running) child.kill("SIGTERM");
-  process.exit(128 + constants.signals[signal]);
+  // A second signal does not wait.
+  if (stopped) exit();
+  stopped = signal;
 }
 
-function watch(child) {
+const exit = () => process.exit(128 + constants.signals[stopped]);
+
+/** Ends the child process before this one when a signal arrives. */
+export function watch(child) {
   if (running.size === 0) for (const signal of SIGNALS) process.on(signal, stop);
   running.add(child);
 }
 
-function unwatch(child) {
-  running.delete(child);
-  if (running.size === 0) for (const signal of SIGNALS) process.off(signal, stop);
+/** The child process has ended. After a signal, this process ends with the last one. */
+export function unwatch(child) {
+  if (!running.delete(child) || running.size > 0) return;
+  if (stopped) exit();
+  for (const signal of SIGNALS) process.off(signal, stop);
 }
 
 /** The environment of a child process: this project's tools first in PATH, wrangler's telemetry off, plus `more`. */

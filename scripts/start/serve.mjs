@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { work, wrangler } from "../lib/paths.mjs";
-import { environment } from "../lib/run.mjs";
+import { environment, unwatch, watch } from "../lib/run.mjs";
 import { isVariableSet } from "../lib/variables.mjs";
 import { WithoutRequests } from "./request-log.mjs";
 
@@ -55,20 +55,18 @@ export function serve({ args, log }, whenReady) {
       });
     });
     child.stderr.setEncoding("utf8").on("data", (chunk) => process.stderr.write(log ? chunk : quietErrors.take(chunk)));
+    watch(child);
     let requested = false;
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-      process.on(signal, () => {
-        requested = true;
-        child.kill(signal === "SIGHUP" ? "SIGTERM" : signal);
-      });
-    }
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => (requested = true));
     child.on("error", reject);
     child.on("close", (code, signal) => {
       process.stdout.write(quiet.end());
       process.stderr.write(quietErrors.end());
-      if (failure && !requested) return reject(failure);
       // Stopping on request is not a failure.
-      resolve(code ?? (requested ? 0 : 128 + (constants.signals[signal] ?? 0)));
+      if (requested) return resolve(0);
+      unwatch(child);
+      if (failure) return reject(failure);
+      resolve(code ?? 128 + (constants.signals[signal] ?? 0));
     });
   });
 }

@@ -14,8 +14,8 @@ import {
   watchFile,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { constants, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { decode } from "../../npm/src/core/wasm/decode.ts";
 import { logosOf } from "../../www/logos.ts";
@@ -30,6 +30,50 @@ import { options } from "../start/options.mjs";
 import { WithoutRequests } from "../start/request-log.mjs";
 import { ensureSecrets, watchSecrets } from "../start/secrets.mjs";
 import { Steps } from "./steps.mjs";
+
+describe("a signal", () => {
+  const lib = (name) => JSON.stringify(join(root, "scripts", "lib", name));
+  const CHILD = `
+    process.on("SIGTERM", () => setImmediate(() => process.exit()));
+    console.log(process.pid);
+    setInterval(() => {}, 1e6);
+  `;
+  const SCRIPT = `
+    import { main } from ${lib("problem.mjs")};
+    import { run } from ${lib("run.mjs")};
+    await main(() => run(process.execPath, ["-e", ${JSON.stringify(CHILD)}], { show: true }));
+  `;
+  let script;
+  before(() => {
+    script = join(mkdtempSync(join(tmpdir(), "connector-vault-signals-")), "script.mjs");
+    writeFileSync(script, SCRIPT);
+  });
+  after(() => rmSync(dirname(script), { recursive: true, force: true }));
+
+  /** Starts a program, and sends it a signal when the child of the script runs. Returns [code, signal] when all have ended. */
+  async function signalled(program, args, signal, onExit) {
+    const started = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const [ended, exited] = [once(started, "close"), once(started, "exit")];
+    const child = Number(await once(started.stdout.setEncoding("utf8"), "data"));
+    started.kill(signal);
+    await exited;
+    onExit?.(child);
+    return ended;
+  }
+
+  test("ends the child of a script, then the script", async () => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+      const ended = await signalled(process.execPath, [script], signal, (child) =>
+        assert.throws(() => process.kill(child, 0), { code: "ESRCH" }),
+      );
+      assert.deepEqual(ended, [128 + constants.signals[signal], null], signal);
+    }
+  });
+
+  test("ends a command that npm runs in a shell", { timeout: 60_000 }, async () => {
+    await signalled("npm", ["exec", "--offline", "--call", `"${process.execPath}" "${script}"; true`], "SIGTERM");
+  });
+});
 
 describe("a lock", () => {
   let folder;

@@ -75,7 +75,8 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     const ports = await freePorts();
     const args = ["start", ...Object.entries(ports).flat().map(String)];
     const address = `http://localhost:${ports["--port"]}`;
-    await whileServing(process.execPath, [bin, ...args], { cwd: project, env: onlyNode }, async ({ output, key }) => {
+    const npx = ["npx", ["connector-vault-server", ...args], { cwd: project, env: onlyNode, isAlone: true }];
+    await whileServing(...npx, async ({ output, key }) => {
       assert.doesNotMatch(output, /cargo|wasm|import failed/);
       const [connect, call] = page("README.md")
         .marked("sh run")

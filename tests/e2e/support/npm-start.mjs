@@ -21,14 +21,15 @@ export async function freePorts(state = {}) {
  * @template T
  * @param {string} program
  * @param {string[]} args
- * @param {{ cwd: string, env: object }} options
+ * @param {{ cwd: string, env: object, isAlone?: boolean }} options with `isAlone`, only the command itself gets the signal, which
+ *   must end the rest
  * @param {(started: { output: string, key: string }) => Promise<T>} use
  * @returns {Promise<T>}
  */
-export async function whileServing(program, args, options, use) {
+export async function whileServing(program, args, { isAlone, ...options }, use) {
   const started = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"], detached: true });
   const ended = new Promise((done) => started.once("close", done));
-  const end = () => started.exitCode === null && process.kill(-started.pid, "SIGTERM");
+  const end = () => started.exitCode === null && process.kill(isAlone ? started.pid : -started.pid, "SIGTERM");
   process.on("exit", end);
   let output = "";
   try {
