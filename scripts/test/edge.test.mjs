@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
-import { isMatch, open } from "../../src/edge/glue.js";
+import { bytes, isMatch, open } from "../../src/edge/glue.js";
 import { runShards, shardsDueAt } from "../../src/edge/shards.js";
 
 const TIMEOUT_MS = 20_000;
@@ -58,6 +58,41 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
       assert.equal(await (await opened).text(), "whole");
     }
   });
+});
+
+test("a response that counts against a budget fails after a minute", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const slow = () => {
+    let source;
+    const stream = new ReadableStream({ start: (controller) => (source = controller) });
+    source.enqueue(new Uint8Array(5));
+    return { message: new Response(stream), source };
+  };
+  const counted = slow();
+  const sizes = [];
+  const read = bytes(counted.message, 10, (size) => sizes.push(size) > 0);
+  // Any other body, such as that of a caller's request, may take longer.
+  const other = slow();
+  const whole = bytes(other.message, 10);
+  await new Promise(setImmediate);
+  context.mock.timers.tick(59_999);
+  counted.source.enqueue(new Uint8Array(1));
+  await new Promise(setImmediate);
+  assert.deepEqual(sizes, [5, 6]);
+  context.mock.timers.tick(1);
+  await assert.rejects(read, /too long/);
+  assert.throws(() => counted.source.enqueue(new Uint8Array(1)), TypeError, "the transfer has ended");
+  other.source.close();
+  assert.equal((await whole).length, 5);
+  for (const [limit, grow] of [
+    [4, undefined],
+    [10, () => false],
+  ]) {
+    const { message, source } = slow();
+    assert.equal(await bytes(message, limit, grow), null);
+    assert.throws(() => source.enqueue(new Uint8Array(1)), TypeError);
+  }
+  assert.equal((await bytes(new Response(null), 10, () => true)).length, 0);
 });
 
 test("the schedule visits a few databases per minute, and each one regularly", () => {

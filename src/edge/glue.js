@@ -113,19 +113,35 @@ export function lines(message) {
   return text;
 }
 
+/** How long a response that counts against a budget can take after its beginning. */
+const READ_MS = 60_000;
+
 /**
  * The body of a request or response; null if it has more than `limit` bytes, or if `grow` returns false for its size so far. Then the
- * rest is not read.
+ * rest is not read. With `grow`, fails after `READ_MS`, so that slow senders do not exhaust the budget.
  */
 export async function bytes(message, limit, grow) {
   if (Number(message.headers.get("content-length")) > limit) return null;
   const chunks = [];
-  let size = 0;
-  for await (const chunk of message.body ?? []) {
-    size += chunk.length;
-    if (size > limit || grow?.(size) === false) return null;
-    chunks.push(chunk);
+  let [size, isLate] = [0, false];
+  const reader = message.body?.getReader();
+  const cancel = () => reader.cancel().catch(() => {});
+  const timer = reader && grow && setTimeout(() => cancel((isLate = true)), READ_MS);
+  try {
+    for (;;) {
+      const { done, value } = (await reader?.read()) ?? { done: true };
+      if (done) break;
+      size += value.length;
+      if (size > limit || grow?.(size) === false) {
+        cancel();
+        return null;
+      }
+      chunks.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
   }
+  if (isLate) throw new Error("the body takes too long");
   const whole = new Uint8Array(size);
   let offset = 0;
   for (const chunk of chunks) {

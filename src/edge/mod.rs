@@ -158,15 +158,17 @@ fn begin(
     env: Env,
     context: Option<Context>,
 ) -> Result<JsValue, JsValue> {
-    let approves = context.clone().filter(|_| is_decision(request));
+    let context_of_call = context.clone().filter(|_| calls_platform(request));
     let mut response = Box::pin(respond(isolate, request, env, context));
     match response.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => response,
         // The promise's task polls it again, with its own waker.
         Poll::Pending => {
             let promise = future_to_promise(response);
-            // A user who closes the page has still approved the call, so its result must be stored.
-            if let Some(context) = approves {
+            // When the caller disconnects, the runtime abandons the request, and what its future holds is never given back.
+            // If the runtime waits for it, only `request.signal` fires, and the call ends. A user who closes the page has
+            // still approved the call, so its result must be stored.
+            if let Some(context) = context_of_call {
                 context.wait_until(&promise)?;
             }
             Ok(promise.into())
@@ -174,9 +176,10 @@ fn begin(
     }
 }
 
-/// Whether a request may be a user's decision about a call of an agent.
-fn is_decision(request: &web_sys::Request) -> bool {
-    request.method() == "POST" && request.url().ends_with("/approval")
+/// Whether a request may call a platform.
+fn calls_platform(request: &web_sys::Request) -> bool {
+    let url = request.url();
+    ["/actions/", "/proxy", "/mcp"].iter().any(|part| url.contains(part))
 }
 
 fn respond(

@@ -486,6 +486,14 @@ fn too_long_to_sign(name: &str) -> Problem {
     Problem::new(Code::BodyTooLarge, detail)
 }
 
+/// The error if a response can't be read to its end.
+pub fn broken_off(status: u16) -> Problem {
+    let detail = format!(
+        "The platform responded with {status}, but closed the connection before the end, or sent too slowly."
+    );
+    Problem::new(Code::PlatformUnreachable, detail)
+}
+
 /// The error of a request without a response.
 fn call_error(name: &str, error: HttpError) -> CallError {
     let problem = match error {

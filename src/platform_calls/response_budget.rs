@@ -1,7 +1,8 @@
 //! The bytes of platforms' responses that an isolate holds at once. An isolate has 128 MB for all of its requests, and a
 //! response of up to 8 MiB is copied as it is decoded and rendered.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::http::problem::{Code, Problem};
@@ -12,24 +13,35 @@ pub const MAX_HELD: usize = 24 << 20;
 /// small, because a slow platform may keep hundreds of calls waiting.
 pub const FIRST: usize = 64 << 10;
 
+/// After this time, in milliseconds, a reservation no longer counts. No call takes as long: the runtime has ended its request
+/// without dropping it, for example because it used too much CPU.
+const LAPSE_MS: u64 = 5 * 60 * 1000;
+
 /// The budget of an isolate.
 #[derive(Debug, Default)]
-pub struct ResponseBudget(Rc<Cell<usize>>);
+pub struct ResponseBudget {
+    held: Rc<Cell<usize>>,
+    /// When each reservation was made, and what it holds.
+    reserved: RefCell<VecDeque<(u64, Rc<Cell<usize>>)>>,
+}
 
 /// The part of the budget that a call holds, until it is dropped.
 #[derive(Debug)]
 pub struct Reservation {
     held: Rc<Cell<usize>>,
-    own: Cell<usize>,
+    own: Rc<Cell<usize>>,
     was_refused: Cell<bool>,
 }
 
 impl ResponseBudget {
     /// Reserves the budget of a call before it is sent. Fails when the isolate holds too much.
-    pub fn reserve(&self, method: &str) -> Result<Rc<Reservation>, Problem> {
+    pub fn reserve(&self, method: &str, now: u64) -> Result<Rc<Reservation>, Problem> {
+        self.remove_lapsed(now);
+        let own = Rc::new(Cell::new(0));
+        self.reserved.borrow_mut().push_back((now, Rc::clone(&own)));
         let reservation = Rc::new(Reservation {
-            held: Rc::clone(&self.0),
-            own: Cell::new(0),
+            held: Rc::clone(&self.held),
+            own,
             was_refused: Cell::new(false),
         });
         // A call that changes nothing can be repeated, so it reserves only what arrives.
@@ -37,10 +49,21 @@ impl ResponseBudget {
         if reservation.grow_to(first) { Ok(reservation) } else { Err(exhausted()) }
     }
 
+    /// Removes the reservations that have ended or lapsed from the front.
+    fn remove_lapsed(&self, now: u64) {
+        let mut reserved = self.reserved.borrow_mut();
+        while let Some((since, own)) = reserved.front()
+            && (Rc::strong_count(own) == 1 || now.saturating_sub(*since) >= LAPSE_MS)
+        {
+            self.held.set(self.held.get().saturating_sub(own.take()));
+            reserved.pop_front();
+        }
+    }
+
     /// The number of bytes that are held.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.0.get()
+        self.held.get()
     }
 }
 
@@ -91,12 +114,12 @@ fn exhausted() -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST, MAX_HELD, ResponseBudget};
+    use super::{FIRST, LAPSE_MS, MAX_HELD, ResponseBudget};
 
     #[test]
     fn a_reservation_grows_within_the_budget_and_ends_with_its_call() {
         let budget = ResponseBudget::default();
-        let (read, write) = (budget.reserve("GET").unwrap(), budget.reserve("POST").unwrap());
+        let (read, write) = (budget.reserve("GET", 0).unwrap(), budget.reserve("POST", 0).unwrap());
         assert_eq!(budget.held(), FIRST);
         for (bytes, fits, held) in [
             (1, true, FIRST + 1),
@@ -107,9 +130,9 @@ mod tests {
         ] {
             assert_eq!((read.grow_to(bytes), budget.held()), (fits, held), "{bytes}");
         }
-        assert!(budget.reserve("GET").is_ok());
+        assert!(budget.reserve("GET", 0).is_ok());
         for method in ["POST", "DELETE"] {
-            assert_eq!(budget.reserve(method).unwrap_err().retry_after, Some(5));
+            assert_eq!(budget.reserve(method, 0).unwrap_err().retry_after, Some(5));
         }
         assert!(
             read.check("GET").is_err() && read.check("PUT").is_ok() && write.check("GET").is_ok()
@@ -125,5 +148,23 @@ mod tests {
         };
         drop(waiting);
         assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn a_reservation_that_is_never_dropped_lapses() {
+        let budget = ResponseBudget::default();
+        let abandoned = budget.reserve("GET", 1).unwrap();
+        assert!(abandoned.grow_to(MAX_HELD));
+        assert!(budget.reserve("POST", LAPSE_MS).is_err());
+        let live = budget.reserve("POST", LAPSE_MS + 1).unwrap();
+        assert_eq!(budget.held(), FIRST);
+        // If its call continues after all, it counts again.
+        assert!(abandoned.grow_to(1));
+        assert_eq!(budget.held(), FIRST + 1);
+        drop((abandoned, live));
+        assert_eq!(budget.held(), 0);
+        drop(budget.reserve("POST", 2 * LAPSE_MS));
+        drop(budget.reserve("POST", 2 * LAPSE_MS));
+        assert_eq!(budget.reserved.borrow().len(), 1, "those that have ended are forgotten");
     }
 }

@@ -18,10 +18,10 @@ use crate::catalog::graphql::has_errors;
 use crate::connections::model::Connection;
 use crate::http::context::Context;
 use crate::http::message::{NO_STORE, Response};
-use crate::http::problem::{Code, Problem};
+use crate::http::problem::Problem;
 use crate::platform_calls::budget::{MAX_POINTER_BYTES, MAX_STEPS, Part, Work, cut, selected};
 use crate::platform_calls::charset;
-use crate::platform_calls::client::PlatformResponse;
+use crate::platform_calls::client::{PlatformResponse, broken_off};
 use crate::platform_calls::headers::{AGENT, NEXT, RETRY_AT, SOURCE, to_caller};
 use crate::platform_calls::json_cursor::minified;
 use crate::platform_calls::pages::MAX_BODY;
@@ -288,10 +288,7 @@ async fn read_response<P: Ports>(
             (Vec::new(), true)
         }
         Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerLeft) => {
-            let detail = format!(
-                "The platform responded with {status}, but closed the connection before the end."
-            );
-            return Err(Problem::new(Code::PlatformUnreachable, detail));
+            return Err(broken_off(status));
         }
     };
     reservation.shrink_to(bytes.len());

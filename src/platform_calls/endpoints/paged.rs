@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use crate::catalog::detail::Pagination;
 use crate::http::problem::Problem;
+use crate::platform_calls::client::broken_off;
 use crate::platform_calls::headers::NEXT;
 use crate::platform_calls::pages::{MAX_BODY, next};
 use crate::platform_calls::response_budget::ResponseBudget;
-use crate::ports::{Http, StreamingResponse};
+use crate::ports::{Clock, Http, HttpError, StreamingResponse};
 use crate::util::media_type::{essence, is_json};
 
 /// Whether the link to the next page may be in the body. `continuation` are the headers so far.
@@ -41,7 +42,7 @@ pub fn add_next(
 pub async fn short_json(
     response: &StreamingResponse,
     budget: &ResponseBudget,
-    ports: &impl Http,
+    ports: &(impl Http + Clock),
 ) -> Result<Option<Value>, Problem> {
     let length = response.header("content-length").and_then(|length| length.parse().ok());
     let is_long = length.is_some_and(|length: usize| length > MAX_BODY);
@@ -50,9 +51,13 @@ pub async fn short_json(
         return Ok(None);
     }
     let Some(copy) = ports.copy(&response.body) else { return Ok(None) };
-    let reservation = budget.reserve("GET")?;
+    let reservation = budget.reserve("GET", ports.now())?;
     let growing = Rc::clone(&reservation);
     let body = ports.read_within(copy, MAX_BODY, Rc::new(move |size| growing.grow_to(size))).await;
     reservation.check("GET")?;
-    Ok(body.ok().and_then(|body| serde_json::from_slice(&body).ok()))
+    match body {
+        Ok(body) => Ok(serde_json::from_slice(&body).ok()),
+        Err(HttpError::TooLarge) => Ok(None),
+        Err(_) => Err(broken_off(response.status)),
+    }
 }

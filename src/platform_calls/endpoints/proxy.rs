@@ -92,7 +92,7 @@ impl ProxyCall<'_> {
         let connection = client.usable.connection.clone();
         // The response of an agent's call is read whole; any other one is forwarded as it arrives.
         let is_read = options.is_some() && !download::is_requested(request);
-        let reserve = || context.service.responses().reserve(&request.method);
+        let reserve = || context.service.responses().reserve(&request.method, context.now);
         let reservation = is_read.then(reserve).transpose()?;
         let platform_response = client.send(call).await?;
         if download::is_requested(request) {

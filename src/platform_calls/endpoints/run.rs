@@ -177,7 +177,8 @@ impl RunAction<'_> {
         if download::is_requested(context.request) {
             return Ok(download::file(client.send(call).await?));
         }
-        let reservation = &context.service.responses().reserve(action.method.as_str())?;
+        let budget = context.service.responses();
+        let reservation = &budget.reserve(action.method.as_str(), context.now)?;
         let platform_response = client.send(call).await?;
         let call = RenderedCall {
             context,

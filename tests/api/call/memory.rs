@@ -42,7 +42,7 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
     ] {
         let Case { free, key, length, status, is_sent, is_too_large } = case;
         let budget = api.service.responses();
-        let others = budget.reserve("GET").unwrap();
+        let others = budget.reserve("GET", api.env.now.get()).unwrap();
         assert!(others.grow_to(MAX_HELD - free));
         let text_of = move |_: &HttpRequest| {
             Ok(answered(200, &[("content-type", "text/plain")], &"x".repeat(length)))

@@ -51,11 +51,11 @@ fn a_response_body_can_name_the_next_page() {
 
 #[test]
 fn a_list_fails_when_the_isolate_can_not_read_its_next_page() {
-    let (api, path) = acme("pages-of-a-full-isolate");
     const REPLY: &str = r#"{"meta": {"next": "c"}}"#;
+    let (api, path) = acme("pages-of-a-full-isolate");
     platform(&api, |_| Ok(answered(200, &[JSON], REPLY)));
     let budget = api.service.responses();
-    let others = budget.reserve("GET").unwrap();
+    let others = budget.reserve("GET", api.env.now.get()).unwrap();
     let users = || api.get(&format!("{path}/proxy/users"));
     assert!(others.grow_to(MAX_HELD - REPLY.len()));
     assert_eq!(users().header("x-vault-next"), Some("users?cursor=c"));
