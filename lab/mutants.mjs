@@ -17,8 +17,8 @@ const SLOW = join(root, "lab", "mutants", "slow-tests.txt");
 const REASONS = new Set(readFileSync(join(root, "lab", "mutants", "survivors.txt"), "utf8").split("\n"));
 /** Code that stores, encrypts and refreshes credentials, and the API around it. */
 const GUARDED = [
-  ...["access", "api", "call", "catalog", "connect", "credentials", "events", "lifecycle", "oauth", "target", "vault"],
-  "webhooks",
+  ...["agents", "audit", "auth", "catalog", "connect", "connections", "credentials", "events", "http", "jobs", "mcp"],
+  ...["oauth", "oidc", "platform_calls", "targets", "webhooks"],
 ].map((name) => `src/${name}`);
 
 /** The changes of the last report: id, line, name in lab/mutants/survivors.txt, and outcome. */
