@@ -109,7 +109,7 @@ fn damaged_values_are_detected_and_never_returned() {
         for id in &segments {
             let bytes = api.env.blobs.borrow()[&id.key()].clone();
             let mut found = 0;
-            let step = repetitions(37 * 10, 37);
+            let step = repetitions(37 * 40, 37);
             for at in (0..bytes.len()).step_by(step).chain([bytes.len() - 1]) {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 16;

@@ -17,7 +17,7 @@ use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, comparable, cursor, patch_as, post_as};
 
 /// Number of random requests in a usual run, and in a proof.
-const REQUESTS: [usize; 2] = [5_000, 100_000];
+const REQUESTS: [usize; 2] = [3_000, 100_000];
 /// The approximate number of connections per tenant.
 const SIZE: usize = 50;
 const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];

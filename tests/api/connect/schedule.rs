@@ -16,15 +16,15 @@ const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// The minutes between two runs of the schedule in long simulations. Usually the schedule runs every five minutes, over
-/// a fifth of the connections; for a proof it runs every minute, as in production.
+/// The minutes between two runs of the schedule in long simulations. Usually the schedule runs every ten minutes, over
+/// a tenth of the connections; for a proof it runs every minute, as in production.
 fn tick() -> u64 {
-    repetitions(5, 1) as u64
+    repetitions(10, 1) as u64
 }
 
 /// The number of connections in long simulations: each tick then has as many due connections as each minute of a proof.
 fn simulation() -> usize {
-    repetitions(200, 1000)
+    repetitions(100, 1000)
 }
 
 /// Runs the schedule after this many minutes, and then the queue until it is empty. Returns the number of messages.

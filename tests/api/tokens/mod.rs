@@ -17,7 +17,7 @@ use crate::support::{Api, ORIGIN, as_secret, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, code};
 
 /// Number of random requests in a usual run, and in a proof.
-const REQUESTS: [usize; 2] = [20_000, 100_000];
+const REQUESTS: [usize; 2] = [8_000, 100_000];
 /// The approximate number of connections per tenant.
 const SIZE: usize = 70;
 const TOKENS: usize = 80;
@@ -401,7 +401,7 @@ fn tokens_reach_only_what_they_allow() {
         }
         match simulation.rng.below(1000) {
             0..80 => simulation.make(),
-            80..83 => simulation.change_key(),
+            80..88 => simulation.change_key(),
             _ => {}
         }
         let token = simulation.rng.pick(&simulation.tokens).clone();
