@@ -1,6 +1,6 @@
 // The experiments of the laboratory.
 
-/** The descriptions by name. Each name is a file of this folder, which `npm run lab` runs. */
+/** The experiments, each with a description. `npm run lab -- NAME` runs the file of that name in this folder. */
 export const EXPERIMENTS = {
   "actions-proof": "runs actions of real platforms, and compares the requests with other clients'",
   bench: "measures everything, and writes docs/benchmarks.md",

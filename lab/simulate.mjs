@@ -9,14 +9,14 @@ const DEFAULTS = { seed: "1", connections: "1000000000", accounts: "50000", data
 function options() {
   const given = Object.entries(DEFAULTS).map(([name, usual]) => [name, { type: "string", default: usual }]);
   const { values } = parseArgs({ options: Object.fromEntries(given) });
-  const whole = (name, text) => {
+  const positiveInteger = (name, text) => {
     const value = Number(text);
     if (!Number.isSafeInteger(value) || value < 1) throw new Problem(`--${name} takes a whole number, not "${text}".`);
     return value;
   };
   const read = ([name, text]) => [
     name,
-    name === "databases" ? text.split(",").map((one) => whole(name, one)) : whole(name, text),
+    name === "databases" ? text.split(",").map((one) => positiveInteger(name, one)) : positiveInteger(name, text),
   ];
   return Object.fromEntries(Object.entries(values).map(read));
 }

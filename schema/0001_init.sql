@@ -24,7 +24,7 @@
 
 -- An API key. The key itself is returned once, when it is created.
 CREATE TABLE api_keys (
-  -- Of the whole key. Every request looks its key up by it.
+  -- SHA-256 of the whole key, by which every request looks up its key.
   hash          TEXT PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
   -- A UUID that identifies the key in lists and logs. Reveals nothing about the key.
   id            TEXT NOT NULL UNIQUE,
@@ -539,7 +539,7 @@ CREATE INDEX connect_attempts_of_identity ON connect_attempts (account, environm
 -- A connect code that has been exchanged for a session token. Codes are signed, so issuing one writes nothing; this row
 -- prevents a second exchange.
 CREATE TABLE used_codes (
-  -- Of the code.
+  -- SHA-256 of the code.
   hash       TEXT    PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
   -- The request that exchanged the code, so that a repeated write is not mistaken for a second exchange.
   used_by    TEXT    NOT NULL,
@@ -759,7 +759,7 @@ CREATE TABLE agent_endpoints (
   type           TEXT    CHECK (type IN ('oidc', 'app')),
   -- The id of the key that configured it. Grants made through an OpenID provider end with this key.
   key_id         TEXT    NOT NULL,
-  -- Of an OpenID provider.
+  -- Only for an OpenID provider.
   issuer         TEXT    CHECK ((issuer IS NULL) = (type IS NOT 'oidc')),
   client_id      TEXT    CHECK ((client_id IS NULL) = (type IS NOT 'oidc')),
   sealed         TEXT,
@@ -768,7 +768,7 @@ CREATE TABLE agent_endpoints (
   identity_type  TEXT,
   -- The calls that need approval in every grant; an app decides that for each user.
   confirm        TEXT    CHECK (confirm IS NULL OR (confirm IN ('write', 'destructive') AND type IS 'oidc')),
-  -- Of an app.
+  -- Only for an app.
   url            TEXT    CHECK ((url IS NULL) = (type IS NOT 'app')),
   created_at     INTEGER NOT NULL,
   updated_at     INTEGER NOT NULL
@@ -901,7 +901,7 @@ CREATE TABLE console_sign_ins (
   -- The id of the key that configured it. People have at most its scopes, and none when it is no longer valid.
   key_id      TEXT    NOT NULL,
   issuer      TEXT    NOT NULL,
-  -- Of a provider, the id of the OAuth client; of Access, the audience of the application.
+  -- The id of the OAuth client at a provider; with Access, the audience of the application.
   client_id   TEXT    NOT NULL,
   sealed      TEXT    CHECK (sealed IS NULL OR type = 'oidc'),
   sealed_key  TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
@@ -962,7 +962,7 @@ END;
 -- Branding
 ------------------------------------------------------------------------------------------------------------------------
 
--- How a tenant's app is presented to its end users. NULL: as the service is configured.
+-- How a tenant's app is presented to its end users. NULL: the value of the service's configuration.
 CREATE TABLE branding (
   account     TEXT    NOT NULL,
   environment TEXT    NOT NULL CHECK (environment IN ('test', 'live')),

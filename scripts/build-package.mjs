@@ -87,11 +87,11 @@ export function buildPackage({ wasm }) {
 export function compilePackage({ wasm }) {
   return locked("package", "it is building the npm package", async () => {
     if (!isStamped(built, fingerprint(INPUTS, [JSON.stringify(wasm)])))
-      await task("npm package compiled", (detail) => compileTo(wasm, detail));
+      await task("npm package compiled", (detail) => compilePackageModule(wasm, detail));
   });
 }
 
-const compileTo = (wasm, detail) =>
+const compilePackageModule = (wasm, detail) =>
   compile({ feature: "client", profile: "client", env: wasmCargoEnvironment(wasm, []), detail });
 
 async function build(wasm) {
@@ -112,7 +112,7 @@ async function build(wasm) {
 
 /** Builds the WebAssembly module and its JavaScript glue. */
 async function assemble(wasm, detail) {
-  const module = await compileTo(wasm, detail);
+  const module = await compilePackageModule(wasm, detail);
   await writeGlue("package", module, work);
   removeCompilation(join(work, "index.js"));
   await silencePanics(join(work, "index_bg.wasm"));

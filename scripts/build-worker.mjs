@@ -59,7 +59,7 @@ export function buildWorker({ wasm }) {
 export function compileWorker({ wasm }) {
   return locked("worker", "it builds the Worker", async () => {
     const digest = fingerprint(INPUTS, [JSON.stringify(wasm)]);
-    if (!isStamped(built, digest)) await task("Worker compiled", (detail) => compileTo(wasm, digest, detail));
+    if (!isStamped(built, digest)) await task("Worker compiled", (detail) => compileWorkerModule(wasm, digest, detail));
   });
 }
 
@@ -84,7 +84,7 @@ async function build(wasm) {
 }
 
 /** Returns the path of the compiled module. */
-function compileTo(wasm, digest, detail, more = {}) {
+function compileWorkerModule(wasm, digest, detail, more = {}) {
   const env = {
     ...wasmCargoEnvironment(wasm),
     // Part of the ETags, because builds can render the same rows differently.
@@ -97,13 +97,13 @@ function compileTo(wasm, digest, detail, more = {}) {
 
 /** Compiles an example of the crate with the settings of the Worker. Returns the path of the module. */
 export const compileExample = (wasm, example, detail) =>
-  compileTo(wasm, fingerprint(INPUTS, [JSON.stringify(wasm)]), detail, { example });
+  compileWorkerModule(wasm, fingerprint(INPUTS, [JSON.stringify(wasm)]), detail, { example });
 
 /** Optimizes a module with the settings of the Worker. */
 export const optimizeWorker = (from, to) => optimize(from, to, OPTIMIZATION);
 
 async function make(wasm, digest, detail) {
-  const module = await compileTo(wasm, digest, detail);
+  const module = await compileWorkerModule(wasm, digest, detail);
   rmSync(work, { recursive: true, force: true });
   const done = join(work, "build");
   mkdirSync(done, { recursive: true });

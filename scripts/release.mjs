@@ -42,7 +42,7 @@ function list(title, files) {
   for (const { path, bytes, sha256 } of files) row(bytes, `${sha256.slice(0, 16)}…  ${path}`);
 }
 
-/** Builds and packs the command line for this machine, or for a platform such as `linux-arm64`. Returns the file. */
+/** Builds and packs the command-line program for this machine, or for a platform such as `linux-arm64`. Returns the file. */
 async function commandLine(given) {
   const [platform, arch] = given?.split("-") ?? [];
   const program = given ? await crossCli(given) : await nativeCli();
@@ -120,7 +120,7 @@ await main(async () => {
     log(`Nothing was published. The files are in ${files}.`);
     return;
   }
-  // The server comes after the command lines that it depends on.
+  // The server package comes after the command-line packages that it depends on.
   for (const file of [...platforms, basename(server.file), filename])
     await run("npm", ["publish", join(files, file), "--access", "public"], { show: true });
   log(`Published. Attach the files of ${files} to the release v${version} of the repository.`);

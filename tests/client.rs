@@ -36,7 +36,7 @@ fn with_body(operation: &str, path: &[&str], body: &str) -> Result<Call, JsValue
     Call::of(operation, &values(path), None, Some(body.into()), &parsed(body))
 }
 
-/// The request of a call.
+/// The request that a call builds. Panics if the call was rejected.
 fn request(call: Result<Call, JsValue>) -> Request {
     let call = call.map_err(|failure| json(&failure)).unwrap();
     let headers = Headers::new().unwrap();

@@ -61,7 +61,7 @@ export class Load {
     return this.#open();
   }
 
-  /** Sends `count` requests, the nth being `request(n)`. Fails unless each response has `status`. Returns the last response. */
+  /** Sends `count` requests; `request(n)` is the nth. Fails unless each response has `status`. Returns the last response. */
   async run(count, request, status) {
     await this.#open();
     let next = 0;

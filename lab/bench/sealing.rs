@@ -60,7 +60,7 @@ pub fn seal(
 /// Opens a ciphertext `times` times; returns the plaintext.
 ///
 /// # Errors
-/// When it does not open.
+/// When the ciphertext can't be decrypted.
 #[wasm_bindgen]
 pub fn open(
     keys: &str,

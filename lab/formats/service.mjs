@@ -84,7 +84,7 @@ export class Service extends PlatformService {
     return new Service().start(name, () => imported(name, platforms, origin));
   }
 
-  /** The actions of a platform, a deterministic choice of at most this many. */
+  /** A deterministic selection of at most `max` actions of a platform. */
   async actions(platform, max, seed) {
     const choice = ["--sample", `${max}`, "--seed", seed];
     const exported = await cli("catalog", "export", platform, ...choice, "--catalog", this.catalog.path);

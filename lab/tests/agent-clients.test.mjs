@@ -215,7 +215,7 @@ describe("agents with common MCP clients", () => {
     });
 
   test("each refreshes an expired access token without its user", async () => {
-    // The last one signed in last.
+    // The last client was the last to sign in, so its token is the last to expire.
     const { keeper } = agents.get(Object.keys(clients).at(-1)).client;
     const authorization = `Bearer ${keeper.saved.access_token}`;
     const isValid = async () => (await fetch(endpoint, { method: "POST", headers: { authorization } })).status !== 401;

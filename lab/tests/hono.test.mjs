@@ -173,7 +173,7 @@ const TABLE = [
   get(ID),
 ];
 
-/** The comparable parts of a response: messages for people, request ids and version names differ. */
+/** The comparable parts of a response: human-readable messages, request ids and version names differ. */
 function comparable(response) {
   const headers = Object.fromEntries(
     ["content-type", "cache-control", "vary", "allow", "www-authenticate", "x-content-type-options"].map((name) => [

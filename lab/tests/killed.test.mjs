@@ -23,7 +23,7 @@ import { CONNECTIONS, expectTrueCounts, one as at } from "../../tests/e2e/suppor
 import { State, build, folder } from "../../tests/e2e/support/workspace.mjs";
 
 const CALLERS = 8;
-/** After how many responses the service is killed, and at which operation. */
+/** When the service is killed: after this many responses, at the next operation of this kind. */
 const ROUNDS = [
   [400, "the service responds"],
   [250, "a platform exchanges a code"],
@@ -32,9 +32,9 @@ const ROUNDS = [
 ];
 /** Changes of a connection by a caller. */
 const CHANGES = 2;
-/** How many of its last connected accounts a caller reads. */
+/** The number of most recently connected accounts that a caller reads. */
 const READ_COUNT = 3;
-/** Lifetimes of access tokens in seconds: those of every other pair of accounts always need a refresh. */
+/** Lifetimes of access tokens in seconds. Every other pair of accounts gets the short one, which always needs a refresh. */
 const [LONG, SHORT] = [3600, 1];
 /** The timeouts of a code exchange and a token refresh. Older ones were interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];

@@ -17,7 +17,7 @@ import { ALL, key, store } from "../../tests/e2e/support/keys.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "../../tests/e2e/support/server.mjs";
 import { State, build, folder, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
 
-/** At least the number of journeys. */
+/** The number of accounts, one for each journey; must not be less than the number of journeys. */
 const ACCOUNTS = 400;
 const ANSWERS = join(root, "lab", "platforms", "answers.mjs");
 const JOURNEYS = ["test", "--features", "cli", "--test", "platforms", "--", "--ignored", "on_the_real_runtime"];

@@ -157,16 +157,16 @@ def test_langchain_synchronously(token: str) -> None:
         check([by_name[name].invoke(arguments) for name, arguments in TOOL_CALLS])
 
 
-def test_an_agent_chooses_among_accounts_and_is_told_what_is_wrong(token: str) -> None:
+def test_an_agent_chooses_among_accounts_and_gets_all_errors(token: str) -> None:
     with ConnectorVault(URL, KEY) as vault:
         more = vault.connections.create(
             platform="demo-notes", identity=IDENTITY, identity_type="user", label="second", name="Second"
         )
         run = {tool.name: tool for tool in langchain.tools(vault)}["run_action"]
         try:
-            told = run.invoke({"platform": "demo-notes", "key": "getMe"})
-            ids = [one["connection"] for one in told["connections"]]
-            assert (told["error"], len(ids)) == ("connection_needed", 2)
+            choice = run.invoke({"platform": "demo-notes", "key": "getMe"})
+            ids = [one["connection"] for one in choice["connections"]]
+            assert (choice["error"], len(ids)) == ("connection_needed", 2)
             first = next(id for id in ids if id != more.id)
             assert run.invoke({"platform": "demo-notes", "key": "getMe", "connection": first})["status"] == 200
             wrong = run.invoke({"platform": "demo-notes", "key": "getMe", "input": {"params": {}}})

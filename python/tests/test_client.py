@@ -114,7 +114,7 @@ def test_an_iteration_returns_every_row_once_in_order(vault: ConnectorVault) -> 
     assert rows == [*vault.connections.list(limit=37)]
 
 
-def test_an_iteration_begins_where_page_or_cursor_says(vault: ConnectorVault) -> None:
+def test_iteration_starts_at_the_given_page_or_cursor(vault: ConnectorVault) -> None:
     rows = vault.connections.list().to_list()
     first = vault.connections.list(limit=50).page()
     assert (first.page, first.pages, first.total_is_minimum) == (1, -(-len(rows) // 50), False)
@@ -124,7 +124,7 @@ def test_an_iteration_begins_where_page_or_cursor_says(vault: ConnectorVault) ->
     assert vault.connections.list().to_list(max=0) == []
 
 
-def test_a_numbered_list_goes_through_all_pages(vault: ConnectorVault) -> None:
+def test_iterating_a_list_with_page_numbers_visits_all_pages(vault: ConnectorVault) -> None:
     keys = [action.key for action in vault.actions.list("demo-notes", limit=2)]
     page = vault.actions.list("demo-notes", limit=500).page()
     assert keys == [action.key for action in page.rows]
@@ -132,7 +132,7 @@ def test_a_numbered_list_goes_through_all_pages(vault: ConnectorVault) -> None:
     assert page.cursor is None
 
 
-def test_filters_are_sent_as_the_service_takes_them(vault: ConnectorVault) -> None:
+def test_filters_are_encoded_as_the_service_expects(vault: ConnectorVault) -> None:
     both = vault.connections.list(tags=["all", "third"]).page().total
     either = vault.connections.list(tags=["third", "t-1"], tags_match="any").page().total
     only = vault.connections.list(tags="third").page().total
@@ -151,7 +151,7 @@ def test_nothing_is_sent_before_a_list_is_read() -> None:
         assert [request.url.params["limit"] for request in transport.requests] == ["100"]
 
 
-def test_the_feed_of_events_ends_with_the_latest_and_goes_on_from_there(vault: ConnectorVault) -> None:
+def test_the_event_feed_ends_with_the_latest_event_and_continues_from_a_cursor(vault: ConnectorVault) -> None:
     made = vault.connections.create(platform="called", identity=f"feed-{time.time_ns()}", identity_type="user")
     vault.connections.update(made, tags=["x"])
     page = vault.events.list(connection=made).page()
@@ -164,7 +164,7 @@ def test_the_feed_of_events_ends_with_the_latest_and_goes_on_from_there(vault: C
     assert isinstance(last.data, EventDataConnection) and last.data.connection.id == made.id
 
 
-def test_a_service_that_names_the_same_page_again_ends_the_iteration(vault: ConnectorVault) -> None:
+def test_iteration_ends_if_the_service_repeats_a_page(vault: ConnectorVault) -> None:
     row = vault.connections.list(limit=1).page().rows[0].model_dump(mode="json", by_alias=True)
 
     def same(request: httpx.Request) -> httpx.Response:
@@ -179,7 +179,7 @@ def test_a_service_that_names_the_same_page_again_ends_the_iteration(vault: Conn
 # Changes
 
 
-def test_a_connection_lives_as_its_calls_say(vault: ConnectorVault) -> None:
+def test_a_connection_is_created_changed_and_deleted(vault: ConnectorVault) -> None:
     identity = f"ann-{time.time_ns()}"
     made = vault.connections.create(platform="called", identity=identity, identity_type="user", tags=["a"], label="b")
     assert (made.version, made.active, made.name, made.tags) == ("1", True, None, ["a"])
@@ -197,7 +197,7 @@ def test_a_connection_lives_as_its_calls_say(vault: ConnectorVault) -> None:
     assert caught.value.code == "connection_not_found"
 
 
-def test_a_change_of_what_somebody_else_has_changed_is_refused(vault: ConnectorVault, bearer: Connection) -> None:
+def test_a_change_based_on_an_old_version_is_rejected(vault: ConnectorVault, bearer: Connection) -> None:
     read = vault.connections.get(bearer)
     vault.connections.update(read, tags=["somebody"])
     with pytest.raises(PreconditionError):
@@ -206,13 +206,13 @@ def test_a_change_of_what_somebody_else_has_changed_is_refused(vault: ConnectorV
     assert vault.connections.update(now, tags=[*now.tags, "me"], if_match=now).tags == ["somebody", "me"]
 
 
-def test_a_key_taken_names_the_connection_that_has_it(vault: ConnectorVault, bearer: Connection) -> None:
+def test_a_key_conflict_names_the_existing_connection(vault: ConnectorVault, bearer: Connection) -> None:
     with pytest.raises(ConflictError) as caught:
         vault.connections.create(platform="called", identity=bearer.identity, identity_type="user")
     assert (caught.value.code, caught.value.connection_id) == ("connection_exists", bearer.id)
 
 
-def test_credentials_are_of_their_type_and_are_not_printed(vault: ConnectorVault, bearer: Connection) -> None:
+def test_credentials_have_the_class_of_their_type_and_a_repr_without_secrets(vault: ConnectorVault, bearer: Connection) -> None:
     found = vault.connections.get_credentials(bearer)
     assert isinstance(found, CredentialsBearer)
     assert found.headers == {"authorization": f"Bearer {os.environ['PLATFORM_TOKEN']}"}
@@ -261,7 +261,7 @@ def test_api_keys_are_created_rotated_and_revoked(vault: ConnectorVault) -> None
 # Connecting
 
 
-def test_credentials_of_a_user_connect_at_once(vault: ConnectorVault) -> None:
+def test_entered_credentials_connect_immediately(vault: ConnectorVault) -> None:
     identity = f"ada-{time.time_ns()}"
     account: dict[str, Any] = dict(
         platform="demo-notes", auth_method="api-key", identity=identity, identity_type="user"
@@ -276,7 +276,7 @@ def test_credentials_of_a_user_connect_at_once(vault: ConnectorVault) -> None:
     vault.connections.delete(made)
 
 
-def test_an_attempt_is_waited_for(vault: ConnectorVault, visit: Visit) -> None:
+def test_wait_returns_the_connection_or_raises(vault: ConnectorVault, visit: Visit) -> None:
     account: dict[str, Any] = dict(platform="demo-notes", auth_method="oauth2", identity_type="user")
     attempt = vault.connect_attempts.start(**account, identity="ben")
     assert isinstance(attempt, PendingAttempt)
@@ -302,18 +302,18 @@ def test_an_attempt_is_waited_for(vault: ConnectorVault, visit: Visit) -> None:
 # Calling platforms
 
 
-def test_a_platform_is_called_as_asked(vault: ConnectorVault, bearer: Connection) -> None:
+def test_a_platform_receives_the_request_as_passed(vault: ConnectorVault, bearer: Connection) -> None:
     got = vault.call_platform(bearer, "GET", "/users/a%2Fb?x=%20&y", params={"z": "1&2"})
     assert (got.status_code, got.json()["method"]) == (200, "GET")
     assert got.json()["url"].startswith("/api/users/a%2Fb?x=")
     assert got.json()["url"].endswith("z=1%262")
     sent = vault.call_platform(bearer, "PUT", "things", json={"a": ["é", None]}, headers={"X-Own": "1"})
-    told = sent.json()
-    assert (told["method"], told["body"]) == ("PUT", '{"a": ["\\u00e9", null]}')
-    assert told["headers"]["x-own"] == "1"
-    assert told["headers"]["content-type"] == "application/json"
-    assert told["headers"]["authorization"] == "Bearer " + os.environ["PLATFORM_TOKEN"]
-    assert not any(KEY in value for value in told["headers"].values())
+    echoed = sent.json()
+    assert (echoed["method"], echoed["body"]) == ("PUT", '{"a": ["\\u00e9", null]}')
+    assert echoed["headers"]["x-own"] == "1"
+    assert echoed["headers"]["content-type"] == "application/json"
+    assert echoed["headers"]["authorization"] == "Bearer " + os.environ["PLATFORM_TOKEN"]
+    assert not any(KEY in value for value in echoed["headers"].values())
     other = vault.call_platform(bearer, "GET", "x", server=f"{os.environ['PLATFORM_URL']}/other")
     assert other.json()["url"] == "/other/x"
     assert vault.call_platform(bearer, "DELETE", "none").status_code == 204
@@ -328,7 +328,7 @@ def test_bodies_stream_both_ways(vault: ConnectorVault, bearer: Connection) -> N
 
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "..", "%2e%2E/x", "./x", "a#b", "a\\..\\x"])
-def test_a_path_that_leads_elsewhere_is_refused(path: str) -> None:
+def test_a_path_outside_the_platform_is_rejected(path: str) -> None:
     with httpx.Client(transport=httpx.MockTransport(lost)) as http:
         vault = ConnectorVault(URL, KEY, http_client=http)
         with pytest.raises(VaultError) as caught:
@@ -341,7 +341,7 @@ def test_a_path_that_leads_elsewhere_is_refused(path: str) -> None:
                 vault.connections.get(name)
 
 
-def test_what_the_service_itself_answers_is_an_error(vault: ConnectorVault, bearer: Connection) -> None:
+def test_an_error_of_the_service_itself_is_raised(vault: ConnectorVault, bearer: Connection) -> None:
     with pytest.raises(NotFoundError):
         vault.call_platform(UNKNOWN, "GET", "x")
     with pytest.raises(VaultError) as server:
@@ -371,7 +371,7 @@ def test_an_action_is_checked_and_run(vault: ConnectorVault, bearer: Connection)
 # Errors and retries
 
 
-def test_errors_tell_what_the_service_tells(vault: ConnectorVault) -> None:
+def test_errors_have_the_fields_of_the_problem_document(vault: ConnectorVault) -> None:
     with pytest.raises(VaultError) as caught:
         vault.connections.create(platform="demo-note", identity="x", identity_type="usr")
     error = caught.value
@@ -394,10 +394,10 @@ def test_errors_tell_what_the_service_tells(vault: ConnectorVault) -> None:
 
 
 def test_an_error_never_repeats_the_secret() -> None:
-    def parrot(request: httpx.Request) -> httpx.Response:
+    def echo_secret(request: httpx.Request) -> httpx.Response:
         return httpx.Response(400, json={"code": "invalid_body", "detail": f"You sent {KEY}.", "errors": [{"detail": KEY}]})
 
-    with httpx.Client(transport=httpx.MockTransport(parrot)) as http:
+    with httpx.Client(transport=httpx.MockTransport(echo_secret)) as http:
         with pytest.raises(VaultError) as caught:
             ConnectorVault(URL, KEY, http_client=http).whoami()
         assert KEY not in f"{caught.value} {caught.value!r} {caught.value.errors}"
@@ -413,7 +413,7 @@ def test_an_error_never_repeats_the_secret() -> None:
         httpx.Response(302, headers={"location": "https://example.com"}),
     ],
 )
-def test_an_answer_of_something_else_is_an_error_of_its_own(answer: httpx.Response) -> None:
+def test_a_response_of_another_server_is_unexpected(answer: httpx.Response) -> None:
     with httpx.Client(transport=httpx.MockTransport(lambda request: answer), follow_redirects=True) as http:
         with pytest.raises(VaultError) as caught:
             ConnectorVault(URL, KEY, http_client=http).whoami()
@@ -436,7 +436,7 @@ def test_a_read_is_repeated_and_a_create_is_not(disturbance: Answer) -> None:
     assert len(conditional.requests) == 1
 
 
-def test_retries_end() -> None:
+def test_retries_are_limited() -> None:
     transport = Disturbed(*[refusing(429, code="too_many_requests")] * 9)
     with client(transport, max_retries=3) as vault, pytest.raises(RateLimitError) as caught:
         vault.whoami()
@@ -452,7 +452,7 @@ def test_retries_end() -> None:
     assert len(other.requests) == 1
 
 
-def test_the_time_of_retry_after_is_kept() -> None:
+def test_retry_after_is_honoured() -> None:
     transport = Disturbed(refusing(503, "1"))
     begun = time.monotonic()
     with client(transport) as vault:
@@ -473,7 +473,7 @@ def test_a_delete_whose_response_was_lost_counts_as_done(vault: ConnectorVault) 
         plain.connections.delete(made)
 
 
-def test_no_service_is_an_error_with_its_cause() -> None:
+def test_an_unreachable_service_raises_an_error_with_its_cause() -> None:
     with ConnectorVault("http://127.0.0.1:1", KEY, max_retries=0) as vault, pytest.raises(NoResponseError) as caught:
         vault.whoami()
     assert caught.value.code == "no_response"
@@ -523,7 +523,7 @@ def test_a_platform_is_called_once_more_with_another_token(vault: ConnectorVault
 # Webhooks
 
 
-def test_webhooks_come_signed(vault: ConnectorVault) -> None:
+def test_webhook_signatures_are_verified(vault: ConnectorVault) -> None:
     received: list[tuple[bytes, dict[str, str]]] = []
 
     class Receiver(BaseHTTPRequestHandler):
@@ -700,7 +700,7 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
 # Other releases of the service
 
 
-def test_what_another_release_adds_or_lacks_is_no_error(vault: ConnectorVault) -> None:
+def test_members_that_another_release_adds_or_lacks_are_accepted(vault: ConnectorVault) -> None:
     detail = vault.connectors.get("demo-notes").model_dump(mode="json", by_alias=True)
     detail["authMethods"].append({"id": "x", "type": "passkey", "fields": [], "ceremony": "webauthn"})
     later = ConnectorDetail.model_validate({**detail, "status": "retired", "colour": "red"})

@@ -24,7 +24,7 @@ All other options are passed to wrangler: npx wrangler deploy --help`;
 /**
  * @param {string[]} args
  * @param {{ install: () => Promise<void>, build: () => Promise<void>, program: () => Promise<string> }} project `install` installs
- *   wrangler, `build` builds the Worker and the site, `program` returns the command line
+ *   wrangler, `build` builds the Worker and the site, `program` returns the path of the command-line program
  */
 export async function deploy(args, { install, build, program }) {
   if (asksForHelp(args)) return print(HELP);

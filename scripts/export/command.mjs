@@ -14,7 +14,7 @@ import { asksForHelp, Problem } from "../lib/problem.mjs";
 import { environment } from "../lib/run.mjs";
 import { log } from "../lib/status.mjs";
 
-/** The exit code of the command line if some credentials could not be decrypted. */
+/** The exit code of the command-line program if some credentials could not be decrypted. */
 const INCOMPLETE = 3;
 
 const HELP = `Usage: npm run export -- --recipient age1… FILE [options]
@@ -30,7 +30,7 @@ Open the file with: age --decrypt --identity KEY_FILE FILE
   --persist-to DIR     the folder of the local storage
 `;
 
-/** The options that the command line takes. */
+/** The options that are passed on to the command-line program. */
 const PASSED_ON = ["account", "environment", "file", "persist-to"];
 
 function encrypter(recipients) {
@@ -81,7 +81,7 @@ async function write(path, age, program, args) {
 
 /**
  * @param {string[]} args
- * @param {() => Promise<string>} program returns the path of the command line
+ * @param {() => Promise<string>} program returns the path of the command-line program
  * @returns {Promise<number>} the exit code
  */
 export async function exportConnections(args, program) {

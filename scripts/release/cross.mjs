@@ -1,4 +1,4 @@
-// Compiles the command line for a platform other than this machine's. zig, from PyPI, compiles its C code and links it.
+// Cross-compiles the command-line program for another platform. zig, from PyPI, compiles its C code and links it.
 import { dirname, join } from "node:path";
 import { root, toolPath } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";

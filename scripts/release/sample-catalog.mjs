@@ -44,7 +44,7 @@ export function licences(exported) {
     .join("");
 }
 
-/** Imports the catalog with the command line, unless that was done. Returns its folder. */
+/** Imports the catalog with the command-line program, unless that was already done. Returns its folder. */
 export async function sampleCatalog(program) {
   const stampFile = join(root, "target", "sample-catalog.imported-from");
   const args = importArguments();

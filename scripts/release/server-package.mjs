@@ -65,8 +65,8 @@ async function pack(folder, destination) {
 export const releaseVersion = () => JSON.parse(read("npm/package.json")).version;
 
 /**
- * Packs a command line, which must be built: by default, that of this machine. Returns the name of its package, the file and its
- * contents.
+ * Packs a command-line program, which must be built: by default, the one for this machine. Returns the name of its package,
+ * the file and its contents.
  */
 export async function packCommandLine({
   work: folder,
@@ -116,7 +116,7 @@ function serverFolder(folder, { catalog, platforms }) {
 /**
  * Packs the service, which must be built.
  * @param {{ catalog: string, platforms: string[], work: string, destination: string }} parts the folder of the sample catalog, the
- *   packages with command lines, a folder for temporary files, and the folder for the packed file
+ *   command-line packages, a folder for temporary files, and the folder for the packed file
  * @returns {Promise<{ file: string, files: { path: string, size: number }[] }>} the packed file, with its contents
  */
 export async function packServer({ catalog, platforms, work: folder, destination }) {

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 
-/** The name of the npm package with the command line for a platform. */
+/** The name of the npm package that contains the program for a platform. */
 export const platformPackage = (platform, arch) => `connector-vault-server-${platform}-${arch}`;
 
-/** The platforms with a command line in this release, as text: `linux x64`. */
+/** The platforms for which this release has a program, such as `linux x64`. */
 function platforms() {
   const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const prefix = platformPackage("", "").slice(0, -1);

@@ -1,4 +1,4 @@
-// Downloads the description that an instance of a platform has of itself, for `npm run catalog -- import-instance`.
+// Downloads the description that an instance of a platform publishes about itself, for `npm run catalog -- import-instance`.
 //
 //   node scripts/sources/instance.mjs
 //

@@ -46,7 +46,8 @@ function summarize(took) {
 
 /**
  * @param {string[]} args
- * @param {() => Promise<{ program: string, build: () => Promise<unknown> }>} prepare returns the command line, and what builds the
+ * @param {() => Promise<{ program: string, build: () => Promise<unknown> }>} prepare returns the path of the command-line
+ *   program, and a function that builds the
  *   Worker and the site
  * @returns {Promise<number | undefined>} the exit code
  */

@@ -1,4 +1,4 @@
-//! Downloads: the link that an agent gets instead of a file that a call by `GET` returns.
+//! Downloads: the link that an agent gets instead of a file that a `GET` call returns.
 //!
 //! No file is stored, only the request, encrypted: opening the link sends it again. The stored token is narrower than the
 //! agent's, expires with the link, and is checked like any other, so a download ends with the grant, the key or the token of

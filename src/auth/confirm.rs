@@ -118,9 +118,9 @@ const WORDS: [&str; 61] = [
 const FIRST_WORDS: [&str; 8] =
     ["buy", "end", "leave", "purchase", "release", "return", "reverse", "roll"];
 
-/// Whether a key or a title names something that can't be undone or takes something away. Many platforms delete by `POST`, so
-/// the method is not enough. A participle describes a thing, as in `restore a deleted item`, and a prefix reverses a word, as
-/// in `undelete`. Sending and publishing are not destructive.
+/// Whether a key or a title names something that can't be undone or takes something away. Many platforms delete with `POST`,
+/// so the method is not enough. A participle describes a thing, as in `restore a deleted item`, and a prefix reverses a
+/// word, as in `undelete`. Sending and publishing are not destructive.
 fn is_destructive(text: &str) -> bool {
     let words = words(text);
     // Some keys begin with the method.

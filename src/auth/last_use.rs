@@ -44,7 +44,7 @@ impl LastUses {
         Some((used, statement))
     }
 
-    /// As [`Self::due`], for the session of a person in the console.
+    /// Like [`Self::due`], for the session of a person in the console.
     pub fn due_session(&self, token: &Token, now: u64) -> Option<(Use, Statement)> {
         let id = &token.grant.as_ref()?.id;
         let minute = now.checked_div(MINUTE_MS)?;

@@ -63,7 +63,7 @@ pub struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    /// That of the deployment.
+    /// The deployment's look.
     pub fn from_config(config: &'a Config) -> Self {
         Self {
             name: config.app_name.as_deref(),
@@ -73,7 +73,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// That of an account of the deployment.
+    /// An account's look: its own branding, and the deployment's values where it has none.
     #[must_use]
     pub fn with(self, own: &'a Branding) -> Self {
         Self {

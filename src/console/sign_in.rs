@@ -30,7 +30,7 @@ pub struct SignIn {
     /// The id of the key that configured it.
     pub key_id: String,
     pub issuer: String,
-    /// Of Access, the audience of the application.
+    /// The `client_id` at the provider or, with Access, the audience of the application.
     pub client_id: String,
     /// The encrypted client secret.
     pub sealed: Option<String>,

@@ -32,7 +32,7 @@ pub fn select_own(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// As [`select_own`], for an authenticated request.
+/// Like [`select_own`], for an authenticated request.
 pub fn select_of(principal: &Principal) -> Statement {
     statement(
         "SELECT * FROM console_sign_ins WHERE account = ?1 AND environment = ?2",

@@ -52,8 +52,8 @@ impl<'a> Context<'a> {
         self.capacity_error.map_or(Ok(()), |error| Err(error.clone()))
     }
 
-    /// Checks a call of a platform against the caller's limits. `action` is the platform and the key of the action; `None` for
-    /// a proxied request. Fails with `insufficient_scope`, which names the missing access.
+    /// Checks a call to a platform against the caller's limits. `action` is the action's platform and key; `None` for a
+    /// proxied request. Fails with `insufficient_scope`, which names the missing access.
     pub fn permit(&self, method: &str, action: Option<(&str, &str)>) -> Result<Permit, Problem> {
         self.caller.limits().permit(method, action).map_err(Problem::beyond)?;
         Ok(Permit(()))

@@ -57,7 +57,7 @@ pub fn without_actions(words: &[String], entries: &[ConnectorEntry]) -> String {
 }
 
 impl Found {
-    /// The result for people.
+    /// The result as human-readable text.
     pub fn text(&self, words: &[String], folder: &str) -> String {
         let mut text = String::new();
         let shown = if words.is_empty() { usize::MAX } else { SHOWN };

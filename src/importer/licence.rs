@@ -118,7 +118,7 @@ fn is_short_name(text: &str) -> bool {
     })
 }
 
-/// The licence for people. Returns `None` when the document states none.
+/// The human-readable licence. Returns `None` when the document states none.
 pub fn described(licence: &Licence) -> Option<String> {
     let text = licence.identifier.filled().or(licence.name.filled()).or(licence.url.filled())?;
     Some(super::text::verbatim(text, 80))

@@ -1,4 +1,4 @@
-//! The outcome of an import, for people.
+//! The human-readable report of an import.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Prints a platform for people.
+//! Prints a platform in human-readable form.
 
 use std::fmt::Write as _;
 

@@ -197,7 +197,7 @@ pub fn grant() -> Node {
             (
                 "access",
                 names(
-                    "`read`: the agent calls platforms by `GET`, `HEAD` and GraphQL queries only.",
+                    "`read`: the agent calls platforms with `GET`, `HEAD` and GraphQL queries only.",
                     Access::NAMES,
                 ),
             ),

@@ -230,7 +230,7 @@ pub fn field() -> Node {
         "A field that the user fills in.",
         vec![
             ("name", string("Its name in requests to connect.")),
-            ("label", string("Its name for people.")),
+            ("label", string("Its human-readable name.")),
             ("description", text_or_null("Help with filling it in.")),
             ("secret", boolean("Whether it must not be shown.")),
             ("required", boolean("Whether it must be filled in.")),

@@ -18,7 +18,7 @@ pub const BRANDINGS: [(&str, &str, &str); 1] = [(
 pub const GET: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "Get the branding",
-    description: "Returns how your app is presented to its users in the connect window and on the pages around it, on the consent and approval pages of agents, and on download pages. A member that is `null` is as the service is configured.",
+    description: "Returns how your app is presented to its users in the connect window and on the pages around it, on the consent and approval pages of agents, and on download pages. A member that is `null` has the value of the service's configuration.",
     response: "The branding.",
     schema: Some("Branding"),
     body: None,
@@ -32,7 +32,7 @@ console.log(name, color);
 pub const SET: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "Set the branding",
-    description: "Replaces how your app is presented to its users, in this account and environment. A member that you omit, or that is `null`, becomes as the service is configured. The service stores the logo and serves it itself, so that the pages load nothing from another site.",
+    description: "Replaces how your app is presented to its users, in this account and environment. A member that you omit, or that is `null`, falls back to the service's configuration. The service stores the logo and serves it itself, so that the pages load nothing from another site.",
     response: "The branding.",
     schema: Some("Branding"),
     body: Some(Body { schema: "NewBranding", examples: &BRANDINGS, sample: 0 }),
@@ -67,7 +67,7 @@ pub fn color() -> Node {
 
 fn branding() -> Node {
     record(
-        "How an app is presented to its users. What is `null` is as the service is configured.",
+        "How an app is presented to its users. A member that is `null` has the value of the service's configuration.",
         vec![
             ("name", text_or_null("The app's name.")),
             ("logo", text_or_null("Its logo, as a `data:` URL.")),

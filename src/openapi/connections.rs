@@ -265,7 +265,7 @@ fn summary() -> Node {
                     platforms,
                 ),
             ),
-            ("otherPlatforms", count("The number of connections of all other platforms.")),
+            ("otherPlatforms", count("The number of connections to all other platforms.")),
         ],
     )
 }

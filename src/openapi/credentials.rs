@@ -34,7 +34,7 @@ pub fn status() -> Node {
                     "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, `not_checked` if the platform did not say whether it accepts new credentials, or `reported` if the state was set with `PUT …/state`.",
                 ),
             ),
-            ("detail", text_or_null("The reason, for people.")),
+            ("detail", text_or_null("The human-readable reason.")),
             ("httpStatus", number_or_null("The status of the platform's response.")),
         ],
     );
@@ -100,7 +100,7 @@ pub fn platform_account() -> Node {
             (
                 "name",
                 text_or_null(
-                    "The account's name at the platform, such as an email address or a user name, for people. Null if it is not known, or if the service does not store names.",
+                    "The account's human-readable name at the platform, such as an email address or a user name. Null if it is not known, or if the service does not store names.",
                 ),
             ),
         ],
@@ -138,7 +138,7 @@ fn attempt_error() -> Node {
                     AttemptErrorCode::ALL.map(AttemptErrorCode::as_str),
                 ),
             ),
-            ("detail", string("The reason, for people.")),
+            ("detail", string("The human-readable reason.")),
         ],
     );
     or_null("Why it failed; null unless it did.", error)

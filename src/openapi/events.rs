@@ -60,7 +60,7 @@ fn with_reason(description: &str, name: &str, member: Node, more: Vec<(&str, Nod
         "Why it happened.",
         vec![
             ("code", string("The reason, for programs, as in the status of a connection.")),
-            ("detail", text_or_null("The reason, for people.")),
+            ("detail", text_or_null("The human-readable reason.")),
             ("httpStatus", number_or_null("The status of the platform's response.")),
         ],
     );

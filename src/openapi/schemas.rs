@@ -151,7 +151,7 @@ fn problem() -> Node {
             "type": described("The URL of a page about the code.", uri),
             "title": string("A title for the code."),
             "status": described("The HTTP status.", object! {"type": "integer", "minimum": *least, "maximum": *limit}),
-            "detail": string("What went wrong in this case, for people."),
+            "detail": string("A human-readable description of what went wrong in this case."),
             "code": names("What went wrong, for programs.", Code::ALL.map(Code::as_str)),
             "requestId": described("Identifies the request in the service's log.", id.clone()),
             "errors": described(
@@ -168,7 +168,10 @@ fn problem() -> Node {
 
 fn fault() -> Node {
     let at = |title: &str, description: &str, place: &str, about: &str| {
-        let always = vec![(place, string(about)), ("detail", string("What is wrong, for people."))];
+        let always = vec![
+            (place, string(about)),
+            ("detail", string("A human-readable description of the error.")),
+        ];
         let suggestion = object! {"suggestion": string("A similar valid value.")};
         object! {"title": title}.with(record_with(description, always, suggestion))
     };

@@ -113,7 +113,7 @@ fn restriction() -> Vec<(&'static str, Node)> {
         (
             "access",
             names(
-                "`read`: it calls platforms by `GET`, `HEAD` and GraphQL queries only.",
+                "`read`: it calls platforms with `GET`, `HEAD` and GraphQL queries only.",
                 Access::NAMES,
             ),
         ),
@@ -142,7 +142,7 @@ fn restriction() -> Vec<(&'static str, Node)> {
         (
             "lang",
             described(
-                "The language of the connect window, as a tag of BCP 47; null for that of the browser.",
+                "The language of the connect window, as a BCP 47 tag; null for that of the browser.",
                 object! {"type": Node::texts(["string", "null"])},
             ),
         ),

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    #[rustfmt::skip] // a case a line
+    #[rustfmt::skip] // one case per line
     fn lists_are_cut_to_whole_items_and_strings_at_characters() {
         let at = |pointer: &str, unit, omitted, total| (pointer.to_owned(), unit, omitted, total);
         for (json, budget, expected, parts) in [

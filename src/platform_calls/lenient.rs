@@ -177,7 +177,7 @@ mod tests {
     use super::coerced;
 
     #[test]
-    #[rustfmt::skip] // a case a line
+    #[rustfmt::skip] // one case per line
     fn strings_are_parsed_if_the_schema_allows_their_content_but_no_string() {
         for (schema, given, expected) in [
             (json!({"type": "integer"}), json!("5"), json!(5)),

@@ -62,7 +62,7 @@ impl Language {
     }
 }
 
-/// Checks the form of a language tag of BCP 47: subtags of letters and digits, of which the first is a language. Returns what is
+/// Checks the form of a BCP 47 language tag: subtags of letters and digits, of which the first is a language. Returns what is
 /// wrong, as the end of a sentence. Languages without a page are valid: the user gets English then.
 pub fn tag(text: &str) -> Option<&'static str> {
     let is_subtag = |subtag: &str| {

@@ -11,7 +11,7 @@ use crate::branding::{Branding, Look};
 use crate::http::config::Config;
 use language::Language;
 
-/// A text in each language, in the order of [`Language::ALL`]. `{name}` is the place of a value.
+/// A text in each language, in the order of [`Language::ALL`]. `{name}` is a placeholder for a value.
 #[derive(Debug, Clone, Copy)]
 pub struct Text(pub [&'static str; Language::ALL.len()]);
 
@@ -64,7 +64,7 @@ impl<'a> Wording<'a> {
         filled
     }
 
-    /// The app, for the place `name`.
+    /// The app, for the placeholder `name`.
     fn app(&self, name: &str) -> String {
         let text = match name {
             "app" | "App" => connect::THIS_APP,

@@ -52,7 +52,7 @@ impl TraceContext {
     }
 
     /// Replaces both headers of a request by these. With `span_id`, that span is the parent; without, the context is
-    /// passed on as it was sent, which is for services that record nothing.
+    /// passed on unchanged, as by a service that records nothing.
     pub fn set(context: Option<&Self>, span_id: Option<&str>, headers: &mut Vec<(String, String)>) {
         headers.retain(|(name, _)| name != TRACEPARENT && name != TRACESTATE);
         let Some(Self { traceparent, trace_id, flags, state, .. }) = context else { return };

@@ -14,7 +14,7 @@ use crate::terms::{EndpointGroup, Scope};
 /// The number of rows at which an isolate writes its counts at once. Up to twice as many are held.
 pub const MAX_ROWS: usize = 500;
 
-/// After this time, in milliseconds, a flush that was begun is given up: the platform has ended it.
+/// The time after which an unfinished flush counts as failed, in milliseconds: by then, the platform has ended it.
 const FLUSH_TRUST_MS: u64 = 60_000;
 
 /// What a request is counted as, as far as it is known before the response.

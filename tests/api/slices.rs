@@ -131,7 +131,7 @@ fn millis(time: &str) -> u64 {
     u64::try_from(at.as_millisecond()).unwrap()
 }
 
-/// A list in the query's form and in the service's.
+/// A filter as a query string, and as the service represents it.
 struct Filter {
     query: &'static str,
     filter: ConnectionFilter,

@@ -6,7 +6,7 @@ use connector_vault::terms::Method;
 use super::support::{gathered, with_operation, written};
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn every_field_of_an_action() {
     let (summary, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
     let rows: Vec<(&str, &str, &str, &str)> = platforms[0]
@@ -34,7 +34,7 @@ fn every_field_of_an_action() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn action_titles_keys_and_models() {
     for (at, (path, method, operation, title, key, model)) in [
         // A summary that begins with a verb is the title.
@@ -87,7 +87,7 @@ fn action_titles_keys_and_models() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn disambiguates_equal_titles() {
     let with = |name: &str, paths: &str| {
         let (_, platforms) = written(name, &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{{paths}}}\n")]);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::support::{FIXTURES, folder, run, stderr};
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn command_line_exit_codes_and_messages() {
     let out = folder("cli");
     let out = out.to_str().unwrap();
@@ -79,7 +79,7 @@ fn lists_the_names_of_a_few_platforms() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn show_prints_a_platform() {
     let out = folder("show");
     let out = out.to_str().unwrap();
@@ -167,7 +167,7 @@ fn diff_reports_what_a_publish_would_change() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn resolves_relative_paths_against_the_callers_folder() {
     let folder = folder("called");
     let [here, there] = ["here", "there"].map(|name| folder.join(name));

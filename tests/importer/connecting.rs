@@ -55,7 +55,7 @@ fn short(method: &Value) -> Value {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn schemes_become_methods() {
     let oauth = |more: &Value| {
         let mut method = json!({"id": "my-scheme", "type": "oauth2", "grant": "authorization_code", "authorizationUrl": "https://a.example/auth", "tokenUrl": "https://a.example/token"});
@@ -89,7 +89,7 @@ fn schemes_become_methods() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn schemes_that_cannot_be_used_are_reported() {
     for (at, (scheme, why)) in [
         ("{type: openIdConnect, openIdConnectUrl: https://a.example/.well-known}", "its endpoints are in a file on its server"),
@@ -463,7 +463,7 @@ fn overrides_win_for_auth_methods() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn faults_of_overridden_methods_state_their_position() {
     let parsed = |toml: &str| Overrides::parse("c.toml", toml).unwrap_err().to_string();
     for (toml, fault) in [
@@ -648,7 +648,7 @@ fn does_not_merge_methods_of_one_document() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn reports_faults_of_providers() {
     let method = |lines: &str| format!("[platforms.a]\nname = \"A\"\n[[platforms.a.auth]]\nid = \"x\"\nsource = \"s\"\nread = \"2026-11-22\"\n{lines}");
     for (text, fault) in [

@@ -6,7 +6,7 @@ use connector_vault::importer::licence::LicenceFilter;
 use super::support::{gathered, with_info};
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn every_field_of_a_connector() {
     let (_, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
     let connector = Connector {
@@ -31,7 +31,7 @@ fn every_field_of_a_connector() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn platform_versions_and_statuses() {
     use Status::{Alpha, Beta, GenerallyAvailable as Ga, NotAvailable};
     for (at, (info, version, status)) in [
@@ -80,7 +80,7 @@ fn platform_versions_and_statuses() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn descriptions_are_one_plain_line() {
     for (at, (text, line)) in [
         ("plain", "plain"),
@@ -122,7 +122,7 @@ fn descriptions_are_one_plain_line() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn categories_tags_and_images() {
     for (at, (info, category, tags)) in [
         ("title: T", "Other", &[][..]),

@@ -48,7 +48,7 @@ fn converted(name: &str, schema: &str) -> Value {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn schemas_become_json_schema() {
     for (at, (schema, expected)) in [
         ("{type: string, maxLength: 5.0, pattern: '^a+$', x-more: 1, xml: {name: a}}", json!({"type": "string", "maxLength": 5, "pattern": "^a+$"})),

@@ -32,7 +32,7 @@ fn shown(name: &str, documents: &[(&str, &str, &str, &str)]) -> Vec<(String, Str
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn removes_noise_words_from_titles() {
     for (at, (provider, title, name)) in [
         ("stripe.com", "Stripe API", "Stripe"),
@@ -82,7 +82,7 @@ fn removes_noise_words_from_titles() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn parts_of_a_provider() {
     for (at, (provider, service, title, name)) in [
         ("github.com", "api.github.com", "GitHub v3 REST API", "GitHub"),
@@ -120,7 +120,7 @@ fn parts_of_a_provider() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn disambiguates_equal_names() {
     for (name, documents, expected) in [
         ("titles", vec![("visma.com", "", "Net API", "1"), ("eos.com", "", "Net API", "1")], vec!["Eos", "Visma"]),
@@ -156,7 +156,7 @@ fn an_assigned_name_is_kept_and_colliding_names_change() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn categories_of_large_providers() {
     for (at, (provider, service, title, category)) in [
         ("googleapis.com", "calendar", "Calendar API", "Time Management"),

@@ -9,7 +9,7 @@ use connector_vault::importer::report::Reason;
 use super::support::{FIXTURES, folder, gathered, indented, platforms_of, written};
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn every_dialect_and_format() {
     for (file, key, version, actions, oauth) in [
         ("acme-3.0.json", "api::acme-store::v2", "2.4.1-beta.3", 8, true),
@@ -25,7 +25,7 @@ fn every_dialect_and_format() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn only_known_versions_are_read() {
     for (dialect, read) in [
         ("swagger: '2.0'", true),
@@ -51,7 +51,7 @@ fn only_known_versions_are_read() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn broken_documents_report_the_position_of_the_fault() {
     let (summary, platforms) = gathered(&[FIXTURES], LicenceFilter::Any, "");
     let lines: BTreeMap<String, String> = summary
@@ -104,7 +104,7 @@ fn broken_documents_report_the_position_of_the_fault() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn tolerates_faults_in_optional_parts() {
     let wrong = |name: &str| vec![format!("`{name}` has the wrong type and was left out")];
     for (at, (info, fields, oauth, warnings)) in [
@@ -146,7 +146,7 @@ fn tolerates_faults_in_optional_parts() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn bounds_the_cost_of_hostile_documents() {
     let head = "{\"openapi\": \"3.0.0\", \"info\": {\"title\": \"T\", \"version\": \"1\"}, ";
     for (name, document, imports) in [

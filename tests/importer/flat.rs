@@ -40,7 +40,7 @@ fn names(input: &Value) -> Vec<String> {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn argument_names_are_valid_for_models() {
     let any = json!({});
     let long = "x".repeat(70);

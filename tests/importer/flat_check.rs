@@ -30,7 +30,7 @@ pub struct Counted {
     pub cut: usize,
     /// The longest outline, in bytes.
     pub longest: usize,
-    /// Parts that were asked for and are still not shown in full, without a way to what is missing.
+    /// Requested parts that are still not shown in full and do not say how to get the rest.
     pub stuck: usize,
 }
 
@@ -59,12 +59,12 @@ const MAX_TOKENS: usize = 3_000;
 /// The maximum number of omitted parts of an outline that are requested.
 const FOLLOWED: usize = 5;
 
-/// An estimate of a text's tokens: JSON has more than three bytes in a token.
+/// Estimates the number of tokens in a string: JSON has more than three bytes per token.
 fn tokens(text: &str) -> usize {
     text.len().div_ceil(3)
 }
 
-/// Checks that `describe_action` stays short, in both forms, and leads to what it leaves out.
+/// Checks that `describe_action` stays short, in both forms, and says how to get what it leaves out.
 fn check_outline(what: &str, mut detail: Value, counted: &mut Counted) {
     let shown = outline(&detail, None).unwrap();
     let text = shown.to_string();

@@ -36,7 +36,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn same_input_produces_the_same_folder() {
     let [one, two] = ["same-1", "same-2"].map(folder);
     let files = ["acme-3.0.json", "petstore-2.0.yaml", "hooks-3.1.yml", "bom.json"].map(|file| format!("{FIXTURES}/good/{file}"));
@@ -115,7 +115,7 @@ fn import_of_missing_sources_writes_nothing() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn check_reports_each_fault() {
     let out = folder("check");
     let folder = out.to_str().unwrap();

@@ -1,4 +1,4 @@
-//! Descriptions that instances of platforms have of themselves.
+//! Importing the descriptions that instances of platforms publish about themselves.
 
 #![expect(clippy::indexing_slicing, reason = "the members are asserted")]
 

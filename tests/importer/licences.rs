@@ -10,7 +10,7 @@ use connector_vault::importer::{Import, gather};
 use super::support::{FIXTURES, NoProgress, folder, gathered, platforms_of};
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn licences() {
     for (licence, open) in [
         ("{name: Apache 2.0}", true),
@@ -143,7 +143,7 @@ fn newer_document_replaces_an_older_one() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn names_do_not_depend_on_the_licence_option() {
     let document = |licence: &str, version: &str, paths: &str| {
         format!("openapi: 3.0.0\ninfo: {{title: Acme, version: '{version}', x-providerName: acme.com, {licence}}}\npaths: {{{paths}}}\n")

@@ -5,7 +5,7 @@ use connector_vault::catalog::write::Platform;
 use super::support::{indented, platforms_of, written};
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn platform_names() {
     for (at, (info, server, platform)) in [
         ("x-providerName: stripe.com", "", "stripe"),
@@ -36,7 +36,7 @@ fn platform_names() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn resolves_collisions_of_platform_names() {
     let document = |provider: &str, title: &str, version: &str, paths: &str| {
         format!("openapi: 3.0.0\ninfo: {{title: '{title}', version: '{version}', x-providerName: {provider}}}\npaths: {{{paths}}}\n")

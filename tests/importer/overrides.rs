@@ -7,7 +7,7 @@ use connector_vault::importer::overrides::Overrides;
 use super::support::gathered;
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn overrides_change_what_they_name() {
     let toml = "[platforms.acme-store]\nrename = 'acme'\nname = 'Acme'\ndescription = 'A store.'\ncategory = 'Shops'\nstatus = 'alpha'\n\
                 active = false\ntags = ['a', 'b']\nimage = 'https://acme.com/new.png'\nauthkit = true\n\
@@ -26,7 +26,7 @@ fn overrides_change_what_they_name() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn faults_of_overrides_state_their_position() {
     for (toml, fault) in [
         ("[platform.a]\n", "c.toml:1:2: unknown field `platform`; did you mean `platforms`?"),

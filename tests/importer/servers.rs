@@ -22,7 +22,7 @@ fn servers(at: usize, server: &str) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn a_variable_of_the_scheme_has_a_value_and_others_become_fields() {
     for (at, (server, urls, fields)) in [
         ("{url: '{scheme}://{region}.api.example:{port}/{base}', variables: {scheme: {default: https, enum: [https, http]}, region: {default: eu, enum: [eu, us]}, port: {default: '443'}, base: {default: v2}}}", vec!["https://{region}.api.example:{port}/{base}"], vec!["base=v2", "port=443", "region=eu"]),

@@ -15,7 +15,7 @@ fn body(name: &str, version: &str, media: &str, content: &str) -> Value {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn files_of_a_form_can_have_a_name_and_a_type() {
     for (at, (version, content, files)) in [
         ("3.0.0", "{schema: {properties: {a: {type: string, format: binary}, b: {type: string}, c: {type: string, format: byte}}}}", vec!["a"]),
@@ -42,7 +42,7 @@ fn files_of_a_form_can_have_a_name_and_a_type() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn keeps_the_encoding_of_members() {
     for (at, (media, encoding, expected)) in [
         ("multipart/form-data", "{contentType: 'image/png, image/jpeg'}", json!({"style": "form", "explode": true, "contentType": "image/png, image/jpeg"})),

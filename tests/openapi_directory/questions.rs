@@ -1,4 +1,4 @@
-//! The search over all actions, asked what people ask: `tests/fixtures/questions.toml`.
+//! The quality of the search over all actions, for questions as people ask them: `tests/fixtures/questions.toml`.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::{catalog, imported, shipped};
 
-/// The share of questions with a right answer among the first this many, in percent.
+/// A number of first results, and the minimum share of questions with a right answer among them, in percent.
 const TARGETS: [(usize, usize); 3] = [(1, 60), (3, 85), (10, 95)];
 
 /// The same, for questions that name a platform.
@@ -35,7 +35,7 @@ struct ActionQuery {
     #[serde(rename = "question")]
     text: String,
     answers: Vec<String>,
-    /// Whether it takes no part in tuning.
+    /// Whether the question is held out of tuning.
     #[serde(default)]
     held: bool,
 }
@@ -161,7 +161,7 @@ fn questions_find_their_answers() {
         for (first, least) in TARGETS {
             let share = places.iter().filter(|place| **place < first).count() * 100 / of_kind.len();
             println!("{kind}: an answer in the first {first} for {share} % of {}", of_kind.len());
-            // What was held out is reported: to assert it would be to tune on it.
+            // Held-out questions are only reported: asserting a share would amount to tuning on them.
             assert!(held || share >= least, "{share} % of the questions, not {least} %");
         }
         println!("{kind}: at most {max_reads} values read by a cold search for a page of 20");

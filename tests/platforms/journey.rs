@@ -16,10 +16,10 @@ use crate::support::{anonymous, body, with_body, with_header};
 
 const HOUR_MS: u64 = 3_600_000;
 
-/// What the user fills in, by the name of the field. `$key`, `$app` and `$user` are the secrets of the stand-in.
+/// The values that the user enters, by field name. `$key`, `$app` and `$user` are the secrets of the stand-in.
 pub type Inputs = BTreeMap<String, String>;
 
-/// A journey that went wrong: where, and what was seen.
+/// The error is the step that failed, and what was observed.
 type Outcome<T> = Result<T, String>;
 
 struct Journey<'a> {
@@ -107,7 +107,7 @@ impl<'a> Journey<'a> {
         self.api.wait(milliseconds);
     }
 
-    /// A failure, with what the platform refused so far.
+    /// The error of a step, with the requests that the platform has refused so far.
     fn fault<T>(&self, step: &str, seen: &str) -> Outcome<T> {
         let faults = self.standin.borrow().faults.join("; ");
         let faults =
@@ -123,7 +123,7 @@ impl<'a> Journey<'a> {
         format!("/v1/vault/connections/{id}")
     }
 
-    /// What the user fills in.
+    /// The values of the method's fields, as the user enters them.
     fn fields(&self) -> Value {
         let secrets = self.standin.borrow().secrets.clone();
         let fill = |text: &str| {
@@ -151,7 +151,7 @@ impl<'a> Journey<'a> {
         Value::Object(filled)
     }
 
-    /// The name or the password of Basic authentication as the row says it.
+    /// The user name (0) or the password (1) of Basic authentication, as the row documents it.
     fn of_basic(&self, index: usize) -> &'a str {
         let sends = self.row.key.iter().flat_map(|key| key.send.iter().flatten());
         let mut pairs = sends.filter_map(|part| part.split_once("Basic(")?.1.strip_suffix(')'));
@@ -292,7 +292,7 @@ impl<'a> Journey<'a> {
         self.calls("call", &id)?;
         let refreshes = oauth.refresh != Refresh::None || oauth.grant == Grant::ClientCredentials;
         if refreshes && oauth.expires > 0 {
-            // Twice: the second time with what the first one brought.
+            // Twice: the second refresh uses the refresh token that the first one returned.
             for step in ["refresh", "refresh again"] {
                 self.wait(oauth.expires * 1000 + 1);
                 self.calls(step, &id)?;
@@ -353,7 +353,7 @@ impl<'a> Journey<'a> {
         if self.standin.borrow().faults.is_empty() {
             return Ok(());
         }
-        self.fault("refused", "it went well, but not all of it")
+        self.fault("refused", "the platform refused some requests")
     }
 
     fn key(&self) -> Outcome<()> {
@@ -394,7 +394,7 @@ impl<'a> Journey<'a> {
         self.nothing_refused()
     }
 
-    /// The platform ends it, which the vault learns from the next checks.
+    /// The platform ends the access. The next refreshes or checks must fail the connection.
     fn ended(&self, id: &str, has_refresh: bool) -> Outcome<()> {
         self.standin.borrow_mut().end_all();
         let is_verified = self.platform.detail.verify.is_some();
@@ -423,7 +423,7 @@ impl<'a> Journey<'a> {
     }
 }
 
-/// What is below a server in a documented URL, when that can be below it.
+/// The part of a documented URL below a server. Returns `None` if the URL is not below it.
 fn path_below(server: &str, documented: &str) -> Option<String> {
     let mut server = server.to_owned();
     for name in variables(&server.clone()) {
@@ -438,7 +438,6 @@ fn path_below(server: &str, documented: &str) -> Option<String> {
     is_below.then(|| found.get(expected.len()..).unwrap_or_default().join("/"))
 }
 
-/// The pairs of a query, for tests of this file.
 #[test]
 fn a_documented_path_is_found_below_a_server() {
     for (server, documented, expected) in [

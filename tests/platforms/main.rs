@@ -1,7 +1,7 @@
 //! A laboratory of platforms: connects to 100 well-known ones, calls them, refreshes, revokes and reconnects, through
 //! `handle()` with the catalog's real entries. A stand-in responds in their place, and refuses what the platform's public
-//! documentation refuses. The rows say what that is; they were written without a look at `providers.toml`, so that a wrong
-//! fact there fails a test. A journey ends at its first failure.
+//! documentation refuses. The rows contain these rules; they were written without looking at `providers.toml`, so that
+//! a wrong fact there fails a test. A journey ends at its first failure.
 
 #![cfg(feature = "cli")]
 #![expect(
@@ -53,8 +53,8 @@ impl Watch for NoProgress {
     fn read(&self, _: u64) {}
 }
 
-/// What is typed into the catalog's fields: `[platform.oauth]` and `[platform.key]`, by the name of the field. The names
-/// that begin with `=` are read by `journey.rs`.
+/// The values that users enter: `[platform.oauth]` and `[platform.key]`, by field name. `journey.rs` reads the names that
+/// begin with `=`.
 fn inputs() -> BTreeMap<String, BTreeMap<String, Inputs>> {
     toml::from_str(include_str!("inputs.toml")).unwrap()
 }
@@ -155,7 +155,7 @@ fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() 
     assert!(report.is_empty(), "{failed} of {done} journeys:\n{}", report.join("\n"));
 }
 
-/// The journeys that went wrong.
+/// A line for each failed journey.
 fn report(results: &[(String, String, Result<(), String>)]) -> Vec<String> {
     let failed = results.iter().filter_map(|(platform, method, result)| {
         let fault = result.as_ref().err()?;

@@ -199,7 +199,7 @@ fn searches_with_long_or_special_words_never_fail() {
     }
 }
 
-/// Each way to begin to use the tools without a secret leads to the sign-in.
+/// A first request to the tools without a secret gets a 401 that names the sign-in metadata, whatever it accepts.
 #[test]
 fn a_request_without_a_secret_names_the_sign_in_metadata() {
     let service = Service::new(&usual(&Report::default()));

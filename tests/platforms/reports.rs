@@ -1,4 +1,4 @@
-//! Public reports of bugs in other projects, as inputs of this one: `reports.toml`.
+//! Replays publicly reported bugs of other projects against this one: `reports.toml`.
 //!
 //! - `token`: a platform responds to the exchange of a code with `response` or `text`, and the token
 //!   `lasts` this many seconds.
@@ -488,7 +488,7 @@ fn operation(report: &Report, index: usize) {
     let id = service.with_key(&json!({"token": "t"}));
     let key = &platform.actions[0].key;
     if let Some(text) = &report.text {
-        // The text is sent as it is: a value in memory would lose digits.
+        // Sent as a string: a parsed number would lose digits.
         let call = json!({"connection": id, "key": key, "input": "$"}).to_string();
         let call = call.replace("\"$\"", text);
         let params = format!(r#"{{"name":"run_action","arguments":{call}}}"#);

@@ -195,7 +195,7 @@ pub struct RestApi {
     /// Cheap requests that need valid credentials; the first one is called. `GET` unless it begins with `POST `.
     #[serde(default)]
     pub check: Vec<String>,
-    /// Further ones at other addresses.
+    /// More requests, to other addresses.
     #[serde(default)]
     pub more: Vec<String>,
     /// Headers that each request must have: `name: regular expression`.

@@ -25,7 +25,7 @@ pub const SETTINGS: [(&str, &str); 2] = [
 ];
 
 /// The maximum wait for the real runtime.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// A service in which journeys take place.
 pub trait Service {
@@ -113,7 +113,7 @@ impl Runtime {
     /// Connects to the process that listens at this port.
     pub fn connect(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(MAX_WAIT)).unwrap();
         let mut runtime = Self {
             stream: BufReader::new(stream),
             origin: String::new(),

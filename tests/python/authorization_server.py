@@ -1,7 +1,7 @@
-"""An authorization server of PyPI's Authlib, with one client and everything in memory. It prints its port.
+"""An authorization server with PyPI's Authlib, with one client and all state in memory. Prints its port.
 
-Each refresh token works once (RFC 6749, section 10.4). Who the user is, and whether they agree, is said in the address that
-the browser opens.
+Each refresh token works once (RFC 6749, section 10.4). The query of the authorization URL says who the user is, and whether
+they agree.
 """
 
 import os
@@ -143,7 +143,7 @@ class Validator(BearerTokenValidator):
 
 
 def find(**wanted):
-    """The token that is still good with this value."""
+    """The active token with this value."""
     ((name, value),) = wanted.items()
     return next((one for one in tokens if getattr(one, name) == value and not one.ended), None)
 
@@ -153,7 +153,7 @@ def save_token(answer, asked):
     issued.extend(value for name, value in answer.items() if name.endswith("_token"))
 
 
-# Everything here is on one machine, without TLS.
+# All of this runs on one machine, without TLS.
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 app, client = Flask(__name__), Client()
 app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
@@ -189,15 +189,15 @@ def me():
 
 
 @app.put("/redirect-uri")
-def open_to():
-    """Users may be sent back to this address."""
+def add_redirect_uri():
+    """Adds a redirect URI to which users may be sent back."""
     redirect_uris.add(request.get_data(as_text=True))
     return "", 204
 
 
 @app.get("/tokens")
-def told():
-    """What it has issued, and the hints with which it was asked to revoke."""
+def token_report():
+    """The issued tokens, and the token type hints of the revocation requests."""
     return jsonify(issued=issued, revoked=revoked)
 
 

@@ -2,8 +2,8 @@
 
     mcp_client.py ADDRESS SECRET MODE
 
-It connects, and answers each line of its input, {"name": …, "arguments": {…}} to call a tool or {} to list them, with
-a line of its output. When it can't connect, it says why on standard error, and its exit code is 1.
+Connects, then prints a line for each line of its input: {"name": …, "arguments": {…}} calls a tool, {} lists the tools. If
+it can't connect, prints the reason to standard error, and exits with 1.
 """
 
 import asyncio

@@ -2,9 +2,9 @@
 
     mcp_sign_in.py ADDRESS REDIRECT_URI
 
-Before it answers, it may write {"open": URL}, and then reads the parameters with which that URL leads back: {"code": …, "state": …,
-"iss": …}, or {"refused": …}. It connects, writes {}, and answers each line of its input, {"name": …, "arguments": {…}}, with a line
-of its output, which is {"failed": …} when it can't.
+Connects, prints {}, then prints a line for each line of its input, {"name": …, "arguments": {…}}: the result, or {"failed": …}.
+Before each of these lines, it may print {"open": URL}. It then reads the parameters of the redirect that follows: {"code": …,
+"state": …, "iss": …}, or {"refused": …}.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Verifies a webhook with PyPI's standardwebhooks: {"secret": …, "headers": {…}, "body": …} on the input, its event on the output."""
+"""Verifies a webhook with PyPI's standardwebhooks: reads {"secret": …, "headers": {…}, "body": …}, prints the event."""
 
 import json
 import sys

@@ -1,7 +1,7 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
-// As npm/README.md says.
+// The configuration that npm/README.md documents.
 const byWorkerd = {
   name: "connector-vault by workerd",
   enforce: "post",

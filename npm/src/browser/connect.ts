@@ -113,7 +113,9 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
   async function bodyOf<Json>(response: Response, isExpected: (json: Json) => boolean): Promise<Json> {
     const json = (await parseJson(response).catch(() => undefined)) as Json;
     if (json && isExpected(json)) return json;
-    throw unexpectedResponse(ServerError, "The response is not one of the service.", { status: response.status });
+    throw unexpectedResponse(ServerError, "The response does not come from a connector-vault.", {
+      status: response.status,
+    });
   }
 
   async function attempt(id: string, wait: number): Promise<ConnectAttempt> {

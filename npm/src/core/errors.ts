@@ -46,7 +46,7 @@ export interface Fault {
   parameter?: string;
   /** Where in the body the error is: a JSON pointer (RFC 6901). */
   pointer?: string;
-  /** A description, for people. */
+  /** A human-readable description. */
   detail: string;
   /** What you may have meant. */
   suggestion?: string;

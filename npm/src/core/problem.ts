@@ -72,7 +72,7 @@ export function responseError(status: number, headers: Headers, json: unknown): 
   const what =
     status === 0 || status >= 300
       ? "The response is a redirect, which is not followed."
-      : "The response is not one of the service.";
+      : "The response does not come from a connector-vault.";
   return unexpectedResponse(ServerError, what, details);
 }
 

@@ -77,7 +77,7 @@ export interface AgentGrant {
   identityType: IdentityType | null;
   /** Only these platforms; null for all. */
   platforms: string[] | null;
-  /** `read`: the agent calls platforms by `GET`, `HEAD` and GraphQL queries only. */
+  /** `read`: the agent calls platforms with `GET`, `HEAD` and GraphQL queries only. */
   access: "read" | "write";
   /** Only these actions, each as `platform/key` or `platform/prefix*`; null for all. */
   actions: string[] | null;

@@ -5,7 +5,7 @@ import type { Fault } from "../core/errors.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
 
-/** How the app is presented to its users. What is null is as the service is configured. */
+/** How the app is presented to its users. Null members have the value of the service's configuration. */
 export interface Branding {
   /** The app's name. */
   name: string | null;
@@ -19,7 +19,7 @@ export interface Branding {
   updatedAt: string | null;
 }
 
-/** A branding to set. What is omitted or null becomes as the service is configured. */
+/** A branding to set. Members that are omitted or null fall back to the service's configuration. */
 export interface NewBranding {
   /** 1–60 visible characters. */
   name?: string | null | undefined;

@@ -42,7 +42,7 @@ export interface NewConnectAttempt {
   fields?: Readonly<Record<string, string>> | undefined;
   /** Values that the user can't change, no secrets. */
   fixedFields?: Readonly<Record<string, string>> | undefined;
-  /** The language of the pages that the user sees, as a tag of BCP 47. Default: that of the token, or of the browser. */
+  /** The language of the pages that the user sees, as a BCP 47 tag. Default: that of the token, or of the browser. */
   lang?: string | undefined;
   /** The scopes to ask the platform for. Default: those of the OAuth client. */
   scopes?: readonly string[] | undefined;
@@ -79,7 +79,7 @@ export type AttemptErrorCode = Names["AttemptErrorCode"];
 export interface AttemptError {
   /** The reason, for programs. */
   code: AttemptErrorCode;
-  /** The reason, for people. */
+  /** The human-readable reason. */
   detail: string;
 }
 

@@ -28,7 +28,7 @@ export interface ConnectionSummary {
   identityType: Record<IdentityType, number>;
   /** The 50 platforms with the most connections, in descending order. */
   platforms: { platform: string; total: number }[];
-  /** The number of connections of all other platforms. */
+  /** The number of connections to all other platforms. */
   otherPlatforms: number;
 }
 

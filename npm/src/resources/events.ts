@@ -16,7 +16,7 @@ export type EventType = Names["EventType"];
 export interface EventReason {
   /** The reason, for programs. */
   code: string;
-  /** The reason, for people. */
+  /** The human-readable reason. */
   detail: string | null;
   /** The status of the platform's response. */
   httpStatus: number | null;

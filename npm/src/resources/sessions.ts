@@ -32,7 +32,7 @@ export interface Whoami {
   identityType?: IdentityType | null;
   /** The platforms that the token is restricted to; null for all. */
   platforms?: string[] | null;
-  /** `read`: the token calls platforms by `GET`, `HEAD` and GraphQL queries only. */
+  /** `read`: the token calls platforms with `GET`, `HEAD` and GraphQL queries only. */
   access?: "read" | "write";
   /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
   actions?: string[] | null;
@@ -46,7 +46,7 @@ export interface Whoami {
   fields?: Record<string, string> | null;
   /** Values that the user can't change; null for none. */
   fixedFields?: Record<string, string> | null;
-  /** The language of the connect window, as a tag of BCP 47; null for that of the browser. */
+  /** The language of the connect window, as a BCP 47 tag; null for that of the browser. */
   lang?: string | null;
 }
 
@@ -66,7 +66,7 @@ export interface Session {
   scopes: SessionScope[];
   /** The platforms that the token is restricted to, in the vault and in the catalog; null for all. */
   platforms: string[] | null;
-  /** `read`: the token calls platforms by `GET`, `HEAD` and GraphQL queries only. */
+  /** `read`: the token calls platforms with `GET`, `HEAD` and GraphQL queries only. */
   access: "read" | "write";
   /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
   actions: string[] | null;
@@ -80,7 +80,7 @@ export interface Session {
   fields: Record<string, string> | null;
   /** Values that the user can't change; null for none. */
   fixedFields: Record<string, string> | null;
-  /** The language of the connect window, as a tag of BCP 47; null for that of the browser. */
+  /** The language of the connect window, as a BCP 47 tag; null for that of the browser. */
   lang: string | null;
   /** Only with the scope `connections:connect`: the window in which the token's user connects accounts. It works once. */
   connectUrl?: string;
@@ -96,7 +96,7 @@ export interface NewSession {
   scopes?: readonly SessionScope[] | undefined;
   /** Only these platforms of the catalog, at most 20, both in the vault and in the catalog. Default: all platforms. */
   platforms?: readonly string[] | undefined;
-  /** `read` allows calls of platforms by `GET`, `HEAD` and GraphQL queries only. Default: `write`. */
+  /** `read` allows calls to platforms with `GET`, `HEAD` and GraphQL queries only. Default: `write`. */
   access?: "read" | "write" | undefined;
   /**
    * Only these actions, at most 100, each as `platform/key` or `platform/prefix*`, and no other calls of platforms.
@@ -120,7 +120,7 @@ export interface NewSession {
   /** Like `fields`, but the user can't change them: the token connects accounts with these values only. */
   fixedFields?: Readonly<Record<string, string>> | undefined;
   /**
-   * The language of the connect window and of the pages around it, as a tag of BCP 47: English, German, French, Spanish or
+   * The language of the connect window and of the pages around it, as a BCP 47 tag: English, German, French, Spanish or
    * Japanese, and English for any other. Default: that of the browser.
    */
   lang?: string | undefined;

@@ -169,7 +169,7 @@ export interface AwsMethod extends MethodOf<"aws_sigv4"> {
 export interface AuthField {
   /** Its name in requests to connect. */
   name: string;
-  /** Its name for people. */
+  /** The human-readable name. */
   label: string;
   /** Help with filling it in. */
   description: string | null;

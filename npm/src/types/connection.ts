@@ -52,7 +52,7 @@ export interface Connection {
 export interface PlatformAccount {
   /** Its ID at the platform, which does not change. */
   id: string;
-  /** Its name, for people; null if it is not known, or if the service does not store names. */
+  /** The human-readable name; null if it is not known, or if the service does not store names. */
   name: string | null;
 }
 

@@ -1009,8 +1009,8 @@ class AsyncAgentGrants:
     ) -> AgentContinuation:
         """Identifies the user whom an agent's `request` has redirected to your app. Redirect them to `continue_url`. Never retried.
 
-        `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit the agent; `confirm` has
-        the user asked before each call that it names.
+        `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit the agent;
+        `confirm` names the calls that need the user's approval.
         """
         body = json_body(
             dict(
@@ -1050,7 +1050,7 @@ class AsyncBrandings:
         color: str | None = None,
         url: str | None = None,
     ) -> Branding:
-        """Replaces the branding. What is `None` becomes as the service is configured.
+        """Replaces the branding. A value of `None` falls back to the service's configuration.
 
         `logo` is a PNG or WebP image of at most 32 KiB, as a `data:` URL.
         """
@@ -1292,10 +1292,10 @@ class AsyncConnectorVault:
     ) -> httpx.Response:
         """Sends a request to the platform of a connection, with credentials that stay in the service.
 
-        Returns the platform's response, regardless of its status; fails with a `VaultError` if the service itself answers.
-        `path` is a path below the platform's server, or below `server`, another one of its servers. With `retries` (0–3), the
-        service repeats a request that is safe to repeat when the platform refuses it for now. Needs the scope
-        `connections:call`. Never repeated by this package.
+        Returns the platform's response, regardless of its status; raises a `VaultError` if the service
+        itself responds instead. `path` is a path below the platform's server, or below `server`, another one of its servers.
+        With `retries` (0–3), the service repeats a request that is safe to repeat when the platform refuses it for now.
+        Needs the scope `connections:call`. Never repeated by this package.
         """
         async with self.stream_platform(
             connection,

@@ -226,7 +226,7 @@ def parse_result(call: Call[Result], response: httpx.Response, secret: str) -> R
     try:
         return cast("Result", type_adapter(call.result).validate_python(response.json()))
     except (ValueError, ValidationError) as cause:
-        raise unexpected(response, "The response is not one of the service.") from cause
+        raise unexpected(response, "The response does not come from a connector-vault.") from cause
 
 
 _adapters: dict[Any, TypeAdapter[Any]] = {}

@@ -11,7 +11,7 @@ class Fault:
     """One error in a request. It concerns the request as a whole if it has neither `parameter` nor `pointer`."""
 
     detail: str
-    """A description, for people."""
+    """A human-readable description."""
     parameter: str | None = None
     """The query parameter."""
     pointer: str | None = None
@@ -42,7 +42,7 @@ class VaultError(Exception):
     has `no_response`, `timeout`, `unexpected_response`, `invalid_argument`, `invalid_signature`, `secret_unavailable`, and
     `expired` for an attempt to connect that its user did not finish."""
     message: str
-    """What went wrong, for people."""
+    """A human-readable message."""
     status: int | None
     """The HTTP status; None without a response."""
     request_id: str | None

@@ -20,7 +20,7 @@ class AuthField(Model):
     """
     label: str
     """
-    Its name for people.
+    Its human-readable name.
     """
     description: str | None = None
     """
@@ -59,7 +59,7 @@ class PlatformAccount(Model):
     """
     name: str | None = None
     """
-    The account's name at the platform, such as an email address or a user name, for people. Null if it is not known, or if the service does not store names.
+    The account's human-readable name at the platform, such as an email address or a user name. Null if it is not known, or if the service does not store names.
     """
 
 
@@ -134,7 +134,7 @@ class AgentContinuation(Model):
 
 class Branding(Model):
     """
-    How an app is presented to its users. What is `null` is as the service is configured.
+    How an app is presented to its users. A member that is `null` has the value of the service's configuration.
     """
 
     name: str | None = None
@@ -835,7 +835,7 @@ class ConnectionStatusReason(Model):
     """
     detail: str | None = None
     """
-    The reason, for people.
+    The human-readable reason.
     """
     http_status: int | None = Field(None, alias='httpStatus')
     """
@@ -930,7 +930,7 @@ class ConnectAttemptError(Model):
     """
     detail: str
     """
-    The reason, for people.
+    The human-readable reason.
     """
 
 
@@ -1174,7 +1174,7 @@ class EventDataConnectionReason(Model):
     """
     detail: str | None = None
     """
-    The reason, for people.
+    The human-readable reason.
     """
     http_status: int | None = Field(None, alias='httpStatus')
     """
@@ -1323,7 +1323,7 @@ class QueryFault(Model):
     """
     detail: str
     """
-    What is wrong, for people.
+    A human-readable description of the error.
     """
     suggestion: str | None = None
     """
@@ -1342,7 +1342,7 @@ class BodyFault(Model):
     """
     detail: str
     """
-    What is wrong, for people.
+    A human-readable description of the error.
     """
     suggestion: str | None = None
     """
@@ -1763,7 +1763,7 @@ class ConnectionSummary(Model):
     """
     other_platforms: int = Field(..., alias='otherPlatforms')
     """
-    The number of connections of all other platforms.
+    The number of connections to all other platforms.
     """
 
 
@@ -2067,7 +2067,7 @@ class AgentGrant(Model):
     """
     access: Literal['read', 'write'] | str
     """
-    `read`: the agent calls platforms by `GET`, `HEAD` and GraphQL queries only.
+    `read`: the agent calls platforms with `GET`, `HEAD` and GraphQL queries only.
     """
     actions: list[str] | None = None
     """
@@ -2534,7 +2534,7 @@ class Whoami(Model):
     """
     access: Literal['read', 'write'] | str | None = None
     """
-    `read`: it calls platforms by `GET`, `HEAD` and GraphQL queries only.
+    `read`: it calls platforms with `GET`, `HEAD` and GraphQL queries only.
     """
     actions: list[str] | None = None
     """
@@ -2562,7 +2562,7 @@ class Whoami(Model):
     """
     lang: str | None = None
     """
-    The language of the connect window, as a tag of BCP 47; null for that of the browser.
+    The language of the connect window, as a BCP 47 tag; null for that of the browser.
     """
     person: str | None = None
     """
@@ -2607,7 +2607,7 @@ class Session(Model):
     """
     access: Literal['read', 'write'] | str
     """
-    `read`: it calls platforms by `GET`, `HEAD` and GraphQL queries only.
+    `read`: it calls platforms with `GET`, `HEAD` and GraphQL queries only.
     """
     actions: list[str] | None = None
     """
@@ -2635,7 +2635,7 @@ class Session(Model):
     """
     lang: str | None = None
     """
-    The language of the connect window, as a tag of BCP 47; null for that of the browser.
+    The language of the connect window, as a BCP 47 tag; null for that of the browser.
     """
     connect_url: str | None = Field(None, alias='connectUrl')
     """
@@ -3040,7 +3040,7 @@ class Problem(Model):
     """
     detail: str
     """
-    What went wrong in this case, for people.
+    A human-readable description of what went wrong in this case.
     """
     code: Literal['unknown_parameter', 'repeated_parameter', 'invalid_parameter', 'query_too_broad', 'invalid_body', 'missing_key', 'invalid_key', 'insufficient_scope', 'route_not_found', 'platform_not_found', 'action_not_found', 'connection_not_found', 'attempt_not_found', 'credentials_not_found', 'oauth_client_not_found', 'webhook_not_found', 'key_not_found', 'agent_sign_in_not_found', 'agent_grant_not_found', 'console_sign_in_not_found', 'console_session_not_found', 'method_not_allowed', 'connection_exists', 'connection_failed', 'awaiting_cut_over', 'credentials_held', 'not_checkable', 'not_refreshable', 'oauth_client_missing', 'connection_limit', 'webhook_limit', 'webhook_inactive', 'key_limit', 'key_inactive', 'precondition_failed', 'body_too_large', 'unsupported_media_type', 'credentials_rejected', 'too_many_requests', 'internal', 'platform_unreachable', 'refresh_failed', 'unavailable', 'platform_timeout', 'vault_full'] | str
     """

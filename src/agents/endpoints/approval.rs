@@ -292,7 +292,7 @@ fn fingerprint(plain: &[u8], account: &Account) -> String {
     hash(&format!("{} {id} {name} {input}", account.platform))
 }
 
-/// Formats an input for people. Invisible characters are escaped, so that nothing is hidden.
+/// Formats an input for the approval page. Invisible characters are escaped, so that nothing is hidden.
 fn readable(plain: &[u8]) -> String {
     let mut input: Value = serde_json::from_slice(plain).unwrap_or_default();
     if let Some(members) = input.as_object_mut() {

@@ -25,7 +25,7 @@ pub const WORKS: State = State::Operational;
 
 /// The reason code of new credentials whose check was inconclusive.
 pub const NOT_CHECKED: &str = "not_checked";
-/// Its text for people.
+/// Its human-readable text.
 pub const NOT_CHECKED_DETAIL: &str =
     "The platform did not say whether it accepts the credentials. They were stored.";
 

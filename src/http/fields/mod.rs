@@ -75,7 +75,7 @@ const fn fixed_values(about: &'static str) -> Field {
 const LANG: Field = optional(
     "lang",
     FieldCheck::Text(language::tag),
-    "The language of the connect window and of the pages around it, as a tag of BCP 47. They are available in English (`en`), German (`de`), French (`fr`), Spanish (`es`) and Japanese (`ja`); in others they are in English. If omitted, that of the browser, or for an attempt that of the token's session.",
+    "The language of the connect window and of the pages around it, as a BCP 47 tag. They are available in English (`en`), German (`de`), French (`fr`), Spanish (`es`) and Japanese (`ja`); in others they are in English. If omitted, that of the browser, or for an attempt that of the token's session.",
 );
 
 /// Any value without duplicate members.

@@ -43,7 +43,7 @@ pub const SESSION_FIELDS: [Field; 13] = [
         "Only these platforms of the catalog, ignoring case, both in the vault and in the catalog; all if omitted.",
     ),
     access(
-        "`read` allows calls to platforms by `GET`, `HEAD` and GraphQL queries only. If omitted, by every method.",
+        "`read` allows calls to platforms with `GET`, `HEAD` and GraphQL queries only. If omitted, with every method.",
     ),
     actions(
         "Only these actions of platforms, each as `platform/key` or `platform/prefix*`, and no other calls: the token can't use the proxy. Restricts `platforms` to theirs. All calls if omitted.",

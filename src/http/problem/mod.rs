@@ -26,7 +26,7 @@ pub struct Fault {
     /// Where it is.
     #[serde(flatten)]
     pub location: Location,
-    /// The message, for people.
+    /// The human-readable message.
     pub detail: String,
     /// What may have been meant.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub enum Location {
 pub struct Problem {
     /// What went wrong.
     pub code: Code,
-    /// The message, for people.
+    /// The human-readable message.
     pub detail: Box<str>,
     /// All faults of the query or the body (with status 400 only).
     pub errors: Vec<Fault>,

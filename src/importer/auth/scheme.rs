@@ -12,7 +12,7 @@ pub struct Scheme {
     pub r#type: FirstText,
     /// Human-readable.
     pub description: FirstText,
-    /// Of an API key: the header, parameter or cookie.
+    /// Only for API keys: the name of the header, parameter or cookie.
     pub name: FirstText,
     /// Only for API keys: `header`, `query` or `cookie`.
     pub r#in: FirstText,

@@ -147,7 +147,7 @@ fn words(name: &str) -> Vec<String> {
     text::words(bare)
 }
 
-/// A header's name for people: `X-App-Id` → `App ID`.
+/// The label for a header's name: `X-App-Id` → `App ID`.
 fn label(name: &str) -> String {
     let word = |word: &String| match word.to_ascii_lowercase().as_str() {
         acronym @ ("id" | "api" | "url") => acronym.to_ascii_uppercase(),

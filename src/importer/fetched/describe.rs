@@ -15,7 +15,7 @@ use crate::importer::{action, auth, detail, read, server, translate};
 pub struct Description {
     /// `GET /users/{id}`
     pub operations: BTreeSet<String>,
-    /// Of its servers, authorization and token endpoints.
+    /// The hosts of its servers, authorization and token endpoints.
     pub hosts: BTreeSet<String>,
 }
 

@@ -41,7 +41,7 @@ pub struct FetchedDocument {
     pub licence: String,
     /// The URL that takes requests, for a GraphQL schema.
     pub endpoint: Option<String>,
-    /// Whether it is the description that the operator's instance has of itself.
+    /// Whether it is the description that the operator's own instance publishes.
     pub is_instance: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `catalog import-instance`: imports the description that an instance of a platform has of itself: [`odata`] reads the
+//! `catalog import-instance`: imports the description that a platform's instance publishes: [`odata`] reads the
 //! metadata of Dynamics 365, [`routes`] the index of a `WordPress` site, and the others have `OpenAPI` documents.
 
 mod odata;

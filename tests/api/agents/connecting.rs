@@ -60,7 +60,7 @@ fn only_the_grants_user_can_open_the_connect_link_of_an_agent() {
         (&outcome["status"], &outcome["connection"]["identity"]),
         (&json!("succeeded"), &json!("ann"))
     );
-    // The id is not an approval, and no link of the API without a grant.
+    // The id in the link can't be used as the id of an approval.
     let connection = outcome["connection"]["id"].as_str().unwrap();
     let query =
         json!({"connection": connection, "key": "getThing", "approval": link.split('=').nth(1)});

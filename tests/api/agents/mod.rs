@@ -238,7 +238,7 @@ pub fn at_grants(api: &Api, id: &str, identity: &str) -> (Browser, Response) {
     (browser, page)
 }
 
-/// What a browser gets that opens a link of an agent, and in which `identity` then signs in at the app.
+/// The response to a browser that opens an agent's link and in which `identity` then signs in at the app.
 pub fn signed_in(api: &Api, link: &str, identity: &str) -> Response {
     Browser::default().sign_in(api, link, identity)
 }

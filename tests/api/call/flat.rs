@@ -58,7 +58,7 @@ fn an_action_is_run_with_flat_arguments() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn faults_of_arguments_are_reported_where_they_are() {
     let api = api();
     let path = acme(&api);

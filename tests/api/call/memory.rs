@@ -10,7 +10,7 @@ use crate::vault::code;
 #[test]
 fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
     struct Case {
-        /// What the other calls leave.
+        /// The bytes that other calls leave free.
         free: usize,
         key: &'static str,
         /// The length of the platform's response.

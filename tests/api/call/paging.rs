@@ -124,7 +124,7 @@ fn the_next_page_is_a_path_below_the_proxy() {
 }
 
 #[test]
-#[rustfmt::skip] // a case a line
+#[rustfmt::skip] // one case per line
 fn a_request_that_is_refused_for_now_is_repeated_when_the_platform_says() {
     let api = calling(&[], Units::default());
     let path = format!("{}/proxy/users", acme(&api));

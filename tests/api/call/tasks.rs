@@ -11,7 +11,7 @@ use super::mcp::{api, listed};
 const TASKS: &str = include_str!("../../fixtures/agent-tasks.tsv");
 /// How many tasks the client solves with the current names and descriptions of the tools. They must not get worse.
 const LEAST_SOLVED: usize = 49;
-/// What a tool's name, title and description weigh, and each of its arguments.
+/// The weights of a tool's name, its title, its description, and each of its arguments.
 const WEIGHTS: [f64; 4] = [6.0, 3.0, 2.0, 0.7];
 const STOP_WORDS: &str = "a an and any are as at be by can does do for from has have how i if in into is it its must need needs now of on or s so that the them their there these they this to user users was what when which who whose with without you your before again until than then not no";
 

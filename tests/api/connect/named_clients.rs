@@ -396,7 +396,7 @@ fn imported_credentials_belong_to_the_named_client() {
 fn a_renamed_platform_keeps_its_connections_on_their_client() {
     let api = api_with_bot();
     let path = connect_with(&api, "bot");
-    // What was stored has the former name.
+    // The stored rows have the former name.
     for table in ["oauth_clients", "connections"] {
         api.env
             .database

@@ -391,7 +391,7 @@ pub fn open_request(open: connector_vault::http::endpoint::Open) -> Option<(Api,
     Some((api, request))
 }
 
-/// As [`Browser`], without a cookie.
+/// The same request from another browser, which has no cookie.
 fn other_browser(request: &Request) -> Request {
     let headers = request.headers.iter().filter(|(name, _)| name != "cookie").cloned().collect();
     Request { headers, ..request.clone() }

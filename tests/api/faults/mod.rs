@@ -55,7 +55,7 @@ const REPORTS: [&str; 20] = [
     "",
 ];
 
-/// How many of [`REPORTS`] mean that the batch may have run and may be repeated.
+/// The number of reports at the start of [`REPORTS`] after which the batch may have run and may be repeated.
 const LOST: usize = 4;
 
 /// Rows that D1 should not return.
@@ -80,8 +80,8 @@ const VALUES: [Value; 7] = [
     Value::Swapped,
 ];
 
-/// The maximum time in milliseconds that a request waits for storage that does not respond; it is longest with new
-/// tokens in memory.
+/// The maximum time in milliseconds that a request waits for storage that does not respond. Requests with new tokens wait
+/// longest, because they keep trying to store them.
 const MAX_MS: u32 = 41_000;
 
 const JSON: (&str, &str) = ("content-type", "application/json");

@@ -115,11 +115,11 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
     work(&api, &faulty);
     let calls = faulty.recording.take().calls;
     let mut all = Vec::new();
-    let mut platforms = 0;
+    let mut platform_calls = 0;
     for (at, call) in calls.into_iter().enumerate() {
         // The calls to other platforms have the same faults as those to the first.
-        platforms += usize::from(call == Call::Platform);
-        if call == Call::Platform && platforms > 3 {
+        platform_calls += usize::from(call == Call::Platform);
+        if call == Call::Platform && platform_calls > 3 {
             continue;
         }
         all.extend(faults_of_call(at, call));

@@ -30,7 +30,7 @@ use crate::support::{Api, TestEnv, as_key, body, config, connector, with_body};
 use crate::vault::{CONNECTIONS, SUMMARY, at};
 use crate::{agents, console};
 
-/// The stored catalog, which is written once for all scenes.
+/// The stored catalog, which is written once for all fixtures.
 static PUBLISHED: LazyLock<HashMap<String, Vec<u8>>> = LazyLock::new(|| {
     let env = TestEnv::empty();
     env.publish_platforms(Sizes::PUBLISHED, &catalog());

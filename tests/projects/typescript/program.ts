@@ -1,4 +1,4 @@
-// What an application does with the package: pages, filters, changes, errors. No `any`, no assertion of a type.
+// What an application does with the package: pages, filters, changes, errors. No `any`, and no type assertions.
 import {
   ConnectorVault,
   NotFoundError,
@@ -96,7 +96,7 @@ export function sign(state: ConnectionState): string {
   }
 }
 
-export function told(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof VaultError)) return String(error);
   const code: ErrorCode = error.code;
   if (error instanceof RateLimitError) return `${code}, again in ${(error.retryAfter ?? 60).toFixed()} s`;

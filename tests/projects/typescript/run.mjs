@@ -1,3 +1,3 @@
-// Runs what was compiled.
+// Runs the compiled program.
 const { names } = await import(process.argv[2]);
 console.log(JSON.stringify(await names(process.env.VAULT_URL, process.env.VAULT_KEY)));

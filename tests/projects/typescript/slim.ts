@@ -11,9 +11,9 @@ export async function loaded(bytes: Uint8Array, baseUrl: string, secret: string)
   for (const source of sources) await init(source);
   await init(fetch("https://pages.example/connector-vault.wasm"));
   initSync(bytes);
-  // @ts-expect-error: a number is not a source of a module
+  // @ts-expect-error: a number is not a module source
   await init(1);
-  // @ts-expect-error: an address can't be loaded at once
+  // @ts-expect-error: a URL can't be loaded synchronously
   initSync("/connector-vault.wasm");
   return new ConnectorVault({ baseUrl, secret });
 }

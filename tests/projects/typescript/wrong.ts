@@ -5,19 +5,19 @@ import type { Action, Connection, Connector, Page } from "connector-vault";
 export async function wrong(vault: ConnectorVault, page: Page<Connection>, connection: Connection, action: Action, connector: Connector, error: VaultError) {
   // @ts-expect-error: a client needs a key
   new ConnectorVault({ baseUrl: "https://vault.example" });
-  // @ts-expect-error: an option that there is not
+  // @ts-expect-error: unknown option
   new ConnectorVault({ baseUrl: "https://vault.example", secret: "sk_test_", retries: 3 });
   // @ts-expect-error: `fetch` gets one argument, a Request
   new ConnectorVault({ baseUrl: "https://vault.example", secret: "sk_test_", fetch: async (url: string) => new Response(url) });
-  // @ts-expect-error: a filter that there is not
+  // @ts-expect-error: unknown filter
   vault.connections.list({ plattform: "github" });
   // @ts-expect-error: a filter of another list
   vault.connectors.list({ tags: ["eu"] });
-  // @ts-expect-error: a kind of identity that there is not
+  // @ts-expect-error: unknown identity type
   vault.connections.list({ identityType: "robot" });
-  // @ts-expect-error: a number in words
+  // @ts-expect-error: a string instead of a number
   vault.connections.list({ limit: "20" });
-  // @ts-expect-error: actions are a platform's
+  // @ts-expect-error: the platform is missing
   vault.actions.list();
   // @ts-expect-error: a method that no action has
   vault.actions.list("github", { method: "HEAD" });
@@ -25,7 +25,7 @@ export async function wrong(vault: ConnectorVault, page: Page<Connection>, conne
   vault.connections.update(connection.id, { name: "other" });
   // @ts-expect-error: a required member is missing
   vault.connections.create({ platform: "github", identity: "ann" });
-  // @ts-expect-error: no version of a platform
+  // @ts-expect-error: not a valid platform version
   vault.connections.create({ platform: "github", identity: "ann", identityType: "user", platformVersion: "1" });
   // @ts-expect-error: a signal goes into the options
   vault.connections.get(connection.id, new AbortController().signal);
@@ -35,19 +35,19 @@ export async function wrong(vault: ConnectorVault, page: Page<Connection>, conne
   (await page.next()).rows;
   // @ts-expect-error: a name may be null
   connection.name.length;
-  // @ts-expect-error: no state of a connection
+  // @ts-expect-error: not a connection state
   connection.state === "broken";
-  // @ts-expect-error: no method of an action
+  // @ts-expect-error: not an action method
   action.method === "get";
-  // @ts-expect-error: no status of a connector
+  // @ts-expect-error: not a connector status
   connector.status === "stable";
-  // @ts-expect-error: no code of an error
+  // @ts-expect-error: not an error code
   error.code === "not_found";
-  // @ts-expect-error: errors are not changed
+  // @ts-expect-error: errors are read-only
   error.status = 500;
   // @ts-expect-error: nothing is `any`
   const text: number = (await vault.connections.list()).rows[0]?.tags;
-  // @ts-expect-error: a member that a key has not
+  // @ts-expect-error: keys have no such member
   parseConnectionKey(connection.key).version;
   return text;
 }

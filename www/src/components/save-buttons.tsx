@@ -1,6 +1,6 @@
 import type { useSingleFlight } from "./use-single-flight";
 
-/** The buttons of a form that saves. Neither does anything while it does. */
+/** The Cancel and Save buttons of a form. Both are disabled while it is being saved. */
 export const SaveButtons = ({
   saving,
   onCancel,

@@ -20,10 +20,10 @@ export function setCommonValues(values: Values): void {
   commonValues = values;
 }
 
-/** A text as it is, with the places of its values. */
+/** A text with its placeholders. */
 export const template = (key: string): string => texts[key] ?? "";
 
-/** The value of a place in a text. */
+/** The value of a placeholder that each text can contain. */
 export const commonValue = (name: string): string => commonValues[name] ?? "";
 
 /** A text of a field with its values. */

@@ -31,7 +31,7 @@ setTexts("en", ENGLISH);
 setCommonValues(valuesFor(undefined));
 
 /**
- * The language for a tag of BCP 47, by its primary subtag; English if the window is not available in it. Without a tag,
+ * The language for a BCP 47 tag, by its primary subtag; English if the window is not available in it. Without a tag,
  * the first of the browser's languages that is available.
  */
 export function chooseLanguage(tag: string | undefined): string {
@@ -88,7 +88,7 @@ function valuesFor(name: string | undefined): Values {
 /** A text with its values. */
 export const say = (key: TextKey, values: Values = {}): string => fill(key, values);
 
-/** As `say`, with elements as values. */
+/** Like `say`, with elements as values. */
 export function Say({ text, values }: { text: TextKey; values: Record<string, ComponentChildren> }) {
   const parts = template(text).split(/\{(\w+)\}/);
   return parts.map((part, index) => (

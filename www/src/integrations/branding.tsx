@@ -132,7 +132,7 @@ function Form({ branding, onClose, onSaved }: FormProps) {
   };
   return (
     <form class="section" ref={form} onSubmit={submit(saving.run)} noValidate autocomplete="off">
-      <p class="muted">What you leave empty is as the service is configured.</p>
+      <p class="muted">Fields that you leave empty use the service's default.</p>
       <TextField
         label="Name"
         value={values.name}

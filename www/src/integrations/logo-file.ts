@@ -1,6 +1,6 @@
 /** The longest `data:` URL: an image of 32 KiB, the most that the service stores. */
 const MAX_LENGTH = 43_000;
-/** Widths and heights to try, in pixels. Pages show logos with up to 32, on screens with up to four pixels for each. */
+/** Widths and heights to try, in pixels: pages show up to 32 CSS pixels, each of up to four device pixels in a row. */
 const SIDES = [128, 96, 64];
 
 /**

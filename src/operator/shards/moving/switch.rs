@@ -177,7 +177,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
     }
 }
 
-/// What was read when the fence was put up.
+/// The rows and numbers that were read when the fence was set.
 struct FenceSnapshot {
     logged: u64,
     newest: u64,
